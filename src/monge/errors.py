@@ -1,0 +1,84 @@
+"""The exceptions a user can meet, with the exit code and HTTP status of each.
+
+MongeError
+├── DataError             1 / 422   the content of the user's data
+│   ├── Misaligned                  line or list lengths that do not match
+│   ├── Unreadable                  a file or text that cannot be read
+│   └── InvalidProblem              NaN, infinite or negative entries, or no mass
+├── UsageError            2 / 400   the command line or a call: names, settings, shapes
+│   ├── UnknownName                 with the nearest valid name
+│   └── InvalidSetting              a value that its field does not take
+├── ModelError            3 / 424   a model, its weights or its tokenizer
+│   └── StatisticsMismatch          a signature or statistics file that does not fit
+└── MissingExtra          2 / 501   a feature whose optional dependency is not installed
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class MongeError(Exception):
+    """Base class: every error that is about the user's input rather than a defect of monge."""
+
+    exit_code: int = 1
+    http_status: int = 422
+
+
+class DataError(MongeError):
+    """The content of the user's data is wrong."""
+
+
+class Misaligned(DataError):
+    """Two inputs that must have the same length do not."""
+
+
+class Unreadable(DataError):
+    """A file or a text cannot be read."""
+
+
+class InvalidProblem(DataError):
+    """A transport problem with NaN, infinite or negative entries, or without mass."""
+
+
+class UsageError(MongeError):
+    """The command line or the call is wrong."""
+
+    exit_code = 2
+    http_status = 400
+
+
+class InvalidSetting(UsageError):
+    """A setting has a value that its field does not take."""
+
+
+class UnknownName(UsageError):
+    """A name that does not exist; the message offers the nearest one."""
+
+    def __init__(self, kind: str, name: str, known: Iterable[str], hint: str = "") -> None:
+        known = sorted(known)
+        near = get_close_matches(name, known, n=1, cutoff=0.5)
+        guess = f"; did you mean {near[0]}?" if near else ""
+        listing = f" ({kind}s: {', '.join(known)})" if len(known) <= 40 and not hint else ""
+        super().__init__(f"unknown {kind} {name!r}{guess}{listing}{' ' + hint if hint else ''}")
+
+
+class ModelError(MongeError):
+    """A model directory, its weights or its tokenizer cannot be used."""
+
+    exit_code = 3
+    http_status = 424
+
+
+class StatisticsMismatch(ModelError):
+    """A signature or a statistics file does not fit this run."""
+
+
+class MissingExtra(UsageError):
+    """An optional dependency is not installed."""
+
+    http_status = 501
+
+    def __init__(self, feature: str, extra: str) -> None:
+        super().__init__(f"{feature} needs an optional dependency: pip install 'monge[{extra}]'")
