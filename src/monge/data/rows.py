@@ -1,0 +1,224 @@
+"""Rows of a table by column name, with the line each stands on: TSV, CSV, JSON Lines, Parquet, space separated.
+
+TSV and space separated files have no quoting at all; CSV is real CSV, with quotes and newlines inside them.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+from collections.abc import Iterator, Sequence
+from difflib import get_close_matches
+from typing import Any, NamedTuple, NoReturn
+
+from monge.data.lines import STDIN, StrPath, TextFile, open_bytes, shown
+from monge.errors import InvalidSetting, MissingExtra, Unreadable
+
+FORMATS = ("tsv", "csv", "jsonl", "parquet", "space")
+_SUFFIXES = {".tsv": "tsv", ".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet"}
+
+
+class Row(NamedTuple):
+    """One row: where it stands (1-based line; row for Parquet) and its fields by column name."""
+
+    line: int
+    fields: dict[str, Any]
+
+
+class Rows:
+    """The rows of a table, read anew at every iteration."""
+
+    def __init__(
+        self,
+        path: StrPath,
+        format: str | None = None,  # noqa: A002
+        *,
+        columns: Sequence[str] | None = None,
+        surplus: bool = False,
+    ) -> None:
+        """Nothing is read yet.
+
+        Args:
+            path: The file; `-` is standard input and needs a `format`.
+            format: One of `FORMATS`; by default what the file's name says.
+            columns: Names for a file without a header line.
+            surplus: Accept fields beyond the named columns (STS-B's optional last ones) and ignore them.
+        """
+        self.path = os.fspath(path)
+        self.format = table_format(path, format)
+        self._given = tuple(columns) if columns is not None else None
+        self._surplus = surplus
+        self._file = TextFile(path)
+
+    @property
+    def name(self) -> str:
+        """What messages call the file."""
+        return shown(self.path)
+
+    def __iter__(self) -> Iterator[Row]:
+        """The rows; the header is not one."""
+        if self.format == "parquet":
+            return _parquet(self.path)
+        if self.format == "jsonl":
+            return self._objects()
+        return self._records()
+
+    def where(self, row: Row, column: str | None = None) -> str:
+        """A row, or one field of it, as messages name it."""
+        place = f"{self.name}:{row.line}"
+        return place if column is None else f"{place}, field {column!r}"
+
+    def field(self, row: Row, column: str) -> Any:
+        """The value of a column; an error with the columns there are if it is missing."""
+        if column not in row.fields:
+            no_column(self.where(row), column, row.fields)
+        return row.fields[column]
+
+    def number(self, row: Row, column: str) -> float:
+        """The value of a column as a finite number."""
+        value = self.field(row, column)
+        try:
+            number = float(value)
+        except (TypeError, ValueError):
+            number = float("nan")
+        if isinstance(value, bool) or number - number != 0:
+            raise Unreadable(f"{self.where(row, column)}: expected a finite number, got {value!r}")
+        return number
+
+    def whole(self, row: Row, column: str, most: int) -> int:
+        """The value of a column as a whole number from 1 to `most` (SIDs are 1-based)."""
+        number = self.number(row, column)
+        if number != int(number) or not 1 <= number <= most:
+            raise Unreadable(
+                f"{self.where(row, column)}: expected a whole number from 1 to {most}, got {row.fields[column]}"
+            )
+        return int(number)
+
+    def _objects(self) -> Iterator[Row]:
+        for line, text in _without_blank_end(enumerate(self._file, 1)):
+            yield Row(line, _json_object(text, f"{self.name}:{line}"))
+
+    def _records(self) -> Iterator[Row]:
+        records = self._split_csv() if self.format == "csv" else self._split_plain()
+        header = self._given
+        for line, record in records:
+            if header is None:
+                header = _header(record, f"{self.name}:{line}")
+                continue
+            fields = record or ([""] if len(header) == 1 else [])
+            if len(fields) < len(header) or (len(fields) > len(header) and not self._surplus):
+                raise Unreadable(_wrong_width(f"{self.name}:{line}", header, fields))
+            yield Row(line, dict(zip(header, fields, strict=False)))
+
+    def _split_plain(self) -> Iterator[tuple[int, list[str]]]:
+        for line, text in _without_blank_end(enumerate(self._file, 1)):
+            yield line, text.split("\t") if self.format == "tsv" else text.split()
+
+    def _split_csv(self) -> Iterator[tuple[int, list[str]]]:
+        csv.field_size_limit(2**31 - 1)
+        lines = (f"{text}\n" for _, text in _without_blank_end(enumerate(self._file, 1)))
+        reader = csv.reader(lines, strict=True)
+        while True:
+            start = reader.line_num + 1
+            try:
+                record = next(reader, None)
+            except csv.Error as error:
+                raise Unreadable(f"{self.name}:{start}: not CSV ({error}, line {reader.line_num})") from None
+            if record is None:
+                return
+            yield start, record
+
+
+def rows(path: StrPath, format: str | None = None) -> Rows:  # noqa: A002
+    """The rows of a table with a header, by column name."""
+    return Rows(path, format)
+
+
+def table_format(path: StrPath, format: str | None = None) -> str:  # noqa: A002
+    """The format asked for, or the one that the file's name tells."""
+    if format is not None:
+        if format not in FORMATS:
+            raise InvalidSetting(f"unknown table format {format!r}; accepted are {', '.join(FORMATS)}")
+        return format
+    plain = os.fspath(path).lower().removesuffix(".gz").removesuffix(".xz")
+    for suffix, name in _SUFFIXES.items():
+        if plain.endswith(suffix):
+            return name
+    raise InvalidSetting(
+        f"{shown(path)}: no table by its name; accepted are {', '.join(_SUFFIXES)}, or give the format"
+    )
+
+
+def no_column(where: str, column: str, present: Sequence[str] | dict[str, Any]) -> NoReturn:
+    """Raise the error for a missing column: those there are, and the nearest."""
+    near = get_close_matches(column, list(present), n=1, cutoff=0.45)
+    guess = f"; did you mean {near[0]!r}?" if near else ""
+    raise Unreadable(f"{where}: no column {column!r}{guess} (columns: {', '.join(present) or 'none'})")
+
+
+def _without_blank_end(lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+    """The lines up to the last one that is not blank; blank ones further up stay."""
+    held: list[tuple[int, str]] = []
+    for line, text in lines:
+        if text:
+            yield from held
+            held.clear()
+            yield line, text
+        else:
+            held.append((line, text))
+
+
+def _header(record: list[str], where: str) -> tuple[str, ...]:
+    names = tuple(name.strip() for name in record)
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise Unreadable(f"{where}: the header names column {twice!r} twice")
+    return names
+
+
+def _wrong_width(where: str, header: Sequence[str], record: Sequence[str]) -> str:
+    received = f"{where}: {len(record)} field{'s' * (len(record) != 1)}, expected {len(header)} ({', '.join(header)})"
+    if len(record) < len(header):
+        return f"{received}; {header[len(record)]!r} is missing"
+    extra = record[len(header)]
+    return f"{received}; unexpected {(extra if len(extra) <= 40 else extra[:37] + '...')!r}"
+
+
+def _json_object(text: str, where: str) -> dict[str, Any]:
+    try:
+        value = json.loads(text, object_pairs_hook=_distinct)
+    except RecursionError:
+        raise Unreadable(f"{where}: JSON nested too deeply") from None
+    except ValueError as error:
+        raise Unreadable(f"{where}: not JSON ({error})") from None
+    if not isinstance(value, dict):
+        raise Unreadable(f"{where}: expected a JSON object with named fields, got {type(value).__name__}")
+    return value
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    fields = dict(pairs)
+    if len(fields) != len(pairs):
+        keys = [key for key, _ in pairs]
+        raise ValueError(f"field {next(key for key in keys if keys.count(key) > 1)!r} stands twice")
+    return fields
+
+
+def _parquet(path: str) -> Iterator[Row]:
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError:
+        raise MissingExtra("Parquet", "parquet") from None
+    if path == STDIN:
+        raise Unreadable("Parquet cannot be read from standard input; give a file")
+    number = 0
+    with open_bytes(path) as stream:
+        try:
+            for batch in parquet.ParquetFile(stream).iter_batches(batch_size=4096):
+                for fields in batch.to_pylist():
+                    number += 1
+                    yield Row(number, fields)
+        except (pyarrow.ArrowInvalid, pyarrow.ArrowNotImplementedError) as error:
+            raise Unreadable(f"{shown(path)}: not Parquet ({str(error).splitlines()[0]})") from None
