@@ -1,0 +1,39 @@
+"""Results and explanations as strings. Pure: objects in, text out; no file, no torch, no plots."""
+
+from monge.render.explanation import (
+    EXPLANATION_FORMATS,
+    explanation_fragment,
+    explanation_html,
+    explanation_json,
+    explanation_svg,
+    explanation_text,
+    render_explanation,
+)
+from monge.render.results import (
+    FORMATS,
+    render_results,
+    results_html,
+    results_json,
+    results_jsonl,
+    results_latex,
+    results_text,
+    results_tsv,
+)
+
+__all__ = [
+    "EXPLANATION_FORMATS",
+    "FORMATS",
+    "explanation_fragment",
+    "explanation_html",
+    "explanation_json",
+    "explanation_svg",
+    "explanation_text",
+    "render_explanation",
+    "render_results",
+    "results_html",
+    "results_json",
+    "results_jsonl",
+    "results_latex",
+    "results_text",
+    "results_tsv",
+]

@@ -1,0 +1,116 @@
+"""Text in columns: how wide a string stands in a terminal, and tables that line up."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from unicodedata import category, combining, east_asian_width
+
+_STYLE = re.compile(r"\x1b\[[0-9;]*m")
+_BIDI = frozenset("\u200e\u200f\u061c\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+_UNPRINTABLE = frozenset({"Cc", "Cs", "Zl", "Zp"})
+_INVISIBLE = frozenset({"Mn", "Me", "Cf"})
+_CODES = {"bold": "1", "dim": "2", "good": "32", "bad": "33"}
+GAP = "  "
+
+
+def printable(text: str) -> str:
+    """The text with control, direction-override and lone surrogate characters written as escapes.
+
+    A system name or a hypothesis can hold anything; a terminal must not obey it.
+    """
+    return "".join(
+        char.encode("unicode_escape").decode() if char in _BIDI or category(char) in _UNPRINTABLE else char
+        for char in text
+    )
+
+
+def display_width(text: str) -> int:
+    """Columns of a terminal that the text takes: wide East Asian characters 2, marks and styling 0."""
+    return sum(_char_width(char) for char in _STYLE.sub("", text))
+
+
+def _char_width(char: str) -> int:
+    if combining(char) or category(char) in _INVISIBLE:
+        return 0
+    return 2 if east_asian_width(char) in "WF" else 1
+
+
+def pad(text: str, width: int, side: str = "l") -> str:
+    """The text filled with spaces to a display width; side "l" or "r" says where the text stands."""
+    space = " " * max(0, width - display_width(text))
+    return space + text if side == "r" else text + space
+
+
+def clip(text: str, width: int) -> str:
+    """The text cut to a display width, the cut shown by an ellipsis."""
+    if display_width(text) <= width:
+        return text
+    used, kept = 1, []
+    for char in text:
+        used += _char_width(char)
+        if used > width:
+            break
+        kept.append(char)
+    return "".join(kept) + "…"
+
+
+def styled(text: str, style: str, colour: bool) -> str:
+    """The text in an ANSI style (bold, dim, good, bad), or as it is without colour."""
+    return f"\x1b[{_CODES[style]}m{text}\x1b[0m" if colour and text else text
+
+
+def table(rows: Sequence[Sequence[str]], align: str, *, width: int | None = None) -> list[str]:
+    """Lines of a table whose columns line up.
+
+    Args:
+        rows: cells, all rows of equal length; cells are printable.
+        align: one letter a column, "l" or "r".
+        width: where the table is wider, its left-aligned columns are clipped.
+    """
+    if not rows:
+        return []
+    wide = [max(display_width(row[column]) for row in rows) for column in range(len(align))]
+    wide = _narrowed(wide, align, width)
+    return [
+        GAP.join(
+            pad(cell if side == "r" else clip(cell, columns), columns, side)
+            for cell, columns, side in zip(row, wide, align, strict=True)
+        ).rstrip()
+        for row in rows
+    ]
+
+
+def _narrowed(wide: list[int], align: str, width: int | None, least: int = 8) -> list[int]:
+    excess = 0 if width is None else sum(wide) + len(GAP) * (len(wide) - 1) - width
+    wide = list(wide)
+    while excess > 0:
+        candidates = [column for column, side in enumerate(align) if side == "l" and wide[column] > least]
+        if not candidates:
+            break
+        wide[max(candidates, key=lambda column: wide[column])] -= 1
+        excess -= 1
+    return wide
+
+
+def gloss(pairs: Sequence[tuple[str, str]], *, width: int, indent: str = "  ") -> list[str]:
+    """Two-line blocks, each word over its annotation, broken at the width: an interlinear gloss."""
+    return [
+        line
+        for block in _blocks(pairs, width - len(indent))
+        for line in (*(indent + row for row in table(block, "l" * len(block[0]))), "")
+    ]
+
+
+def _blocks(pairs: Sequence[tuple[str, str]], width: int) -> Iterator[tuple[list[str], list[str]]]:
+    line, used, numbered = 0, 0, []
+    for pair in pairs:
+        columns = max(map(display_width, pair)) + len(GAP)
+        if used and used + columns > width:
+            line, used = line + 1, 0
+        used += columns
+        numbered.append((line, pair))
+    for _, group in groupby(numbered, key=lambda item: item[0]):
+        block = [pair for _, pair in group]
+        yield [above for above, _ in block], [below for _, below in block]

@@ -1,0 +1,139 @@
+"""An explanation as strings: for a terminal, for machines, as a picture, as a page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import MappingProxyType
+
+import numpy as np
+
+from monge.errors import UnknownName
+from monge.render.cells import GAP, clip, display_width, gloss, pad, printable, styled, table
+from monge.render.checks import checked_explanation, dumps
+from monge.render.explanation_page import explanation_fragment, explanation_html
+from monge.render.heatmap import explanation_svg
+from monge.render.ranking import number
+from monge.types import Array, Explanation, Move, Side
+
+__all__ = [
+    "EXPLANATION_FORMATS",
+    "explanation_fragment",
+    "explanation_html",
+    "explanation_json",
+    "explanation_svg",
+    "explanation_text",
+    "render_explanation",
+]
+
+_TARGET = 0.10  # of a unit's moved mass: smaller parts are not listed in the alignment
+_TARGETS = 4
+
+
+def explanation_json(e: Explanation) -> str:
+    """One JSON object: texts, units, cost, similarity, plans and moves in full."""
+    return dumps(checked_explanation(e).to_dict()) + "\n"
+
+
+def explanation_text(e: Explanation, *, width: int = 80, moves: int = 10, colour: bool = False) -> str:
+    """A page for a terminal: score, both texts with shares, the largest moves, who went where.
+
+    Args:
+        e: what to show.
+        width: columns of the terminal.
+        moves: how many of the largest moves to list for each plan.
+        colour: whether to use ANSI styles.
+    """
+    checked_explanation(e)
+    blocks = [[_headline(e, colour)], *(_side(e, name, width, colour) for name in ("hypothesis", "reference"))]
+    for plan in e.plans:
+        of_plan = f" ({printable(plan)})" if len(e.plans) > 1 else ""
+        if listed := largest(e, plan, moves):
+            total = sum(move.plan == plan for move in e.moves)
+            count = f", {len(listed)} of {total}" if total > len(listed) else ""
+            heading = styled(f"largest moves{of_plan}{count}", "bold", colour)
+            blocks.append([heading, *_moves(e, listed, width)])
+        blocks.append([styled(f"alignment{of_plan}", "bold", colour), *_alignment(e, plan, width)])
+    if e.flags:
+        blocks.append([styled("note", "bad", colour) + GAP + printable(", ".join(e.flags))])
+    blocks.append([styled("signature", "dim", colour) + GAP + printable(str(e.signature))])
+    return "\n\n".join("\n".join(block).rstrip("\n") for block in blocks if block) + "\n"
+
+
+def largest(e: Explanation, plan: str, count: int) -> list[Move]:
+    """The moves of a plan with the largest shares of the score, largest first."""
+    return sorted((move for move in e.moves if move.plan == plan), key=lambda move: (-abs(move.share), -move.mass))[
+        :count
+    ]
+
+
+def _headline(e: Explanation, colour: bool) -> str:
+    arrow = "↑" if e.higher_is_better else "↓"
+    parts = "".join(f"   {printable(name)} {number(value)}" for name, value in e.parts.items())
+    return f"{printable(e.metric)} {arrow}  {styled(number(e.score), 'bold', colour)}{parts}"
+
+
+def _side(e: Explanation, name: str, width: int, colour: bool) -> list[str]:
+    side: Side = getattr(e, name)
+    heading = styled(name, "bold", colour)
+    if not side.units:
+        return [f"{heading}  (no units) {printable(side.text)}".rstrip()]
+    top = max(float(np.abs(side.shares).max()), 1e-300)
+    pairs = [
+        (clip(printable(unit), max(width - 2, 8)), styled(number(share), _strength(abs(share) / top), colour))
+        for unit, share in zip(side.units, side.shares, strict=True)
+    ]
+    return [f"{heading}, each unit over its share of {printable(e.share_of)}", *gloss(pairs, width=width)]
+
+
+def _strength(relative: float) -> str:
+    return "bold" if relative > 0.75 else "dim"
+
+
+def _moves(e: Explanation, listed: Sequence[Move], width: int) -> list[str]:
+    rows = [["hypothesis", "", "reference", "mass", "cost", "share"]]
+    rows += [
+        [
+            printable(e.hypothesis.units[move.hypothesis]),
+            "→",
+            printable(e.reference.units[move.reference]),
+            *(number(value) for value in (move.mass, move.cost, move.share)),
+        ]
+        for move in listed
+    ]
+    return ["  " + line for line in table(rows, "lllrrr", width=width - 2)]
+
+
+def _alignment(e: Explanation, plan: str, width: int) -> list[str]:
+    """A line a unit: where a hypothesis unit went; for `recall`, where a reference unit was taken from."""
+    ours, theirs, arrow, rows = e.hypothesis.units, e.reference.units, "→", e.plans[plan]
+    if plan == "recall":
+        ours, theirs, arrow, rows = theirs, ours, "←", rows.T
+    labels = [clip(printable(unit), width // 3) for unit in ours]
+    room = max(map(display_width, labels), default=0)
+    lines = []
+    for label, row in zip(labels, rows, strict=True):
+        targets = ", ".join(_targets(row, theirs)) or "(not moved)"
+        lines.append(clip(f"  {pad(label, room)} {arrow} {targets}", width))
+    return lines
+
+
+def _targets(row: Array, units: Sequence[str]) -> Iterator[str]:
+    total = float(row.sum())
+    for column in np.argsort(-row, kind="stable")[:_TARGETS]:
+        part = float(row[column]) / total if total > 0 else 0.0
+        if part >= 1 - _TARGET / 10:
+            yield printable(units[column])
+        elif part >= _TARGET:
+            yield f"{printable(units[column])} {part:.0%}"
+
+
+EXPLANATION_FORMATS: Mapping[str, Callable[[Explanation], str]] = MappingProxyType(
+    {"text": explanation_text, "json": explanation_json, "html": explanation_html, "svg": explanation_svg}
+)
+
+
+def render_explanation(e: Explanation, form: str) -> str:
+    """The explanation in a named format of `EXPLANATION_FORMATS`."""
+    if form not in EXPLANATION_FORMATS:
+        raise UnknownName("format", form, EXPLANATION_FORMATS)
+    return EXPLANATION_FORMATS[form](e)
