@@ -23,6 +23,7 @@ _LABEL = 18  # columns of a label before it is clipped; its title has the whole
 _BAR = 46.0
 _TITLE = 30.0
 _LEGEND = 54.0
+_LEGEND_WIDTH = 400.0
 _FAINT = 2e-3  # of the largest mass: what is smaller is not drawn
 _SLANT_FROM = 18.0
 
@@ -79,7 +80,7 @@ def explanation_svg(e: Explanation) -> str:
     frame = Frame.around(e)
     beside = frame.width * len(e.plans) <= 1240
     across, down = (len(e.plans), 1) if beside else (1, len(e.plans))
-    width, height = max(frame.width * across, 420), frame.height * down + _LEGEND
+    width, height = max(frame.width * across, frame.left + _LEGEND_WIDTH), frame.height * down + _LEGEND
     heaviest = max(float(plan.max()) for plan in e.plans.values()) or 1.0
     parts = []
     for index, name in enumerate(e.plans):

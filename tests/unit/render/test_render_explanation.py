@@ -77,6 +77,21 @@ def _grid(plan, hypothesis, reference):
     }
 
 
+@pytest.mark.parametrize("name", ["one", "small", "large"])
+def test_svg_has_room_for_its_legend(name):
+    root = ElementTree.fromstring(explanation_svg(ALL[name]))
+    (legend,) = [
+        g for g in root.iter(f"{SVG}g") if any("mass moved" in (t.text or "") for t in g.findall(f"{SVG}text"))
+    ]
+    left = float(legend.get("transform").removeprefix("translate(").split()[0])
+    ends = [
+        left + float(text.get("x")) + 0.6 * float(text.get("font-size")) * len(text.text or "")
+        for text in legend.iter(f"{SVG}text")
+        if text.get("text-anchor") == "start"
+    ]
+    assert max(ends) <= float(root.get("width"))
+
+
 def test_svg_says_when_nothing_was_moved():
     assert "Nothing was moved (empty-hypothesis)." in explanation_svg(EMPTY)
 
