@@ -1,0 +1,104 @@
+"""What every function of this room asks of its input, and the error for a statistic without a value.
+
+Nothing here returns NaN or lets one in: a missing, infinite or misaligned value is named with its position.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from monge.errors import DataError, InvalidSetting, Misaligned
+from monge.types import Array
+
+SEED = 12345
+"""Seed of every resampling function unless the caller gives one."""
+
+RESAMPLES = 1000
+"""Draws of every resampling function unless the caller gives a number."""
+
+Labels = npt.NDArray[np.intp]
+
+
+class UndefinedError(DataError):
+    """A statistic that has no value on this data: a constant vector, a mean of zero, no pairs."""
+
+
+def finite(values: npt.ArrayLike, name: str) -> Array:
+    """The values as float64, any shape; raises at the first one that is missing, infinite or not a number."""
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as problem:
+        raise DataError(f"{name} must be numbers of one rectangular shape: {problem}") from problem
+    wrong = ~np.isfinite(array)
+    if wrong.any():
+        where = ", ".join(str(int(index)) for index in np.argwhere(wrong)[0])
+        raise DataError(
+            f"{name} has {int(wrong.sum())} missing or infinite values, the first at index {where}; "
+            "drop them together with their partners"
+        )
+    return array
+
+
+def vector(values: npt.ArrayLike, name: str, *, least: int = 2) -> Array:
+    """The values as float64 [n], n >= least, all finite."""
+    array = finite(values, name)
+    if array.ndim != 1:
+        raise DataError(f"{name} must be one vector, got shape {list(array.shape)}")
+    if len(array) < least:
+        raise DataError(f"{name} needs at least {least} values, got {len(array)}")
+    return array
+
+
+def vectors(least: int = 2, **named: npt.ArrayLike) -> tuple[Array, ...]:
+    """Several vectors of one length n >= least."""
+    arrays = {name: vector(values, name, least=least) for name, values in named.items()}
+    if len({len(array) for array in arrays.values()}) > 1:
+        lengths = ", ".join(f"{name} has {len(array)}" for name, array in arrays.items())
+        raise Misaligned(f"lengths differ: {lengths}; every value needs its partner")
+    return tuple(arrays.values())
+
+
+def matrix(values: npt.ArrayLike, name: str, *, rows: int = 2, columns: int = 2) -> Array:
+    """The values as float64 [systems, segments], at least rows x columns, all finite."""
+    array = finite(values, name)
+    if array.ndim != 2 or array.shape[0] < rows or array.shape[1] < columns:
+        raise DataError(
+            f"{name} must be [systems, segments] with at least {rows} x {columns} values, got shape {list(array.shape)}"
+        )
+    return array
+
+
+def codes(groups: npt.ArrayLike | None, n: int) -> Labels:
+    """Group labels as integers 0..g-1 [n]; None is one group of everything."""
+    if groups is None:
+        return np.zeros(n, dtype=np.intp)
+    try:
+        labels: npt.NDArray[Any] = np.asarray(groups)
+        numbered = np.unique(labels, return_inverse=True)[1]
+    except (TypeError, ValueError) as problem:
+        raise DataError(f"groups must be labels of one kind, all strings or all numbers: {problem}") from problem
+    if labels.ndim != 1 or len(labels) != n:
+        raise Misaligned(f"groups must be one label a value ({n}), got shape {list(labels.shape)}")
+    return np.asarray(numbered, dtype=np.intp)
+
+
+def varying(values: Array, name: str) -> Array:
+    """The values, unless they are all the same to within rounding."""
+    if np.ptp(values) <= 1e-13 * float(np.abs(values).max()):
+        raise UndefinedError(
+            f"{name} is constant ({values[0]:.6g}, {len(values)} times): a correlation with it is undefined"
+        )
+    return values
+
+
+def settings(*, resamples: int = RESAMPLES, level: float = 0.95, seed: int = SEED) -> None:
+    """Refuse resampling settings out of range."""
+    if resamples < 1:
+        raise InvalidSetting(f"resamples must be 1 or more, got {resamples}")
+    if not 0 < level < 1:
+        raise InvalidSetting(f"level must be between 0 and 1, got {level}; 0.95 is usual")
+    if seed < 0:
+        raise InvalidSetting(f"seed must be 0 or more, got {seed}")
