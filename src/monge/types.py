@@ -92,13 +92,116 @@ class Units:
     """The units of a text that are compared: groups of pieces.
 
     Unit u is the mean of the vectors at positions `groups[u]`; `special[u]` marks a unit made of
-    special pieces; `labels[u]` is what a person reads; `windows` are the n-grams over units.
+    special pieces; `labels[u]` is what a person reads; `flags` name what was unusual.
     """
 
     groups: tuple[tuple[int, ...], ...]
     labels: tuple[str, ...]
     special: tuple[bool, ...]
     flags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentCounts:
+    """In how many of `n` texts each piece occurs; `texts` identifies the texts whatever their order."""
+
+    n: int
+    df: Mapping[int, int]
+    texts: int
+
+    def __add__(self, other: DocumentCounts) -> DocumentCounts:
+        df = dict(self.df)
+        for piece, count in other.df.items():
+            df[piece] = df.get(piece, 0) + count
+        return DocumentCounts(self.n + other.n, df, (self.texts + other.texts) % DIGEST_SPACE)
+
+
+@dataclass(frozen=True, slots=True)
+class VectorSum:
+    """Sum [d] and number of the unit vectors of some texts."""
+
+    total: Array
+    count: int
+    texts: int
+
+    def __add__(self, other: VectorSum) -> VectorSum:
+        return VectorSum(self.total + other.total, self.count + other.count, (self.texts + other.texts) % DIGEST_SPACE)
+
+    @property
+    def mean(self) -> Array:
+        """The mean vector [d]."""
+        return self.total / max(self.count, 1)
+
+
+DIGEST_SPACE = 2**128
+
+
+@dataclass(frozen=True)
+class CorpusStats:
+    """Everything that scores take from other texts, fitted once and frozen.
+
+    counts: side -> document counts, side being `references` (used for both sides) or `hypotheses`;
+    sums: space -> side -> sum of unit vectors, a space being the settings that make the vectors.
+    `reader` identifies tokenizer, length and prefix: statistics of another reader do not fit.
+    Statistics are sums, so they merge: fit(A) + fit(B) is fit(A followed by B).
+    """
+
+    reader: str
+    counts: Mapping[str, DocumentCounts] = field(default_factory=dict)
+    sums: Mapping[str, Mapping[str, VectorSum]] = field(default_factory=dict)
+
+    def __add__(self, other: CorpusStats) -> CorpusStats:
+        if self.reader != other.reader or set(self.counts) != set(other.counts) or set(self.sums) != set(other.sums):
+            raise StatisticsMismatch(
+                f"statistics of different settings cannot be added: {self.reader!r} and {other.reader!r}"
+            )
+        counts = {side: one + other.counts[side] for side, one in self.counts.items()}
+        sums = {
+            space: {side: one + other.sums[space][side] for side, one in sides.items()}
+            for space, sides in self.sums.items()
+        }
+        return CorpusStats(self.reader, counts, sums)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, exact: integers, and floats that read back as they were."""
+        return {
+            "monge-statistics": 1,
+            "reader": self.reader,
+            "counts": {
+                side: {"n": one.n, "texts": f"{one.texts:032x}", "df": {str(k): v for k, v in sorted(one.df.items())}}
+                for side, one in self.counts.items()
+            },
+            "sums": {
+                space: {
+                    side: {"count": one.count, "texts": f"{one.texts:032x}", "total": one.total.tolist()}
+                    for side, one in sides.items()
+                }
+                for space, sides in self.sums.items()
+            },
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> CorpusStats:
+        """The inverse of `to_dict`; raises where the data are not statistics."""
+        try:
+            if data["monge-statistics"] != 1:
+                raise StatisticsMismatch(f"statistics of version {data['monge-statistics']!r}; this monge reads 1")
+            counts = {
+                side: DocumentCounts(
+                    int(one["n"]), {int(k): int(v) for k, v in one["df"].items()}, int(one["texts"], 16)
+                )
+                for side, one in data["counts"].items()
+            }
+            sums = {
+                space: {
+                    side: VectorSum(np.array(one["total"], dtype=np.float64), int(one["count"]), int(one["texts"], 16))
+                    for side, one in sides.items()
+                }
+                for space, sides in data["sums"].items()
+            }
+            return cls(str(data["reader"]), counts, sums)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise StatisticsMismatch(f"not a statistics file of monge fit ({type(error).__name__}: {error})") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,9 +381,7 @@ class Explanation:
             "cost": self.cost.tolist(),
             "similarity": self.similarity.tolist(),
             "plans": {name: plan.tolist() for name, plan in self.plans.items()},
-            "moves": [
-                {name: getattr(move, name) for name in Move.__dataclass_fields__} for move in self.moves
-            ],
+            "moves": [{name: getattr(move, name) for name in Move.__dataclass_fields__} for move in self.moves],
             "share_of": self.share_of,
             "flags": list(self.flags),
         }

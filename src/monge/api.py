@@ -1,0 +1,343 @@
+"""The Python interface: load a metric, score, fit, explain. The command line calls nothing else."""
+
+from __future__ import annotations
+
+import json
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from monge.data.lines import TextFile, check_text
+from monge.errors import DataError, Misaligned, StatisticsMismatch, UsageError
+from monge.spec.metric import MetricSpec
+from monge.spec.parts import Idf
+from monge.spec.presets import resolve
+from monge.spec.signature import FILE, named_corpus, parse
+from monge.types import CorpusStats, Explanation, Result, Segment
+
+if TYPE_CHECKING:
+    from monge.encode.protocol import Encoder
+    from monge.scoring.prepared import Prepared
+
+DEFAULT_METRIC = "twmd"
+KEPT_ENCODERS = 2
+_encoders: OrderedDict[tuple[str, str, str, bool], Encoder] = OrderedDict()
+
+
+def encoder_for(model: str, *, precision: str = "fp32", device: str = "auto", online: bool = False) -> Encoder:
+    """A loaded encoder; the last few stay loaded."""
+    from monge.encode.transformer import open_encoder
+
+    key = model, precision, device, online
+    if key not in _encoders:
+        _encoders[key] = open_encoder(model, precision=precision, device=device, online=online)
+        while len(_encoders) > KEPT_ENCODERS:
+            _encoders.popitem(last=False)
+    _encoders.move_to_end(key)
+    return _encoders[key]
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A metric ready to score: its encoder is loaded, its settings are fixed."""
+
+    prepared: Prepared
+
+    @property
+    def name(self) -> str:
+        """NAME or NAME@PROFILE."""
+        return self.prepared.name
+
+    @property
+    def spec(self) -> MetricSpec:
+        """Every setting."""
+        return self.prepared.spec
+
+    def score(
+        self,
+        hypotheses: Iterable[str],
+        references: Iterable[str] | Iterable[Sequence[str]] | None = None,
+        *,
+        sources: Iterable[str] | None = None,
+        stats: CorpusStats | None = None,
+        idf_corpus: Iterable[str] | None = None,
+    ) -> Result:
+        """Scores of hypotheses against references (or, without references, against sources)."""
+        return score_segments([self], segments_of(hypotheses, references, sources), stats=stats, idf_corpus=idf_corpus)[
+            0
+        ]
+
+    def fit(
+        self, references: Iterable[str] | Iterable[Sequence[str]] = (), *, hypotheses: Iterable[str] = ()
+    ) -> CorpusStats:
+        """Corpus statistics (idf, means) of texts: frozen, savable, addable."""
+        from monge.scoring.fit import fit
+        from monge.scoring.pipeline import Windows
+
+        flat = [text for row in _reference_lists(references, None) for text in row]
+        own = _texts(hypotheses, "hypotheses")
+        if not flat and not own:
+            raise DataError("fit: no texts were given")
+        return fit(self.prepared, Windows([self.prepared]), references=flat, hypotheses=own)
+
+    def compute(
+        self, *, predictions: Iterable[str], references: Iterable[str] | Iterable[Sequence[str]]
+    ) -> dict[str, Any]:
+        """The call shape of the `evaluate` library: a dictionary of lists, with the signature."""
+        result = self.score(predictions, references)
+        parts = {name: values.tolist() for name, values in result.parts.items()}
+        return {"score": result.score, "scores": result.segments.tolist(), **parts, "signature": str(result.signature)}
+
+    def explain(self, hypothesis: str, reference: str, *, stats: CorpusStats | None = None) -> Explanation:
+        """Who was moved to whom in one pair, how much, at what cost.
+
+        Without statistics a metric that needs them explains with uniform weights and no corpus centre.
+        """
+        return explain_pair(self, hypothesis, reference, stats)
+
+
+def load(
+    metric: str = DEFAULT_METRIC,
+    *,
+    model: str = "auto",
+    layers: int | float | str | None = None,
+    precision: str | None = None,
+    device: str = "auto",
+    lang: str | None = None,
+    settings: Sequence[str] | Mapping[str, object] = (),
+    online: bool = False,
+) -> Metric:
+    """A metric by name, `NAME@PROFILE` or `NAME[settings]`, with its encoder loaded.
+
+    `settings` are `AXIS=VALUE` / `AXIS.FIELD=VALUE`, as a list of strings or a mapping.
+    """
+    changes = [f"{key}={value}" for key, value in settings.items()] if isinstance(settings, Mapping) else list(settings)
+    if layers is not None:
+        changes.append(f"layers={layers}")
+    if precision is not None:
+        changes.append(f"encoder.precision={precision}")
+    name, spec = resolve(metric, tuple(changes), lang)
+    return bind(name, spec, model=model, device=device, online=online)
+
+
+def bind(name: str, spec: MetricSpec, *, model: str = "auto", device: str = "auto", online: bool = False) -> Metric:
+    """A spec with its encoder; `model` fills in where the spec says `auto`."""
+    from monge.scoring.prepared import prepare
+
+    wanted = spec.encoder.model if spec.encoder.model != "auto" else model
+    encoder = encoder_for(wanted, precision=spec.encoder.precision, device=device, online=online)
+    return Metric(prepare(name, spec, encoder))
+
+
+def score(
+    hypotheses: Iterable[str],
+    references: Iterable[str] | Iterable[Sequence[str]] | None = None,
+    *,
+    metric: str = DEFAULT_METRIC,
+    sources: Iterable[str] | None = None,
+    stats: CorpusStats | None = None,
+    idf_corpus: Iterable[str] | None = None,
+    **options: Any,
+) -> Result:
+    """Score hypotheses against references with one metric; `options` are those of `load`."""
+    segments = segments_of(hypotheses, references, sources)
+    return score_segments([load(metric, **options)], segments, stats=stats, idf_corpus=idf_corpus)[0]
+
+
+def fit(references: Iterable[str], *, metric: str = DEFAULT_METRIC, **options: Any) -> CorpusStats:
+    """Corpus statistics of texts for a metric; `options` are those of `load`."""
+    return load(metric, **options).fit(references)
+
+
+def explain(
+    hypothesis: str, reference: str, *, metric: str = DEFAULT_METRIC, stats: CorpusStats | None = None, **options: Any
+) -> Explanation:
+    """Why a pair gets its score; `options` are those of `load`."""
+    return load(metric, **options).explain(hypothesis, reference, stats=stats)
+
+
+def score_segments(
+    metrics: Sequence[Metric],
+    segments: Iterable[Segment],
+    *,
+    stats: CorpusStats | None = None,
+    idf_corpus: Iterable[str] | None = None,
+    interval: bool = False,
+    seed: int = 12345,
+    progress: Callable[[int], None] | None = None,
+    expect: Mapping[str, Mapping[str, str]] | None = None,
+) -> list[Result]:
+    """Score re-iterable segments with several metrics in one encoding pass: system by system, metrics in order.
+
+    `idf_corpus` replaces the corpus of every metric that weighs by idf; `expect` maps a metric's name
+    to the statistics digests that a replay must meet; `interval` adds a bootstrap interval of the mean.
+    """
+    from monge.scoring.run import Corpora, run, stats_digests
+
+    prepared, files = [], {}
+    for metric in metrics:
+        one, texts = _with_corpus(metric.prepared, idf_corpus)
+        prepared.append(one)
+        files.update(texts)
+
+    def check(metric: Prepared, found: CorpusStats) -> None:
+        wanted = (expect or {}).get(metric.name)
+        if wanted is not None and wanted != stats_digests(metric, found):
+            now = ",".join(f"{kind}={digest}" for kind, digest in stats_digests(metric, found).items()) or "none"
+            was = ",".join(f"{kind}={digest}" for kind, digest in wanted.items()) or "none"
+            raise StatisticsMismatch(
+                f"{metric.name}: the signature's statistics are {was}, these texts give {now}; "
+                "give the same texts, --stats or --idf-corpus, or accept new ones with --refit"
+            )
+
+    if idf_corpus is not None and not any(isinstance(one.spec.weights, Idf) for one in prepared):
+        raise UsageError("an idf corpus was given, but no metric of this run weighs by idf")
+    results = run(prepared, segments, corpora=Corpora(files, stats), progress=progress, expect=check)
+    return [_with_interval(result, seed) for result in results] if interval else results
+
+
+def _with_corpus(metric: Prepared, idf_corpus: Iterable[str] | None) -> tuple[Prepared, dict[str, Iterable[str]]]:
+    """The metric with its idf corpus named, and the texts of that corpus where it is not one of the run's sides."""
+    weights = metric.spec.weights
+    if not isinstance(weights, Idf):
+        return metric, {}
+    if idf_corpus is not None:
+        texts = idf_corpus if isinstance(idf_corpus, TextFile) else _texts(idf_corpus, "idf_corpus")
+        return replace(metric, spec=replace(metric.spec, weights=replace(weights, corpus=FILE))), {FILE: texts}
+    if named_corpus(weights.corpus):
+        return metric, {}
+    if weights.corpus == FILE:
+        raise UsageError(f"{metric.name} weighs by the idf of a corpus: give it (--idf-corpus FILE, or --stats FILE)")
+    return metric, {weights.corpus: TextFile(weights.corpus)}
+
+
+def _with_interval(result: Result, seed: int) -> Result:
+    from monge.stats.bootstrap import bootstrap_mean
+
+    found = bootstrap_mean(result.segments, seed=seed)
+    return replace(result, interval=(found.low, found.high))
+
+
+class NotebookExplanation(Explanation):
+    """An explanation that shows itself in a notebook."""
+
+    def _repr_html_(self) -> str:
+        from monge.render import explanation_fragment
+
+        return explanation_fragment(self)
+
+
+def explain_pair(metric: Metric, hypothesis: str, reference: str, stats: CorpusStats | None = None) -> Explanation:
+    """See `Metric.explain`."""
+    from monge.scoring.explain import explained
+
+    segment = Segment("1", check_text(hypothesis, "hypothesis"), (check_text(reference, "reference"),))
+    found = explained(metric.prepared, segment, stats)
+    return NotebookExplanation(**{one.name: getattr(found, one.name) for one in fields(found)})
+
+
+def replay(
+    line: str, *, model: str = "auto", device: str = "auto", online: bool = False, settings: Sequence[str] = ()
+) -> tuple[Metric, dict[str, str]]:
+    """The metric a signature describes, and the statistics digests it must meet; refuses other weights.
+
+    `settings` may name again what a signature cannot carry: a stopword file.
+    """
+    from monge.text import stopwords
+
+    said = parse(line)
+    spec = said.spec.changed(settings)
+    wanted = model if model != "auto" else spec.encoder.model
+    metric = bind(said.metric, replace(spec, encoder=replace(spec.encoder, model=wanted)), device=device, online=online)
+    encoder = metric.prepared.reader.encoder
+    for what, now, was in (
+        ("weights", encoder.weights_digest[:8], said.weights),
+        ("tokenizer", encoder.tokenizer_digest[:8], said.tokenizer),
+        ("stopwords", stopwords.digest(spec.units.stopwords), said.stopwords),
+    ):
+        if now != was:
+            raise StatisticsMismatch(f"the signature's {what} are {was or 'none'}, {encoder.name} has {now or 'none'}")
+    return metric, dict(said.stats)
+
+
+def save_stats(stats: CorpusStats, path: str | Path) -> None:
+    """Write statistics as JSON."""
+    from monge.data.output import write_text
+
+    write_text(path, json.dumps(stats.to_dict(), allow_nan=False) + "\n")
+
+
+def load_stats(path: str | Path) -> CorpusStats:
+    """Read statistics from a file of `save_stats`."""
+    try:
+        data = json.loads("\n".join(TextFile(path)))
+    except json.JSONDecodeError as error:
+        raise StatisticsMismatch(f"{path}: not a statistics file of monge fit ({error})") from None
+    if not isinstance(data, dict):
+        raise StatisticsMismatch(f"{path}: not a statistics file of monge fit")
+    try:
+        return CorpusStats.from_dict(data)
+    except StatisticsMismatch as error:
+        raise StatisticsMismatch(f"{path}: {error}") from None
+
+
+def segments_of(
+    hypotheses: Iterable[str],
+    references: Iterable[str] | Iterable[Sequence[str]] | None = None,
+    sources: Iterable[str] | None = None,
+) -> list[Segment]:
+    """Segments of parallel lists, checked; without references the sources stand in their place."""
+    texts = _texts(hypotheses, "hypotheses")
+    if not texts:
+        raise DataError("there is nothing to score: hypotheses is empty")
+    source = _texts(sources, "sources") if sources is not None else None
+    if references is None and source is None:
+        raise UsageError("neither references nor sources were given")
+    rows = _reference_lists(references, len(texts)) if references is not None else [(one,) for one in source or ()]
+    for name, values in (("references", rows), ("sources", source)):
+        if values is not None and len(values) != len(texts):
+            raise Misaligned(f"{len(texts)} hypotheses but {len(values)} {name}")
+    return [
+        Segment(str(number + 1), text, row, source[number] if source else None)
+        for number, (text, row) in enumerate(zip(texts, rows, strict=True))
+    ]
+
+
+def _listed(values: object, name: str) -> list[Any]:
+    if isinstance(values, str | bytes):
+        kind = type(values).__name__
+        raise UsageError(f"{name}: expected a list of texts, got one {kind}; put it in a list: [{values[:20]!r}]")
+    if isinstance(values, Mapping) or not isinstance(values, Iterable):
+        raise UsageError(f"{name}: expected a list of texts, got {type(values).__name__}")
+    return list(values)
+
+
+def _texts(values: object, name: str) -> list[str]:
+    return [check_text(text, f"{name}[{index}]") for index, text in enumerate(_listed(values, name))]
+
+
+def _reference_lists(values: object, count: int | None) -> list[tuple[str, ...]]:
+    """One tuple of references a hypothesis, from a list of texts or of lists of texts."""
+    rows = _listed(values, "references")
+    nested = [not isinstance(row, str) for row in rows]
+    if not any(nested):
+        return [(check_text(row, f"references[{index}]"),) for index, row in enumerate(rows)]
+    if not all(nested):
+        raise UsageError(f"references: item {nested.index(False)} is a text, others are lists; give one form for all")
+    for index, row in enumerate(rows):
+        if not isinstance(row, Iterable) or isinstance(row, bytes | Mapping):
+            check_text(row, f"references[{index}]")
+    lists = [_listed(row, f"references[{index}]") for index, row in enumerate(rows)]
+    if count is not None and len(lists) != count and lists and all(len(row) == count for row in lists):
+        raise Misaligned(
+            f"references look transposed: {len(lists)} lists of {count}; expected {count} lists, one a hypothesis: "
+            "list(zip(*references))"
+        )
+    empty = next((index for index, row in enumerate(lists) if not row), None)
+    if empty is not None:
+        raise DataError(f"references[{empty}]: no reference for this hypothesis")
+    return [
+        tuple(check_text(text, f"references[{i}][{j}]") for j, text in enumerate(row)) for i, row in enumerate(lists)
+    ]

@@ -1,0 +1,65 @@
+"""`monge metrics` and `monge show`: what there is, and what it is made of."""
+
+from __future__ import annotations
+
+import json
+import sys
+from math import isfinite
+from typing import Annotated, Any
+
+import typer
+
+from monge.cli import options
+from monge.spec.presets import PRESETS, resolve, row
+from monge.spec.rules import bounds
+
+
+def metrics(
+    output_format: Annotated[str, typer.Option("--format", "-f", metavar="text|json", help="Output format.")] = "text",
+) -> None:
+    """List every metric and profile."""
+    options.chosen_format(output_format, ("text", "json"))
+    if output_format == "json":
+        rows = {name: {"title": one.title, "cites": one.cites, **_range(name)} for name, one in PRESETS.items()}
+        sys.stdout.write(json.dumps(rows, indent=2) + "\n")
+        return
+    width = max(map(len, PRESETS))
+    for name, one in PRESETS.items():
+        arrow = "↑" if bounds(one.spec).higher_is_better else "↓"
+        sys.stdout.write(f"{name:<{width}}  {arrow}  {one.title}  [{one.cites}]\n")
+
+
+def _range(name: str) -> dict[str, Any]:
+    found = bounds(row(name).spec)
+    return {
+        "higher_is_better": found.higher_is_better,
+        "low": found.low if isfinite(found.low) else None,
+        "high": found.high if isfinite(found.high) else None,
+        "best": found.best,
+        "empty": found.worst,
+    }
+
+
+def show(
+    metric: Annotated[str, typer.Argument(help="NAME, NAME@PROFILE or 'NAME[axis.field=value]'.")],
+    settings: options.Set = None,
+    lang: options.Lang = None,
+    output_format: Annotated[str, typer.Option("--format", "-f", metavar="text|json", help="Output format.")] = "text",
+) -> None:
+    """Show every setting of a metric, and the range of its scores."""
+    options.chosen_format(output_format, ("text", "json"))
+    name, spec = resolve(metric, options.changes(settings), lang)
+    found, one = bounds(spec), row(name)
+    facts = {"metric": name, "title": one.title, "cites": one.cites, **spec.written()}
+    if output_format == "json":
+        sys.stdout.write(json.dumps({**facts, **_range(name)}, indent=2) + "\n")
+        return
+    worst = "a point at the origin" if found.worst is None else f"{found.worst:g}"
+    facts["range"] = f"{found.low:g} to {found.high:g}, {'higher' if found.higher_is_better else 'lower'} is better"
+    facts["best"], facts["empty"] = f"{found.best:g} (both texts empty as well)", f"{worst} (one text empty)"
+    for language, changed in one.languages.items():
+        facts[f"--lang {language}"] = ", ".join(changed)
+    for law, reason in one.lacks.items():
+        facts[f"lacks {law}"] = reason
+    width = max(map(len, facts))
+    sys.stdout.writelines(f"{key:<{width}}  {value}\n" for key, value in facts.items())

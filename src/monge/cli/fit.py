@@ -1,0 +1,71 @@
+"""`monge fit`: corpus statistics to a file."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from monge import api
+from monge.cli import options
+from monge.data.lines import TextFile
+from monge.data.output import check_writable
+from monge.errors import UsageError
+from monge.spec.presets import resolve
+
+
+def fit(
+    output: Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="Where the statistics go (JSON).")],
+    references: Annotated[
+        list[str] | None,
+        typer.Option(
+            "-r",
+            "--references",
+            metavar="FILE",
+            help="Texts of the shared side: references, sources or any corpus; repeatable.",
+        ),
+    ] = None,
+    hypotheses: Annotated[
+        list[str] | None,
+        typer.Option(
+            "-t", "--hypotheses", metavar="FILE", help="Texts of the hypothesis side, for metrics that fit one a side."
+        ),
+    ] = None,
+    metric: Annotated[
+        str, typer.Option("--metric", "-m", metavar="NAME", help="The metric that will use them.")
+    ] = api.DEFAULT_METRIC,
+    settings: options.Set = None,
+    layers: options.Layers = None,
+    lang: options.Lang = None,
+    model: options.Model = "auto",
+    online: options.Online = False,
+    device: options.Device = "auto",
+    precision: options.Precision = None,
+    overlong: options.Overlong = None,
+    quiet: options.Quiet = False,
+) -> None:
+    """Fit idf and mean vectors once, to score with `--stats FILE` later, anywhere."""
+    check_writable(output)
+    name, spec = resolve(metric, options.changes(settings, layers, precision, overlong), lang)
+    if not references and not hypotheses:
+        raise UsageError("nothing to fit: give texts with -r FILE (and -t FILE for the hypothesis side)")
+    loaded = api.bind(name, spec, model=model, device=device, online=online)
+    prepared = loaded.prepared
+    if not prepared.counted_sides and not prepared.summed_sides:
+        raise UsageError(f"{name} takes nothing from other texts: there is nothing to fit (try --set weights=idf)")
+    texts = {
+        side: [line for path in paths or () for line in TextFile(path)]
+        for side, paths in (("r", references), ("t", hypotheses))
+    }
+    if "hypotheses" in (*prepared.counted_sides, *prepared.summed_sides) and not texts["t"]:
+        raise UsageError(f"{name} fits one side each: give the hypotheses too (-t FILE)")
+    found = loaded.fit(texts["r"], hypotheses=texts["t"])
+    prepared.check_stats(found)
+    api.save_stats(found, output)
+    if not quiet:
+        held = [*(f"{one.n} texts of the {side} (idf)" for side, one in found.counts.items())]
+        held += [
+            f"{one.count} vectors of the {side} (mean)" for sides in found.sums.values() for side, one in sides.items()
+        ]
+        sys.stderr.write(f"monge: fitted {', '.join(held)} for {name}\n")

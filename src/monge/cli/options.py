@@ -1,0 +1,48 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from monge.errors import UsageError
+
+Metrics = Annotated[
+    list[str] | None,
+    typer.Option("--metric", "-m", metavar="NAME", help="NAME, NAME@PROFILE or 'NAME[axis.field=value]'; repeatable."),
+]
+Set = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="AXIS=VALUE", help="Change a part of every metric: AXIS=VALUE or AXIS.FIELD=VALUE."),
+]
+Layers = Annotated[str | None, typer.Option("--layers", metavar="CHOICE", help="Short for --set layers=CHOICE.")]
+Lang = Annotated[str | None, typer.Option("--lang", metavar="CODE", help="Target language: en, de, zh …")]
+Model = Annotated[str, typer.Option("--model", metavar="NAME|DIR", help="A model directory or name.")]
+Online = Annotated[bool, typer.Option("--online", help="Allow fetching a named model from the hub.")]
+Device = Annotated[str, typer.Option("--device", metavar="auto|cpu|cuda|mps", help="Where the model runs.")]
+Precision = Annotated[str | None, typer.Option("--precision", metavar="fp32|bf16|int8", help="Numbers of the model.")]
+Overlong = Annotated[
+    str | None,
+    typer.Option("--on-overlong", metavar="truncate|window|error", help="Texts longer than the model reads."),
+]
+Stats = Annotated[str | None, typer.Option("--stats", metavar="FILE", help="Corpus statistics of `monge fit`.")]
+Output = Annotated[
+    str | None, typer.Option("--output", "-o", metavar="FILE", help="Write here instead of standard output.")
+]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no notes on standard error.")]
+
+
+def changes(
+    settings: list[str] | None, layers: str | None = None, precision: str | None = None, overlong: str | None = None
+) -> tuple[str, ...]:
+    """All changes of a command line as AXIS=VALUE texts, `--set` last."""
+    short = {"layers": layers, "encoder.precision": precision, "encoder.overlong": overlong}
+    return (*(f"{key}={value}" for key, value in short.items() if value is not None), *(settings or ()))
+
+
+def chosen_format(name: str, known: tuple[str, ...]) -> str:
+    """A known output format."""
+    if name not in known:
+        raise UsageError(f"--format takes {', '.join(known)}, got {name!r}")
+    return name

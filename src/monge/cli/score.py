@@ -1,0 +1,195 @@
+"""`monge score`: texts in, scores and signatures out."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from importlib.metadata import version
+from typing import Annotated
+
+import typer
+
+from monge import api
+from monge.cli import options
+from monge.data.lines import TextFile
+from monge.data.output import check_writable, write_text
+from monge.data.parallel import Parallel, read_parallel
+from monge.data.tables import Table, read_table
+from monge.errors import UsageError
+from monge.spec.presets import resolve
+from monge.types import Result, Segment
+
+FORMATS = ("text", "json", "jsonl", "tsv", "latex", "html")
+
+
+def score(
+    table: Annotated[
+        str | None, typer.Argument(metavar="[TABLE]", help="TSV, CSV, JSONL or Parquet with columns.")
+    ] = None,
+    hypotheses: Annotated[
+        list[str] | None,
+        typer.Option("-t", "--hypotheses", metavar="FILE", help="A system's output, one text a line; repeatable."),
+    ] = None,
+    references: Annotated[
+        list[str] | None, typer.Option("-r", "--references", metavar="FILE", help="References, one a line; repeatable.")
+    ] = None,
+    source: Annotated[
+        str | None,
+        typer.Option("-s", "--source", metavar="FILE", help="Source texts; without -r they stand in for references."),
+    ] = None,
+    metric: options.Metrics = None,
+    settings: options.Set = None,
+    layers: options.Layers = None,
+    lang: options.Lang = None,
+    rule: Annotated[
+        str | None,
+        typer.Option("--references-rule", metavar="max|mean|first", help="Several references: which counts."),
+    ] = None,
+    model: options.Model = "auto",
+    online: options.Online = False,
+    device: options.Device = "auto",
+    precision: options.Precision = None,
+    overlong: options.Overlong = None,
+    stats: options.Stats = None,
+    idf_corpus: Annotated[
+        str | None, typer.Option("--idf-corpus", metavar="FILE", help="Texts to fit idf from.")
+    ] = None,
+    signature: Annotated[
+        list[str] | None,
+        typer.Option("--signature", metavar="SIG", help="Replay a signature instead of naming a metric."),
+    ] = None,
+    refit: Annotated[bool, typer.Option("--refit", help="With --signature: accept statistics of other texts.")] = False,
+    output_format: Annotated[
+        str, typer.Option("--format", "-f", metavar="|".join(FORMATS), envvar="MONGE_FORMAT", help="Output format.")
+    ] = "text",
+    output: options.Output = None,
+    segments: Annotated[bool, typer.Option("--segments", help="Scores of every segment.")] = False,
+    interval: Annotated[bool, typer.Option("--ci", help="Bootstrap interval of the score.")] = False,
+    seed: Annotated[int, typer.Option("--seed", help="Of the bootstrap.")] = 12345,
+    fail_under: Annotated[
+        float | None, typer.Option("--fail-under", metavar="X", help="Exit 1 if a score is worse than X.")
+    ] = None,
+    quiet: options.Quiet = False,
+) -> int:
+    """Score hypotheses against references, line by line, or the rows of a table."""
+    options.chosen_format(output_format, FORMATS)
+    changes = options.changes(settings, layers, precision, overlong)
+    changes = (*((f"references={rule}",) if rule else ()), *changes)
+    if output is not None:
+        check_writable(output)
+    if signature and metric:
+        raise UsageError("--signature replays a metric: give it or -m, not both")
+    for name in metric or ():
+        resolve(name, changes, lang)  # a wrong name or setting is known before a model is loaded
+    rows = _rows(table, hypotheses, references, source)
+    where = {"model": model, "device": device, "online": online}
+    expected: dict[str, dict[str, str]] = {}
+    if signature:
+        loaded = []
+        for line in signature:
+            one, digests = api.replay(line, model=model, device=device, online=online, settings=changes)
+            loaded.append(one)
+            expected[one.name] = digests
+    else:
+        names = metric or [api.DEFAULT_METRIC]
+        loaded = [api.bind(*resolve(name, changes, lang), **where) for name in names]  # type: ignore[arg-type]
+    with _progress(len(rows), show=not quiet and sys.stderr.isatty()) as advance:
+        results = api.score_segments(
+            loaded,
+            rows,
+            stats=api.load_stats(stats) if stats else None,
+            idf_corpus=TextFile(idf_corpus) if idf_corpus else None,
+            interval=interval,
+            seed=seed,
+            progress=advance,
+            expect=None if refit else expected,
+        )
+    _emit(results, output_format, output, segments=segments)
+    if not quiet:
+        _notes(results)
+    return _gate(results, fail_under)
+
+
+class _SourceAsReference:
+    """Segments whose source stands where the reference stood."""
+
+    def __init__(self, rows: Parallel | Table) -> None:
+        self._rows = rows
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __iter__(self) -> Iterator[Segment]:
+        for row in self._rows:
+            yield replace(row, references=(row.source or "",))
+
+
+Rows = Parallel | Table | _SourceAsReference
+
+
+def _rows(table: str | None, hypotheses: list[str] | None, references: list[str] | None, source: str | None) -> Rows:
+    if table is not None:
+        if hypotheses or references or source:
+            raise UsageError("give a table, or -t and -r files, not both")
+        found = read_table(table)
+        first = next(iter(found))
+        return found if first.references else _SourceAsReference(found)
+    if not hypotheses:
+        raise UsageError("nothing to score: give -t HYPOTHESES and -r REFERENCES, or a table")
+    if not references and source is None:
+        raise UsageError("give -r REFERENCES, or -s SOURCE for a reference-free score")
+    lines = read_parallel(hypotheses, references or (), source)
+    return lines if references else _SourceAsReference(lines)
+
+
+@contextmanager
+def _progress(total: int, *, show: bool) -> Iterator[Callable[[int], None] | None]:
+    if not show:
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("scoring", total=total)
+        yield lambda count: bar.advance(task, count)
+
+
+def _emit(results: Sequence[Result], name: str, output: str | None, *, segments: bool) -> None:
+    from monge.render import render_results, results_text
+
+    if name == "text" and output is None and sys.stdout.isatty():
+        import shutil
+
+        sys.stdout.write(
+            results_text(results, segments=segments, width=shutil.get_terminal_size().columns, colour=True)
+        )
+        return
+    text = render_results(results, name, version=version("monge"), segments=segments)
+    if output is not None:
+        write_text(output, text)
+    else:
+        sys.stdout.write(text)
+
+
+def _notes(results: Sequence[Result]) -> None:
+    """What a user should know and would not look for: texts that were cut or stood empty."""
+    for result in {id(one.run): one for one in results}.values():
+        if result.run["truncated"]:
+            sys.stderr.write(
+                f"monge: {result.system or 'texts'}: {result.run['truncated']} text(s) longer than the model reads were "
+                "cut (--on-overlong window|error)\n"
+            )
+            break
+
+
+def _gate(results: Sequence[Result], least: float | None) -> int:
+    if least is None:
+        return 0
+    failed = [one for one in results if (one.score < least if one.higher_is_better else one.score > least)]
+    for one in failed:
+        than = "below" if one.higher_is_better else "above"
+        sys.stderr.write(f"monge: {one.metric} {one.system}: {one.score:.6f} is {than} {least}\n")
+    return 1 if failed else 0

@@ -1,0 +1,63 @@
+"""`monge selfcheck`: does this installation give the numbers it should?"""
+
+from __future__ import annotations
+
+import json
+import sys
+from importlib.resources import files
+from typing import Annotated
+
+import typer
+
+from monge import api
+from monge.errors import ModelError
+from monge.spec.presets import PRESETS, resolve
+from monge.types import Segment
+
+TOLERANCE = 1e-5
+
+
+def selfcheck(
+    update: Annotated[
+        str | None, typer.Option("--update", hidden=True, help="Write the golden numbers to a file.")
+    ] = None,
+) -> int:
+    """Score the bundled example with every metric and compare with the golden numbers of this version."""
+    found = golden_scores()
+    if update is not None:
+        from monge.data.output import write_text
+
+        write_text(update, json.dumps(found, indent=1) + "\n")
+        return 0
+    expected = json.loads((files("monge") / "example" / "golden.json").read_text("utf-8"))
+    worst, bad = 0.0, []
+    for name, systems in found.items():
+        for system, score in systems.items():
+            gap = abs(score - expected[name][system]) / max(1.0, abs(expected[name][system]))
+            worst = max(worst, gap)
+            if gap > TOLERANCE:
+                bad.append(f"{name} {system}: {score:.8f}, expected {expected[name][system]:.8f}")
+    if bad:
+        raise ModelError(f"{len(bad)} score(s) differ from the golden numbers: " + "; ".join(bad[:5]))
+    count = sum(len(systems) for systems in found.values())
+    sys.stdout.write(f"ok: {count} scores of {len(found)} metrics, largest relative difference {worst:.1e}\n")
+    return 0
+
+
+def golden_scores() -> dict[str, dict[str, float]]:
+    """The score of both example systems under every metric, with the embedded model."""
+    folder = files("monge") / "example"
+    texts = {
+        name: (folder / f"{name}.txt").read_text("utf-8").split("\n")[:-1]
+        for name in ("system-a", "system-b", "reference")
+    }
+    rows = [
+        Segment(str(number), texts[system][number], (texts["reference"][number],), system=system)
+        for number in range(len(texts["reference"]))
+        for system in ("system-a", "system-b")
+    ]
+    loaded = [api.bind(*resolve(name)) for name in PRESETS]
+    found: dict[str, dict[str, float]] = {name: {} for name in PRESETS}
+    for result in api.score_segments(loaded, rows):
+        found[result.metric][result.system] = result.score
+    return found

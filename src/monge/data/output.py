@@ -1,0 +1,48 @@
+"""Writing results: all of a file or nothing, and known to be writable before work starts."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+from monge.errors import UsageError
+
+
+def check_writable(path: str | Path) -> None:
+    """Raise where a file could not be written at `path`; nothing is written or changed."""
+    target = Path(path)
+    if target.is_dir():
+        raise UsageError(f"{target}: cannot be written, it is a directory")
+    folder = target.parent
+    if not folder.is_dir():
+        raise UsageError(f"{target}: cannot be written, there is no directory {folder}")
+    if not os.access(folder, os.W_OK) or (target.exists() and not os.access(target, os.W_OK)):
+        raise UsageError(f"{target}: cannot be written, permission denied")
+
+
+def write_text(path: str | Path, text: str) -> None:
+    """Write a whole file atomically: a reader sees the old file or the new one, never a part."""
+    target = Path(path)
+    check_writable(target)
+    if target.exists() and not target.is_file():  # a device or a pipe cannot be replaced
+        target.write_text(text, "utf-8")
+        return
+    try:
+        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    except OSError as error:
+        raise UsageError(f"{target}: cannot be written ({error.strerror})") from None
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+        Path(name).chmod(0o666 & ~_umask())
+        Path(name).replace(target)
+    except OSError as error:
+        Path(name).unlink(missing_ok=True)
+        raise UsageError(f"{target}: cannot be written ({error.strerror})") from None
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

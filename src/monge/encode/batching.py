@@ -1,0 +1,137 @@
+"""Texts -> pooled vectors: each distinct text once, batches filled by piece count, order restored."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from monge.encode.protocol import Encoder, Request
+from monge.errors import DataError
+from monge.kernels.pooling import power_means, routing, unit
+from monge.types import Tokens
+
+BATCH_PIECES = 2048
+CACHE_BYTES = 512 * 2**20
+
+Ids = tuple[int, ...]
+
+
+@dataclass
+class Counters:
+    """What a run asked for and what it cost."""
+
+    texts: int = 0
+    encoded: int = 0
+    pieces: int = 0
+
+
+class Vectors:
+    """Pooled vectors of texts, through a bounded memory of the most recent ones.
+
+    `requests` are all the poolings that the metrics of a run need; every distinct id sequence is
+    encoded once for all of them. Vectors come back as [pieces, d] float32.
+    """
+
+    def __init__(
+        self, encoder: Encoder, requests: Sequence[Request], *, longest: int = 0, batch_pieces: int = BATCH_PIECES
+    ) -> None:
+        self.encoder, self.requests, self.batch_pieces = encoder, tuple(requests), batch_pieces
+        self.longest = min(longest or encoder.longest, encoder.longest)
+        self.counters = Counters()
+        self._held: OrderedDict[Ids, tuple[Tensor, ...]] = OrderedDict()
+        self._bytes = 0
+
+    def of(self, texts: Sequence[Tokens]) -> list[dict[Request, Tensor]]:
+        """Vectors of each text for each request, in input order."""
+        wanted = list(dict.fromkeys(tokens.ids for tokens in texts))
+        self.counters.texts += len(texts)
+        found = {ids: self._held[ids] for ids in wanted if ids in self._held}
+        for ids in found:
+            self._held.move_to_end(ids)
+        for ids, vectors in self._encode([ids for ids in wanted if ids not in found]):
+            found[ids] = vectors
+            self._hold(ids, vectors)
+        return [dict(zip(self.requests, found[tokens.ids], strict=True)) for tokens in texts]
+
+    def _hold(self, ids: Ids, vectors: tuple[Tensor, ...]) -> None:
+        self._held[ids] = vectors
+        self._bytes += _size(vectors)
+        while self._bytes > CACHE_BYTES and self._held:
+            self._bytes -= _size(self._held.popitem(last=False)[1])
+
+    def _encode(self, texts: list[Ids]) -> Iterator[tuple[Ids, tuple[Tensor, ...]]]:
+        long = [ids for ids in texts if len(ids) > self.longest]
+        for ids in long:
+            yield ids, self._joined(ids)
+        short = [ids for ids in texts if len(ids) <= self.longest]
+        for batch in batches(short, len, self.batch_pieces):
+            yield from zip(batch, self._pooled(batch), strict=True)
+
+    def _pooled(self, batch: Sequence[Ids]) -> list[tuple[Tensor, ...]]:
+        self.counters.encoded += len(batch)
+        self.counters.pieces += sum(map(len, batch))
+        layers = sorted({layer for request in self.requests for layer in request.layers})
+        hidden = dict(zip(layers, self.encoder.hidden(batch, layers), strict=True))
+        pooled = [pool(hidden, request).split([len(ids) for ids in batch]) for request in self.requests]
+        # a view would keep the whole batch alive
+        return [tuple(part.clone() for part in parts) for parts in zip(*pooled, strict=True)]
+
+    def _joined(self, ids: Ids) -> tuple[Tensor, ...]:
+        """Vectors of a text longer than the model reads, from overlapping windows of it.
+
+        Every window is framed by the special pieces; each piece of the text is taken from the window
+        in which it stands farthest from an inner edge.
+        """
+        lead, tail = self.encoder.frame
+        body = ids[len(lead) : len(ids) - len(tail)]
+        plan = window_plan(len(body), self.longest - len(lead) - len(tail))
+        parts = [self._pooled([(*lead, *body[start:end], *tail)])[0] for start, end, _, _ in plan]
+        kept = []
+        for number, (vectors, (start, _, first, last)) in enumerate(zip(parts, plan, strict=True)):
+            low = 0 if number == 0 else len(lead) + first - start
+            high = len(vectors[0]) if number == len(plan) - 1 else len(lead) + last - start
+            kept.append(tuple(tensor[low:high] for tensor in vectors))
+        return tuple(torch.cat(pieces) for pieces in zip(*kept, strict=True))
+
+
+def pool(hidden: dict[int, Tensor], request: Request) -> Tensor:
+    """One vector a piece from its layers: [pieces, d] each -> [pieces, d or d * exponents]."""
+    chosen = [unit(hidden[layer]) if request.unit_layers else hidden[layer] for layer in request.layers]
+    if request.pool == "single":
+        return chosen[0]
+    stacked = torch.stack(chosen)
+    if request.pool == "pmeans":
+        return power_means(stacked, request.exponents)
+    return routing(unit(stacked)) if request.pool == "routing" else stacked.mean(0)
+
+
+def batches(texts: Sequence[Ids], size: Callable[[Ids], int], budget: int) -> Iterator[list[Ids]]:
+    """Texts sorted by length, longest first (stable), in batches of at most `budget` pieces (at least one text)."""
+    batch: list[Ids] = []
+    pieces = 0
+    for ids in sorted(texts, key=size, reverse=True):
+        if batch and pieces + size(ids) > budget:
+            yield batch
+            batch, pieces = [], 0
+        batch.append(ids)
+        pieces += size(ids)
+    if batch:
+        yield batch
+
+
+def window_plan(length: int, longest: int) -> list[tuple[int, int, int, int]]:
+    """Overlapping windows over `length` pieces: (start, end, first kept, end of kept), covering all once."""
+    if longest < 2:
+        raise DataError(f"a model that reads {longest} piece(s) cannot read windows")
+    step = max(longest // 2, 1)
+    starts = [*range(0, length - longest, step), length - longest]
+    edges = [0, *((one + longest + other) // 2 for one, other in zip(starts, starts[1:], strict=False)), length]
+    return [(start, start + longest, first, last) for start, first, last in zip(starts, edges, edges[1:], strict=False)]
+
+
+def _size(vectors: tuple[Tensor, ...]) -> int:
+    return sum(vector.numel() * vector.element_size() for vector in vectors)

@@ -1,0 +1,56 @@
+"""Where words begin: how each family of tokenizers marks a piece that goes on with a word."""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from functools import lru_cache
+from typing import Any
+
+# scripts written without spaces: every piece is a word of its own
+_SPACELESS = (
+    (0x0E00, 0x0EFF),  # Thai, Lao
+    (0x1000, 0x109F),  # Myanmar
+    (0x1780, 0x17FF),  # Khmer
+    (0x3040, 0x30FF),  # Hiragana, Katakana
+    (0x3400, 0x4DBF),
+    (0x4E00, 0x9FFF),
+    (0xF900, 0xFAFF),  # Han
+    (0x20000, 0x3134F),
+)
+
+
+def family(backend: Any) -> str:
+    """`wordpiece`, `bytes` (byte-level BPE) or `spaces` (SentencePiece and all others), from the tokenizer itself."""
+    description = json.loads(backend.to_str())
+    if description["model"].get("type") == "WordPiece":
+        return "wordpiece"
+    steps = [description.get("pre_tokenizer") or {}]
+    steps += steps[0].get("pretokenizers", [])
+    return "bytes" if any(step.get("type") == "ByteLevel" for step in steps) else "spaces"
+
+
+def continues(kind: str, piece: str, text: str, span: tuple[int, int], before: tuple[int, int] | None) -> bool:
+    """Whether a piece goes on with the word of the piece before it (`before` is its span, None after a special).
+
+    WordPiece says so with `##`. Elsewhere a piece continues when nothing but word characters of a
+    script with spaces stand on both sides of the joint, or when both pieces share a character.
+    """
+    if before is None:
+        return False
+    if kind == "wordpiece":
+        return piece.startswith("##")
+    start, end = span
+    if start < before[1]:
+        return True  # bytes of one character
+    if start > before[1] or start == end or start == 0:
+        return False
+    return _joins(text[start - 1]) and _joins(text[start])
+
+
+@lru_cache(maxsize=1 << 14)
+def _joins(character: str) -> bool:
+    if unicodedata.category(character)[0] not in "LMN":
+        return False
+    point = ord(character)
+    return not any(low <= point <= high for low, high in _SPACELESS)

@@ -1,0 +1,42 @@
+"""What the pipeline asks of an encoder."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from torch import Tensor
+
+from monge.spec.parts import Pool
+from monge.types import Tokens
+
+
+@dataclass(frozen=True)
+class Request:
+    """Vectors that a metric wants of every piece: which layers, and how they are pooled."""
+
+    layers: tuple[int, ...]
+    pool: Pool = "single"
+    exponents: tuple[float, ...] = ()
+    unit_layers: bool = False
+
+
+class Encoder(Protocol):
+    """Texts -> pieces -> hidden layers. Identity is by digests: of the weights and of the tokenizer."""
+
+    name: str
+    weights_digest: str
+    tokenizer_digest: str
+    precision: str
+    depth: int
+    longest: int  # pieces of one text, specials included
+    frame: tuple[tuple[int, ...], tuple[int, ...]]  # special ids before and after every text
+
+    def tokenise(self, texts: Sequence[str], *, prefix: str = "") -> list[Tokens]:
+        """Pieces of each text, never cut."""
+        ...
+
+    def hidden(self, ids: Sequence[Sequence[int]], layers: Sequence[int]) -> list[Tensor]:
+        """For each layer asked for, [total pieces, d] float32: texts one after another in the given order."""
+        ...

@@ -1,0 +1,191 @@
+"""Any model of the transformers family as an encoder: safetensors only, no remote code, no pooling head."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from monge.encode.models import ModelFiles, find
+from monge.encode.packed import PackedEncoder
+from monge.encode.pieces import continues, family
+from monge.errors import InvalidSetting, ModelError
+from monge.types import Tokens
+
+_UNBOUNDED = 1 << 20  # tokenizers without a limit declare something like 1e30
+_OFFSET_POSITIONS = ("roberta", "xlm-roberta", "camembert", "mpnet", "longformer", "bigbird_roberta")
+
+
+class TransformerEncoder:
+    """A loaded model and its tokenizer."""
+
+    def __init__(self, files: ModelFiles, *, precision: str = "fp32", device: str = "cpu") -> None:
+        self.name, self.precision = files.name, precision
+        self.weights_digest, self.tokenizer_digest = files.weights_digest, files.tokenizer_digest
+        self._device = torch.device(device)
+        model, tokenizer = _load(files)
+        self.depth = int(_config(model, "num_hidden_layers", "n_layers", "num_layers"))
+        self.longest = _longest(model, tokenizer)
+        self._pad = tokenizer.pad_token_id if tokenizer.pad_token_id is not None else 0
+        self._backend = tokenizer.backend_tokenizer
+        self._backend.no_truncation()
+        self._backend.no_padding()
+        self._backend.encode_special_tokens = True  # a literal [SEP] in a text is text
+        self._family = family(self._backend)
+        self._model, self._packed = _prepared(model, precision, self._device)
+        lead, tail = self._frame()
+        self.frame = (lead, tail)
+
+    def tokenise(self, texts: Sequence[str], *, prefix: str = "") -> list[Tokens]:
+        """Pieces of each text, never cut; the pieces of `prefix` count as special."""
+        lead = prefix if prefix else (" " if self._family == "bytes" else "")
+        stripped = [text.strip() for text in texts]
+        encodings = self._backend.encode_batch([lead + text for text in stripped])
+        return [self._tokens(text, encoding, len(lead)) for text, encoding in zip(stripped, encodings, strict=True)]
+
+    def _tokens(self, text: str, encoding: Any, lead: int) -> Tokens:
+        spans = [(start - lead, end - lead) for start, end in encoding.offsets]
+        flags = encoding.special_tokens_mask
+        special = [bool(flag) or (lead > 1 and end <= 0) for flag, (_, end) in zip(flags, spans, strict=True)]
+        pieces = encoding.tokens
+        goes_on: list[bool] = []
+        before: tuple[int, int] | None = None
+        trimmed: list[tuple[int, int]] = []
+        for piece, span, is_special in zip(pieces, spans, special, strict=True):
+            if is_special:
+                goes_on.append(False)
+                trimmed.append((0, 0))
+                before = None
+                continue
+            start, end = max(span[0], 0), span[1]
+            while start < end and text[start].isspace():
+                start += 1
+            goes_on.append(continues(self._family, piece, text, (start, end), before))
+            trimmed.append((start, end))
+            before = (start, end)
+        return Tokens(text, tuple(encoding.ids), tuple(pieces), tuple(trimmed), tuple(special), tuple(goes_on))
+
+    def _frame(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """The special ids that stand before and after every text."""
+        marks = self._backend.encode("a").special_tokens_mask
+        ids = self._backend.encode("a").ids
+        first = marks.index(0) if 0 in marks else len(ids)
+        last = len(marks) - marks[::-1].index(0) if 0 in marks else len(ids)
+        return tuple(ids[:first]), tuple(ids[last:])
+
+    def hidden(self, ids: Sequence[Sequence[int]], layers: Sequence[int]) -> list[Tensor]:
+        """For each layer asked for, [total pieces, d] float32 on the CPU, texts one after another."""
+        if self._packed is not None:
+            return self._packed.hidden(ids, layers)
+        longest = max(map(len, ids))
+        padded = torch.tensor([[*text, *[self._pad] * (longest - len(text))] for text in ids])
+        present = torch.tensor([[1] * len(text) + [0] * (longest - len(text)) for text in ids])
+        if self._device.type == "cuda":
+            padded, present = padded.pin_memory(), present.pin_memory()
+        with torch.inference_mode():
+            out = self._model(
+                input_ids=padded.to(self._device, non_blocking=True),
+                attention_mask=present.to(self._device, non_blocking=True),
+                output_hidden_states=True,
+            )
+        keep = present.bool()
+        return [out.hidden_states[layer].float().to("cpu")[keep] for layer in layers]
+
+
+def open_encoder(
+    model: str, *, precision: str = "fp32", device: str = "auto", online: bool = False
+) -> TransformerEncoder:
+    """Load `auto`, a directory or a hub name."""
+    return TransformerEncoder(find(model, online=online), precision=precision, device=chosen_device(device))
+
+
+def chosen_device(device: str) -> str:
+    """`auto` is cuda where there is one, then mps, then cpu; a device that is not there is an error."""
+    there = {"cpu": True, "cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
+    if device == "auto":
+        return next(name for name in ("cuda", "mps", "cpu") if there[name])
+    if device.partition(":")[0] not in there:
+        raise InvalidSetting(f"device takes auto, cpu, cuda or mps, got {device!r}")
+    if not there[device.partition(":")[0]]:
+        raise InvalidSetting(f"device {device} is not available on this machine")
+    return device
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Loading prints progress bars and reports of unused heads: not for users of a score."""
+    from transformers.utils import logging
+
+    level, bar = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(level)
+        if bar:
+            logging.enable_progress_bar()
+
+
+def _load(files: ModelFiles) -> tuple[Any, Any]:
+    from safetensors import SafetensorError
+    from transformers import AutoConfig, AutoModel, AutoTokenizer
+
+    options: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
+    try:
+        with _quiet():
+            config = AutoConfig.from_pretrained(files.directory, **options)
+            kind = AutoModel._model_mapping.get(type(config), None)
+            if kind is not None and "add_pooling_layer" in inspect.signature(kind.__init__).parameters:
+                options_model = {**options, "add_pooling_layer": False}
+            else:
+                options_model = options
+            model = AutoModel.from_pretrained(
+                files.directory, config=config, use_safetensors=True, dtype=torch.float32, **options_model
+            )
+            tokenizer = AutoTokenizer.from_pretrained(files.directory, use_fast=True, **options)
+    except (OSError, ValueError, RuntimeError, KeyError, TypeError, SafetensorError) as error:
+        reason = next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
+        raise ModelError(f"{files.directory}: cannot be loaded as a transformers model: {reason}") from None
+    if not getattr(tokenizer, "is_fast", False):
+        raise ModelError(f"{files.directory}: its tokenizer has no fast form (tokenizer.json), so offsets are unknown")
+    rows = model.get_input_embeddings().num_embeddings
+    if len(tokenizer) > rows:
+        raise ModelError(
+            f"{files.directory}: the tokenizer has {len(tokenizer)} pieces, the model {rows}: they do not belong together"
+        )
+    return (model.get_encoder() if model.config.is_encoder_decoder else model).eval(), tokenizer
+
+
+def _prepared(model: Any, precision: str, device: torch.device) -> tuple[Any, PackedEncoder | None]:
+    """The model as it runs: packed on the CPU where its family is known, otherwise as loaded."""
+    if device.type == "cpu" and PackedEncoder.supports(model):
+        return None, PackedEncoder(model, precision)  # type: ignore[arg-type]
+    if precision == "int8":
+        raise InvalidSetting(
+            f"precision int8 is not there for {type(model).__name__} on {device.type}: use fp32 or bf16"
+        )
+    return model.to(device, torch.bfloat16 if precision == "bf16" else torch.float32), None
+
+
+def _config(model: Any, *names: str) -> Any:
+    for name in names:
+        value = getattr(model.config, name, None)
+        if value is not None:
+            return value
+    raise ModelError(f"{type(model).__name__}: the configuration has none of {', '.join(names)}")
+
+
+def _longest(model: Any, tokenizer: Any) -> int:
+    """Pieces the model reads: the smaller of what the tokenizer declares and the position table."""
+    declared = min(int(tokenizer.model_max_length), _UNBOUNDED)
+    table = getattr(model.config, "max_position_embeddings", None)
+    if not table or table < 0:
+        return declared
+    if model.config.model_type in _OFFSET_POSITIONS:
+        table -= (model.config.pad_token_id or 0) + 1
+    return min(declared, int(table))

@@ -1,0 +1,87 @@
+"""Several hidden layers of a piece -> one vector.
+
+Layers are stacked in front: hidden [k, ..., d]. All functions are pure and differentiable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import inf, isinf
+
+import torch
+from torch import Tensor
+
+from monge.errors import InvalidSetting
+
+
+def unit(vectors: Tensor, *, epsilon: float = 0.0) -> Tensor:
+    """V / (|v| + epsilon) along the last axis; a zero vector stays zero."""
+    norm = torch.linalg.vector_norm(vectors, dim=-1, keepdim=True) + epsilon
+    return vectors / torch.where(norm > 0, norm, torch.ones_like(norm))
+
+
+def power_means(hidden: Tensor, exponents: Sequence[float]) -> Tensor:
+    """Power means over layers, concatenated in the order of the exponents: [k, ..., d] -> [..., d * len(p)].
+
+    M_p(x) = (mean x^p)^(1/p); p = -inf, inf are the minimum and the maximum. An odd p keeps the sign
+    of its mean; an even or fractional p needs what its root needs: a negative entry under a fractional
+    p, or a zero under a negative one, is an error.
+    """
+    return torch.cat([_power_mean(hidden, p) for p in exponents], dim=-1)
+
+
+def _power_mean(hidden: Tensor, p: float) -> Tensor:
+    if isinf(p):
+        return hidden.amax(0) if p == inf else hidden.amin(0)
+    if p == 1:
+        return hidden.mean(0)
+    if p != int(p) and bool((hidden < 0).any()):
+        raise InvalidSetting(f"layers: the power mean with exponent {p} is not defined for negative entries")
+    if p < 0 and bool((hidden == 0).any()):
+        raise InvalidSetting(f"layers: the power mean with exponent {p} is not defined for entries that are 0")
+    mean = hidden.pow(p).mean(0)
+    if p == int(p) and int(p) % 2:
+        return mean.sign() * mean.abs().pow(1 / p)
+    return mean.pow(1 / p)
+
+
+def routing(
+    hidden: Tensor, *, kernel: str = "gaussian", tolerance: float = 0.05, rate: float = 1.0, most: int = 100
+) -> Tensor:
+    """Mean shift over layers with learned coefficients: [k, ..., d] -> [..., d].
+
+    gamma <- softmax(gamma) over layers;  v <- sum gamma k' z / sum gamma k';  gamma <- gamma + rate * k;
+    stop a token when |change of ln sum gamma k| < tolerance. k = exp(-|z - v|^2 / 2) (gaussian) or
+    max(0, 1 - |z - v|^2) (epanechnikov), k' the size of its derivative. Starts at the mean.
+    Experimental: no public code to compare with (metrics-spec §7).
+    """
+    value, logits = hidden.mean(0), torch.zeros_like(hidden[..., 0])
+    loss = torch.full_like(logits[0], inf)
+    active = torch.ones_like(logits[0], dtype=torch.bool)
+    for _ in range(most):
+        gamma = torch.softmax(logits, dim=0)
+        _, slope = _mean_shift(hidden, value, kernel)
+        share = gamma * slope
+        total = share.sum(0)
+        moved = (share.unsqueeze(-1) * hidden).sum(0) / torch.where(total > 0, total, torch.ones_like(total)).unsqueeze(
+            -1
+        )
+        value = torch.where((active & (total > 0)).unsqueeze(-1), moved, value)
+        height, _ = _mean_shift(hidden, value, kernel)
+        logits = torch.where(active, gamma + rate * height, logits)
+        now = (logits * height).sum(0).clamp_min(1e-30).log()
+        active = active & ((now - loss).abs() >= tolerance)
+        loss = now
+        if not bool(active.any()):
+            break
+    return value
+
+
+def _mean_shift(hidden: Tensor, value: Tensor, kernel: str) -> tuple[Tensor, Tensor]:
+    """Kernel k and size of its derivative k' at |z - v|^2, each [k, ...]."""
+    squared = (hidden - value).square().sum(-1)
+    if kernel == "gaussian":
+        height = torch.exp(-squared / 2)
+        return height, height / 2
+    height = (1 - squared).clamp_min(0)
+    return height, (squared < 1).to(hidden.dtype)

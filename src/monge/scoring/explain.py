@@ -1,0 +1,105 @@
+"""Why a pair got its score: the plan of one pair, and each unit's share."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from monge.errors import DataError
+from monge.scoring import clouds
+from monge.scoring.clouds import Text
+from monge.scoring.measure import PLAN, RECALL, excess_cost, measure, problem_between, solve
+from monge.scoring.pipeline import Windows, texts_of
+from monge.scoring.prepared import Prepared
+from monge.scoring.run import signature as signed
+from monge.spec.parts import Centre, Idf, Uniform
+from monge.spec.rules import DISTANCES
+from monge.types import Array, CorpusStats, Explanation, Move, Segment, Side, Signature
+
+LEAST = 1e-6  # moves of less mass are not listed
+
+
+def explain_pair(metric: Prepared, segment: Segment, texts: tuple[Text, Text], signature: Signature) -> Explanation:
+    """The explanation of a pair from its centred clouds.
+
+    What is shared out is the plan's similarity, or its cost under a distance or a cost readout: a
+    move's share is mass times that; a unit's share is the sum of its moves', so that each side adds
+    up to the whole. Where there is a plan a direction, the hypothesis shares precision's and the
+    reference recall's.
+    """
+    hypothesis, reference = texts
+    if hypothesis.empty or reference.empty:
+        side = "hypothesis" if hypothesis.empty else "reference"
+        raise DataError(f"there is nothing to explain: the {side} has no words")
+    one, other = clouds.padded([hypothesis]), clouds.padded([reference])
+    problem = problem_between(one, other, metric.spec)
+    plans = solve(problem, metric.spec, excess_cost(one, other, metric.spec))
+    parts = {name: float(value[0]) for name, value in measure(one, other, metric.spec).items()}
+    by_cost = metric.spec.ground.name in DISTANCES or "cost" in metric.spec.readout.name
+    cost, similarity = problem.cost[0].numpy(), problem.similarity[0].numpy()
+    worth = cost if by_cost else similarity
+    couplings = {name: plan.coupling[0].numpy() for name, plan in plans.items()}
+    forward, backward = couplings.get(PLAN, couplings.get("precision")), couplings.get(PLAN, couplings.get(RECALL))
+    assert forward is not None and backward is not None
+    return Explanation(
+        metric=metric.name,
+        score=parts["score"],
+        parts={name: value for name, value in parts.items() if name != "score"},
+        higher_is_better=metric.bounds.higher_is_better,
+        signature=signature,
+        hypothesis=Side(segment.hypothesis, hypothesis.labels, problem.hypothesis[0].numpy(), (forward * worth).sum(1)),
+        reference=Side(
+            segment.references[0], reference.labels, problem.reference[0].numpy(), (backward * worth).sum(0)
+        ),
+        cost=cost,
+        similarity=similarity,
+        plans=couplings,
+        moves=tuple(move for name, plan in couplings.items() for move in _moves(name, plan, cost, similarity, worth)),
+        share_of="cost" if by_cost else "similarity",
+        flags=tuple(dict.fromkeys([*hypothesis.flags, *reference.flags])),
+    )
+
+
+def _moves(name: str, plan: Array, cost: Array, similarity: Array, worth: Array) -> list[Move]:
+    """The moves of a plan, largest mass first."""
+    rows, columns = np.nonzero(plan > LEAST)
+    order = np.argsort(-plan[rows, columns], kind="stable")
+    return [
+        Move(
+            plan=name,
+            hypothesis=int(i),
+            reference=int(j),
+            mass=float(plan[i, j]),
+            cost=float(cost[i, j]),
+            similarity=float(similarity[i, j]),
+            share=float(plan[i, j] * worth[i, j]),
+        )
+        for i, j in zip(rows[order], columns[order], strict=True)
+    ]
+
+
+def explained(metric: Prepared, segment: Segment, stats: CorpusStats | None) -> Explanation:
+    """The explanation of a segment's first reference.
+
+    Without statistics, a metric that needs them is explained with uniform weights and no corpus mean:
+    one pair is no corpus. The signature and the flag `no-statistics` say so.
+    """
+    flags: tuple[str, ...] = ()
+    if stats is None and (metric.counted_sides or metric.summed_sides):
+        metric, flags = without_statistics(metric), ("no-statistics",)
+    stats = stats or CorpusStats(metric.reader.key)
+    metric.check_stats(stats)
+    pair = texts_of(metric, segment, stats, Windows([metric]))
+    found = explain_pair(metric, segment, pair, signed(metric, stats))
+    return replace(found, flags=(*flags, *found.flags))
+
+
+def without_statistics(metric: Prepared) -> Prepared:
+    """The metric with uniform weights for idf and no centring for a corpus mean."""
+    spec = metric.spec
+    if isinstance(spec.weights, Idf):
+        spec = replace(spec, weights=Uniform("uniform"))
+    if metric.summed_sides:
+        spec = replace(spec, centre=Centre("none"))
+    return replace(metric, spec=spec)

@@ -1,0 +1,135 @@
+"""A metric made ready for a model: its spec without open questions, and what it needs from others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence, Set
+from dataclasses import dataclass, replace
+from urllib.parse import quote
+
+from monge.encode.protocol import Encoder, Request
+from monge.errors import DataError, StatisticsMismatch
+from monge.spec.codec import show_part
+from monge.spec.layers import concrete, numbers
+from monge.spec.metric import MetricSpec
+from monge.spec.parts import CorpusCentre, Idf
+from monge.spec.rules import Bounds, bounds, check
+from monge.text import stopwords
+from monge.text.idf import weight
+from monge.text.overlong import fitted
+from monge.types import CorpusStats, DocumentCounts, Tokens, VectorSum
+
+REFERENCES, HYPOTHESES = "references", "hypotheses"
+
+
+@dataclass(frozen=True)
+class Reader:
+    """How texts are read: an encoder, a prefix, a length and what happens beyond it."""
+
+    encoder: Encoder
+    prefix: str
+    longest: int
+    overlong: str
+
+    @property
+    def key(self) -> str:
+        """What identifies the pieces of a text: tokenizer, length and prefix."""
+        return f"{self.encoder.tokenizer_digest[:8]}/{self.longest}/{self.overlong}/{quote(self.prefix, safe='')}"
+
+    def read(self, texts: Sequence[str]) -> list[Tokens]:
+        """The pieces of each text as they go to the encoder."""
+        read = self.encoder.tokenise(texts, prefix=self.prefix)
+        return [
+            fitted(tokens, self.longest, self.overlong, f"text {tokens.text[:30]!r}…") if len(tokens.ids) > self.longest
+            else tokens
+            for tokens in read
+        ]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A metric bound to an encoder; `spec` has layer numbers instead of `auto`."""
+
+    name: str
+    spec: MetricSpec
+    reader: Reader
+    request: Request
+    stopwords: Set[str]
+    bounds: Bounds
+
+    @property
+    def space(self) -> str:
+        """What identifies the vectors of a text: weights, precision, layers and units."""
+        encoder, spec = self.reader.encoder, self.spec
+        layers = f"{show_part(spec.layers)}{'/unit' if spec.normalise.layers else ''}"
+        return f"{encoder.weights_digest[:8]}/{encoder.precision}/{layers}/{show_part(spec.units)}/{spec.weights.name}"
+
+    @property
+    def counted_sides(self) -> tuple[str, ...]:
+        """Sides whose documents are counted for idf."""
+        weights = self.spec.weights
+        if not isinstance(weights, Idf):
+            return ()
+        return (REFERENCES, HYPOTHESES) if weights.corpus == "each-side" else (REFERENCES,)
+
+    @property
+    def summed_sides(self) -> tuple[str, ...]:
+        """Sides whose vectors are summed for a corpus mean."""
+        centre = self.spec.centre
+        if not isinstance(centre, CorpusCentre):
+            return ()
+        return (REFERENCES, HYPOTHESES) if centre.sides == "separate" else (REFERENCES,)
+
+    def counts(self, stats: CorpusStats, side: str) -> DocumentCounts:
+        """The document counts that weigh a side."""
+        return stats.counts[side if side in self.counted_sides else REFERENCES]
+
+    def mean(self, stats: CorpusStats, side: str) -> VectorSum:
+        """The vectors whose mean is subtracted from a side."""
+        return stats.sums[self.space][side if side in self.summed_sides else REFERENCES]
+
+    def weigher(self, stats: CorpusStats, side: str) -> Callable[[int], float] | None:
+        """The weight of a piece on a side, or None where all weigh the same."""
+        return weight(self.counts(stats, side), self.spec.weights.name) if self.counted_sides else None
+
+    def check_stats(self, stats: CorpusStats) -> None:
+        """Raise where statistics lack what this metric needs, were made for other settings, or hold nothing."""
+        if stats.reader != self.reader.key:
+            raise StatisticsMismatch(
+                f"{self.name}: the statistics were fitted for {stats.reader}, this run reads with {self.reader.key}"
+            )
+        missing = [side for side in self.counted_sides if side not in stats.counts]
+        if missing:
+            raise StatisticsMismatch(f"{self.name}: the statistics hold no document counts of the {missing[0]}")
+        missing = [side for side in self.summed_sides if side not in stats.sums.get(self.space, {})]
+        if missing:
+            raise StatisticsMismatch(f"{self.name}: the statistics hold no mean of the {missing[0]} for {self.space}")
+        for side in self.counted_sides:
+            _check_idf(self.name, self.spec.weights.name, self.counts(stats, side), side)
+
+
+def _check_idf(name: str, kind: str, counts: DocumentCounts, side: str) -> None:
+    if counts.n == 0:
+        raise DataError(f"{name}: no {side} to fit idf from")
+    if kind == "idf" and all(df == counts.n for df in counts.df.values()):
+        many = "1 text" if counts.n == 1 else f"{counts.n} equal texts"
+        raise DataError(
+            f"{name}: idf from {many} of the {side} is 0 for every word: give more texts, "
+            "--idf-corpus FILE, --stats FILE, or --set weights=uniform"
+        )
+
+
+def prepare(name: str, spec: MetricSpec, encoder: Encoder) -> Prepared:
+    """Bind a metric to an encoder: layers and length become numbers."""
+    check(spec)
+    layers = concrete(spec.layers, encoder.name, encoder.depth)
+    longest = min(spec.encoder.max_length or encoder.longest, encoder.longest)
+    settings = replace(spec.encoder, model=encoder.name, precision=encoder.precision, max_length=longest)
+    spec = replace(spec, layers=layers, encoder=settings)
+    return Prepared(
+        name=name,
+        spec=spec,
+        reader=Reader(encoder, settings.prefix, longest, settings.overlong),
+        request=Request(numbers(layers, encoder.depth), layers.pool, layers.exponents, spec.normalise.layers),
+        stopwords=stopwords.load(spec.units.stopwords),
+        bounds=bounds(spec),
+    )

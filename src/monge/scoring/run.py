@@ -1,0 +1,183 @@
+"""A whole run: fit what is needed, score every window, and sign the results."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+
+import numpy as np
+
+from monge.errors import DataError
+from monge.scoring.fit import fit, reference_texts, source_texts
+from monge.scoring.pipeline import WINDOW, SegmentScore, Windows, score_segments
+from monge.scoring.prepared import HYPOTHESES, Prepared
+from monge.spec.parts import Idf
+from monge.spec.signature import ModelIdentity, sign
+from monge.text import stopwords
+from monge.types import CorpusStats, Result, Segment, Signature
+
+Texts = Iterable[str]
+
+
+@dataclass(frozen=True)
+class Corpora:
+    """Where statistics come from, other than the segments themselves.
+
+    `files` are texts by the name that `weights.corpus` gives them; `stats` are ready-made statistics.
+    """
+
+    files: Mapping[str, Texts] = field(default_factory=dict)
+    stats: CorpusStats | None = None
+
+
+def fitted_stats(
+    metric: Prepared, segments: Iterable[Segment], systems: Sequence[str], corpora: Corpora, windows: Windows
+) -> dict[str, CorpusStats]:
+    """The statistics of a metric for every system: shared ones, with the system's own side where it has one."""
+    if not metric.counted_sides and not metric.summed_sides:
+        return dict.fromkeys(systems, CorpusStats(metric.reader.key))
+    if corpora.stats is not None:
+        metric.check_stats(corpora.stats)
+        return dict.fromkeys(systems, corpora.stats)
+    shared = shared_texts(metric, segments, corpora.files)
+    found = {}
+    base: CorpusStats | None = None
+    for system in systems:
+        own = HYPOTHESES in (*metric.counted_sides, *metric.summed_sides)
+        if base is None or own:
+            mine = _hypotheses(segments, system) if own else ()
+            base = fit(metric, windows, references=shared, hypotheses=mine)
+            metric.check_stats(base)
+        found[system] = base
+    return found
+
+
+class _Again:
+    """An iterable that starts over each time it is asked."""
+
+    def __init__(self, start: Callable[[], Iterable[str]]) -> None:
+        self._start = start
+
+    def __iter__(self) -> object:
+        return iter(self._start())
+
+
+def shared_texts(metric: Prepared, segments: Iterable[Segment], files: Mapping[str, Texts]) -> Texts:
+    """What a metric fits its shared side from: the references, the sources, or a named corpus."""
+    corpus = metric.spec.weights.corpus if isinstance(metric.spec.weights, Idf) else "references"
+    if corpus == "sources":
+        if not any(segment.source is not None for segment in segments):
+            raise DataError(f"{metric.name}: weights.corpus=sources needs source texts (-s FILE, or a source column)")
+        return _Again(lambda: source_texts(segments))  # type: ignore[return-value]
+    if corpus in ("references", "each-side"):
+        return _Again(lambda: reference_texts(segments))  # type: ignore[return-value]
+    return files[corpus]
+
+
+def _hypotheses(segments: Iterable[Segment], system: str) -> Texts:
+    return _Again(lambda: (one.hypothesis for one in segments if one.system == system))  # type: ignore[return-value]
+
+
+def stats_digests(metric: Prepared, stats: CorpusStats) -> dict[str, str]:
+    """Digests of the statistics a metric uses, by kind; a side each, joined by '/'."""
+
+    def digest(*what: object) -> str:
+        return blake2b(repr(what).encode(), digest_size=4).hexdigest()
+
+    found = {}
+    if metric.counted_sides:
+        every = [metric.counts(stats, side) for side in metric.counted_sides]
+        found["idf"] = "/".join(digest(one.n, one.texts, stats.reader) for one in every)
+    if metric.summed_sides:
+        sums = [metric.mean(stats, side) for side in metric.summed_sides]
+        found["mean"] = "/".join(digest(one.count, one.texts, stats.reader, metric.space) for one in sums)
+    return found
+
+
+def signature(metric: Prepared, stats: CorpusStats) -> Signature:
+    """The signature of a metric with its statistics."""
+    encoder = metric.reader.encoder
+    return sign(
+        metric.name,
+        metric.spec,
+        ModelIdentity(encoder.name, encoder.weights_digest, encoder.tokenizer_digest),
+        stats=stats_digests(metric, stats),
+        stopwords=stopwords.digest(metric.spec.units.stopwords),
+    )
+
+
+def run(
+    metrics: Sequence[Prepared],
+    segments: Iterable[Segment],
+    *,
+    corpora: Corpora = Corpora(),  # noqa: B008 - frozen
+    window: int = WINDOW,
+    progress: Callable[[int], None] | None = None,
+    expect: Callable[[Prepared, CorpusStats], None] | None = None,
+) -> list[Result]:
+    """Score re-iterable segments with every metric: results system by system, metrics in the given order.
+
+    `expect` may look at a metric's statistics and refuse before anything is scored (replay).
+    """
+    counts = Counter(segment.system for segment in segments)
+    if not counts:
+        raise DataError("there is nothing to score: no segments")
+    systems, windows = list(counts), Windows(metrics)
+    stats = [fitted_stats(metric, segments, systems, corpora, windows) for metric in metrics]
+    by_metric = {id(metric): one for metric, one in zip(metrics, stats, strict=True)}
+    if expect is not None:
+        for metric, one in zip(metrics, stats, strict=True):
+            for system in systems:
+                expect(metric, one[system])
+    scored: dict[tuple[int, str], list[tuple[int, str, SegmentScore]]] = {
+        (k, system): [] for k in range(len(metrics)) for system in systems
+    }
+    for positions, rows, scores in score_segments(
+        metrics, segments, lambda metric, system: by_metric[id(metric)][system], windows, window=window
+    ):
+        for k, column in enumerate(scores):
+            for position, row, one in zip(positions, rows, column, strict=True):
+                scored[k, row.system].append((position, row.id, one))
+        if progress is not None:
+            progress(len(rows))
+    work = windows.counters
+    encoding = {"texts": work.texts, "encoded": work.encoded, "pieces": work.pieces}
+    return [
+        _result(metric, system, scored[k, system], stats[k][system], encoding)
+        for system in systems
+        for k, metric in enumerate(metrics)
+    ]
+
+
+def _result(
+    metric: Prepared,
+    system: str,
+    rows: list[tuple[int, str, SegmentScore]],
+    stats: CorpusStats,
+    encoding: dict[str, int],
+) -> Result:
+    rows = sorted(rows, key=lambda row: row[0])
+    scores = [score for _, _, score in rows]
+    segments = np.array([score.parts["score"] for score in scores], dtype=np.float64)
+    flags = tuple(score.flags for score in scores)
+    flagged = Counter(flag for each in flags for flag in each)
+    truncated = sum(count for flag, count in flagged.items() if flag.startswith("truncated-"))
+    return Result(
+        metric=metric.name,
+        system=system,
+        score=float(segments.mean()),
+        segments=segments,
+        parts={
+            name: np.array([score.parts[name] for score in scores], dtype=np.float64)
+            for name in scores[0].parts
+            if name != "score"
+        },
+        ids=tuple(identity for _, identity, _ in rows),
+        higher_is_better=metric.bounds.higher_is_better,
+        signature=signature(metric, stats),
+        references=np.array([score.winner for score in scores], dtype=np.int64),
+        flags=flags,
+        run={"truncated": truncated, "flagged": dict(sorted(flagged.items())), **encoding},
+    )

@@ -1,0 +1,95 @@
+"""How one setting of a part is read from text, written back, and refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from math import inf, isfinite, isnan
+from typing import Any
+from urllib.parse import quote, unquote
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of value: `read` raises ValueError on what it does not take, `accepts` says what it takes."""
+
+    accepts: str
+    read: Callable[[str], Any]
+    show: Callable[[Any], str] = str
+
+
+def setting(default: Any, kind: Kind) -> Any:
+    """A dataclass field that users can set through text."""
+    return field(default=default, metadata={"kind": kind})
+
+
+def _checked(convert: Callable[[str], Any], good: Callable[[Any], bool]) -> Callable[[str], Any]:
+    def read(text: str) -> Any:
+        value = convert(text)
+        if not good(value):
+            raise ValueError(text)
+        return value
+
+    return read
+
+
+def number(value: float) -> str:
+    """The shortest text that reads back as the same float."""
+    return repr(int(value)) if isfinite(value) and value == int(value) and abs(value) < 1e15 else repr(float(value))
+
+
+def choice(*names: str) -> Kind:
+    """One of the given words."""
+    return Kind("one of " + ", ".join(names), _checked(str, lambda value: value in names))
+
+
+POSITIVE = Kind("a positive finite number", _checked(float, lambda v: isfinite(v) and v > 0), number)
+SMALL = Kind("a finite number of at least 0", _checked(float, lambda v: isfinite(v) and v >= 0), number)
+UNIT = Kind("a number from 0 to 1", _checked(float, lambda v: 0 <= v <= 1), number)
+CEILING = Kind("a positive number, or inf", _checked(float, lambda v: not isnan(v) and v > 0), number)
+COUNT = Kind("a whole number of at least 1", _checked(int, lambda v: v >= 1))
+
+
+def _switch(text: str) -> bool:
+    words = {"yes": True, "true": True, "on": True, "no": False, "false": False, "off": False}
+    if text.lower() not in words:
+        raise ValueError(text)
+    return words[text.lower()]
+
+
+SWITCH = Kind("yes or no", _switch, lambda value: "yes" if value else "no")
+
+
+def _count_or(word: str) -> Kind:
+    def read(text: str) -> int:
+        if text == word:
+            return 0
+        value = int(text)
+        if value < 1:
+            raise ValueError(text)
+        return value
+
+    return Kind(f"a whole number of at least 1, or {word}", read, lambda value: word if value == 0 else str(value))
+
+
+NGRAM = _count_or("sentence")
+SWEEPS = _count_or("converged")
+LENGTH = _count_or("auto")
+
+
+def _slack(text: str) -> tuple[float, float]:
+    values = tuple(float(part) for part in text.replace("/", ",").split(","))
+    if len(values) != 2 or any(isnan(value) or value < 0 for value in values):
+        raise ValueError(text)
+    return values[0], values[1]
+
+
+SLACK = Kind(
+    "two numbers of at least 0 (inf allowed), hypothesis/reference",
+    _slack,
+    lambda pair: "/".join(number(value) for value in pair),
+)
+RIGID = (inf, inf)
+
+NAME = Kind("a name or a file", _checked(str, bool))
+TEXT = Kind("any text", unquote, lambda text: quote(text, safe=":"))

@@ -1,0 +1,50 @@
+"""Layer choices made concrete for a model: `auto`, fractions and `last` become numbers."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import replace
+from functools import cache
+from importlib.resources import files
+
+from monge.errors import InvalidSetting
+from monge.spec.parts import Layers
+
+FALLBACK = 0.75
+
+
+@cache
+def _table() -> dict[str, int]:
+    data = tomllib.loads((files("monge.spec") / "model_layers.toml").read_text("utf-8"))
+    return {**data["published"], **data["chosen"]}
+
+
+def automatic(model: str, depth: int) -> int:
+    """The layer of `auto`: the model's row in model_layers.toml, or round(0.75 * depth)."""
+    layer = _table().get(model.rpartition("/")[2].lower())
+    return layer if layer is not None and layer <= depth else round(FALLBACK * depth)
+
+
+def concrete(layers: Layers, model: str, depth: int) -> Layers:
+    """The same choice with layer numbers, checked against the depth of the model."""
+    if layers.pool != "single":
+        if layers.span > depth:
+            raise InvalidSetting(f"layers=last{layers.span}: {model} has {depth} layers")
+        return replace(layers, span=depth if layers.span < 0 else layers.span)
+    if layers.at == "auto":
+        at = automatic(model, depth)
+    elif layers.at == "last":
+        at = depth
+    else:
+        at = layers.at if isinstance(layers.at, int) else round(layers.at * depth)
+    if at > depth:
+        raise InvalidSetting(f"layers={at} is out of range: {model} has layers 0 to {depth}")
+    return replace(layers, at=at)
+
+
+def numbers(layers: Layers, depth: int) -> tuple[int, ...]:
+    """The layer numbers a concrete choice reads; 0 is the embedding layer, pooled spans leave it out."""
+    if layers.pool == "single":
+        assert isinstance(layers.at, int)
+        return (layers.at,)
+    return tuple(range(depth - layers.span + 1, depth + 1))

@@ -1,0 +1,95 @@
+"""What a metric is: one part an axis, and the row that names it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+from monge.errors import InvalidSetting, UnknownName
+from monge.spec.codec import read_part, set_field, show_part
+from monge.spec.parts import (
+    AXES,
+    Encoder,
+    Ground,
+    Layers,
+    Normalise,
+    Part,
+    Readout,
+    References,
+    Transport,
+    Units,
+)
+
+
+@dataclass(frozen=True)
+class MetricSpec:
+    """A metric as data: what each axis of design §2 is set to."""
+
+    weights: Part
+    centre: Part
+    normalise: Normalise
+    ground: Ground
+    transport: Transport
+    readout: Readout
+    layers: Layers = Layers()
+    units: Units = Units()
+    references: References = References("max")
+    encoder: Encoder = Encoder()
+
+    def part(self, axis: str) -> Part:
+        """The part on an axis."""
+        found: Part = getattr(self, axis)
+        return found
+
+    def changed(self, changes: Iterable[str]) -> MetricSpec:
+        """The spec after `AXIS=VALUE` or `AXIS.FIELD=VALUE` changes, in order."""
+        spec = self
+        for change in changes:
+            target, equals, value = change.partition("=")
+            axis, dot, name = target.strip().partition(".")
+            if not equals:
+                raise InvalidSetting(f"expected AXIS=VALUE or AXIS.FIELD=VALUE, got {change!r}")
+            if axis not in AXES:
+                raise UnknownName("axis", axis, AXES)
+            part = set_field(axis, spec.part(axis), name, value) if dot else read_part(axis, value)
+            spec = replace(spec, **{axis: part})
+        return spec
+
+    def written(self) -> dict[str, str]:
+        """Every axis as text, in the order of the design."""
+        return {axis: show_part(self.part(axis)) for axis in AXES}
+
+
+@dataclass(frozen=True)
+class Row:
+    """A metric's line in the table of presets.
+
+    `languages` maps a target language (or 'other') to the changes it asks for; `lacks` maps a law
+    that the metric does not keep to the reason; `symmetric` says that exchanging hypothesis and
+    reference exchanges precision and recall and leaves the rest.
+    """
+
+    spec: MetricSpec
+    title: str
+    cites: str
+    symmetric: bool = True
+    languages: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    lacks: Mapping[str, str] = field(default_factory=dict)
+
+
+def differences(one: MetricSpec, other: MetricSpec) -> dict[str, tuple[Any, Any]]:
+    """The settings in which two specs differ: axis or axis.field -> both values as text."""
+    found: dict[str, tuple[Any, Any]] = {}
+    for axis in AXES:
+        first, second = one.part(axis), other.part(axis)
+        if first == second:
+            continue
+        if type(first) is type(second) and first.name == second.name and axis != "layers":
+            for one_field in fields(first):
+                pair = getattr(first, one_field.name), getattr(second, one_field.name)
+                if pair[0] != pair[1]:
+                    found[f"{axis}.{one_field.name}"] = pair
+        else:
+            found[axis] = (show_part(first), show_part(second))
+    return found

@@ -1,0 +1,243 @@
+"""The parts a metric is made of: one table of choices an axis.
+
+A part is a frozen value; its settable fields carry a `Kind`. `AXES` lists, for every axis, the
+choices by name with their default settings. A metric is one choice an axis (`spec.metric`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import inf
+from typing import Literal, TypeAlias
+
+from monge.spec.fields import (
+    CEILING,
+    COUNT,
+    LENGTH,
+    NAME,
+    NGRAM,
+    POSITIVE,
+    RIGID,
+    SLACK,
+    SMALL,
+    SWEEPS,
+    SWITCH,
+    TEXT,
+    UNIT,
+    choice,
+    setting,
+)
+
+
+@dataclass(frozen=True)
+class Part:
+    """A choice on an axis; `name` is the word that selects it ('' on an axis with one choice)."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Encoder(Part):
+    """The model, what it reads before each text, and what it does with a text that is too long."""
+
+    name: str = ""
+    model: str = setting("auto", NAME)
+    precision: str = setting("fp32", choice("fp32", "bf16", "int8"))
+    prefix: str = setting("", TEXT)
+    max_length: int = setting(0, LENGTH)
+    overlong: str = setting("truncate", choice("truncate", "window", "error"))
+
+
+Pool: TypeAlias = Literal["single", "mean", "pmeans", "routing", "barycentre"]
+
+
+@dataclass(frozen=True)
+class Layers(Part):
+    """Which hidden layers, and how several become one vector a piece.
+
+    `at` is a layer number (0 = embeddings), a fraction of the depth, or 'auto' / 'last';
+    `span` > 0 takes the last `span` layers (-1: all) and pools them.
+    """
+
+    name: str = ""
+    at: int | float | Literal["auto", "last"] = "auto"
+    span: int = 0
+    pool: Pool = "single"
+    exponents: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True)
+class Units(Part):
+    """Pieces -> units: which pieces make a unit, which units are dropped, how n units make one."""
+
+    name: str = ""
+    subwords: str = setting("all", choice("first", "all", "mean"))
+    punctuation: str = setting("keep", choice("keep", "drop", "drop-ascii"))
+    stopwords: str = setting("none", NAME)
+    match: str = setting("word", choice("word", "piece"))
+    specials: str = setting("drop", choice("keep", "drop", "targets", "first"))
+    ngram: int = setting(1, NGRAM)
+    join: str = setting("average", choice("average", "sum", "mean", "max", "first"))
+
+
+Corpus = NAME
+
+
+@dataclass(frozen=True)
+class Uniform(Part):
+    """Every unit weighs 1."""
+
+
+@dataclass(frozen=True)
+class Counts(Part):
+    """Units with the same pieces become one, at the mean of their vectors, weighing their number."""
+
+
+@dataclass(frozen=True)
+class Idf(Part):
+    """ln((N+1)/(df+1)), or for YiSi log2(1 + (N+1)/(df+1)); N texts, df of them with the piece.
+
+    `epsilon` is added to the total before masses are normalised (MoverScore's release 1).
+    """
+
+    corpus: str = setting("references", NAME)
+    epsilon: float = setting(0.0, SMALL)
+
+
+@dataclass(frozen=True)
+class Centre(Part):
+    """No centring, or one that needs no other text: over a vector's dimensions, or a text's units."""
+
+
+@dataclass(frozen=True)
+class CorpusCentre(Part):
+    """Subtract a fitted mean: of the references (joint), or of each side's own texts (separate)."""
+
+    sides: str = setting("joint", choice("joint", "separate"))
+
+
+@dataclass(frozen=True)
+class BatchCentre(Part):
+    """Subtract the mean of the batch of `size` consecutive segments that a text stands in."""
+
+    size: int = setting(32, COUNT)
+    sides: str = setting("separate", choice("joint", "separate"))
+
+
+@dataclass(frozen=True)
+class Normalise(Part):
+    """Unit length of every layer's vectors before pooling, of every unit after centring, or both."""
+
+    layers: bool = False
+    units: bool = False
+
+
+@dataclass(frozen=True)
+class UnitNormalise(Normalise):
+    """With unit length of units; `epsilon` is added to the norm (MoverScore's release 1)."""
+
+    epsilon: float = setting(0.0, SMALL)
+
+
+@dataclass(frozen=True)
+class Ground(Part):
+    """A cost (euclidean, sqeuclidean, manhattan) or a similarity (dot, dot2) between two vectors."""
+
+
+@dataclass(frozen=True)
+class Cosine(Ground):
+    """Cosine similarity; `clip` raises negative values to 0 (YiSi)."""
+
+    clip: bool = setting(False, SWITCH)
+
+
+@dataclass(frozen=True)
+class Transport(Part):
+    """exact: the cheapest plan; independent: the product of the masses; onesided: nearest unit, both ways."""
+
+
+@dataclass(frozen=True)
+class Tempered(Transport):
+    """Entropic plans by alternate scaling.
+
+    `order` names the side that is fitted last, or `both` for one plan a direction, the second with
+    the sides (and the slack) exchanged. `mask`: entries of the plan whose cost reaches it are zeroed.
+    """
+
+    temperature: float = setting(0.02, POSITIVE)
+    sweeps: int = setting(1, SWEEPS)
+    order: str = setting("both", choice("both", "hypothesis-last", "reference-last"))
+    slack: tuple[float, float] = setting(RIGID, SLACK)
+    mask: float = setting(inf, CEILING)
+
+
+HEADLINE = choice("f1", "precision", "recall")
+ENTROPY = choice("joint", "conditional")
+
+
+@dataclass(frozen=True)
+class Readout(Part):
+    """A function of the plan's cost or similarity: cost, -cost, similarity, 1-cost, 1/(1+cost), exp(-cost)."""
+
+
+@dataclass(frozen=True)
+class Objective(Readout):
+    """Similarity plus temperature times the plan's entropy (joint, or conditional on the side fitted last)."""
+
+    entropy: str = setting("joint", ENTROPY)
+    headline: str = setting("f1", HEADLINE)
+
+
+@dataclass(frozen=True)
+class Prf(Readout):
+    """Precision (over the hypothesis), recall (over the reference) and F = PR / (alpha P + (1-alpha) R)."""
+
+    alpha: float = setting(0.5, UNIT)
+    headline: str = setting("f1", HEADLINE)
+
+
+@dataclass(frozen=True)
+class SelfNormalised(Readout):
+    """value(h, r) / sqrt(value(h, h) value(r, r)), of the similarity or of the objective."""
+
+    of: str = setting("similarity", choice("similarity", "objective"))
+    entropy: str = setting("joint", ENTROPY)
+    headline: str = setting("f1", HEADLINE)
+
+
+@dataclass(frozen=True)
+class References(Part):
+    """Several references: the best by headline, taken whole; the mean; the first; or the best of each part."""
+
+
+def _table(*parts: Part) -> dict[str, Part]:
+    return {part.name: part for part in parts}
+
+
+AXES: Mapping[str, Mapping[str, Part]] = {
+    "encoder": _table(Encoder()),
+    "layers": _table(Layers()),
+    "units": _table(Units()),
+    "weights": _table(Uniform("uniform"), Idf("idf"), Idf("idf-yisi"), Counts("counts")),
+    "centre": _table(
+        Centre("none"), Centre("dimension"), Centre("sentence"), CorpusCentre("corpus"), BatchCentre("batch")
+    ),
+    "normalise": _table(
+        Normalise("none"),
+        Normalise("layers", layers=True),
+        UnitNormalise("units", units=True),
+        UnitNormalise("layers+units", layers=True, units=True),
+    ),
+    "ground": _table(
+        Cosine("cosine"), Ground("euclidean"), Ground("sqeuclidean"), Ground("manhattan"), Ground("dot"), Ground("dot2")
+    ),
+    "transport": _table(Transport("exact"), Transport("onesided"), Transport("independent"), Tempered("tempered")),
+    "readout": _table(
+        *(Readout(name) for name in ("cost", "-cost", "similarity", "1-cost", "1/(1+cost)", "exp(-cost)")),
+        Prf("prf"),
+        SelfNormalised("self-normalised"),
+        Objective("objective"),
+    ),
+    "references": _table(*(References(name) for name in ("max", "mean", "first", "max-each"))),
+}

@@ -1,0 +1,95 @@
+"""Which parts may not meet, and what values a spec can give."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import exp, inf, sqrt
+
+from monge.errors import InvalidSetting
+from monge.spec.metric import MetricSpec
+from monge.spec.parts import Cosine, Objective, SelfNormalised, Tempered
+
+DISTANCES = ("euclidean", "sqeuclidean", "manhattan")
+
+
+def check(spec: MetricSpec) -> None:
+    """Raise where two parts cannot work together, with the reason."""
+    ground, readout, transport = spec.ground.name, spec.readout, spec.transport
+    if isinstance(readout, SelfNormalised) and ground in DISTANCES:
+        raise InvalidSetting(
+            f"readout=self-normalised does not go with ground={ground}: the distance of a text to itself is 0; "
+            "use cosine, dot or dot2"
+        )
+    wants_entropy = isinstance(readout, Objective) or (
+        isinstance(readout, SelfNormalised) and readout.of == "objective"
+    )
+    if wants_entropy and not isinstance(transport, Tempered):
+        raise InvalidSetting(
+            f"the objective with entropy needs transport=tempered, got transport={transport.name}: "
+            "other plans have no temperature"
+        )
+    if isinstance(transport, Tempered) and transport.sweeps == 0 and transport.slack in ((0.0, inf), (inf, 0.0)):
+        raise InvalidSetting("transport.slack with one side free converges in one sweep: set transport.sweeps=1")
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """What scores a spec gives: the range, the value of a perfect pair, and of a pair that shares nothing.
+
+    `worst` is None where vectors have no fixed length; then an empty text is a point at the origin.
+    """
+
+    low: float
+    high: float
+    best: float
+    worst: float | None
+    higher_is_better: bool
+
+
+def _similarity(spec: MetricSpec) -> tuple[float, float]:
+    if isinstance(spec.ground, Cosine):
+        return (0.0 if spec.ground.clip else -1.0), 1.0
+    if spec.ground.name == "dot" and spec.normalise.units:
+        return -1.0, 1.0
+    if spec.ground.name == "dot2":
+        return 0.0, 1.0 if spec.normalise.units else inf
+    return -inf, inf
+
+
+def _distance(spec: MetricSpec) -> tuple[float, float | None]:
+    """Largest cost, and the cost between orthogonal unit vectors."""
+    if spec.ground.name in ("cosine", "dot", "dot2"):
+        bounded = spec.ground.name == "cosine" or spec.normalise.units
+        return (1.0 - _similarity(spec)[0] if bounded else inf), (1.0 if bounded else None)
+    if spec.normalise.units and spec.ground.name != "manhattan":
+        return (2.0, sqrt(2.0)) if spec.ground.name == "euclidean" else (4.0, 2.0)
+    return inf, None
+
+
+def bounds(spec: MetricSpec) -> Bounds:
+    """The documented range of a spec's scores."""
+    low, high = _similarity(spec)
+    far, apart = _distance(spec)
+    near = min(0.0, 1.0 - high) if spec.ground.name not in DISTANCES else 0.0
+    lossy = isinstance(spec.transport, Tempered) and spec.transport.slack != (inf, inf)
+    name = spec.readout.name
+    if name == "self-normalised":
+        exact = spec.transport.name == "independent"
+        reach = 1.0 if exact else inf
+        return Bounds(0.0 if low == 0 else -reach, reach, 1.0, 0.0, True)
+    if name == "objective":
+        return Bounds(-inf, inf, 1.0, 0.0, True)
+    if name in ("prf", "similarity"):
+        if spec.ground.name in DISTANCES:
+            return Bounds(-far, 0.0, 0.0, None if apart is None else -apart, True)
+        return Bounds(-inf if lossy else low, inf if lossy else high, 1.0, 0.0 if apart is not None else None, True)
+    if lossy:
+        far = inf
+    if name == "cost":
+        return Bounds(near, far, 0.0, apart, False)
+    if name == "-cost":
+        return Bounds(-far, -near, 0.0, None if apart is None else -apart, True)
+    transform = {"1-cost": lambda c: 1.0 - c, "1/(1+cost)": lambda c: 1.0 / (1.0 + c), "exp(-cost)": lambda c: exp(-c)}[
+        name
+    ]
+    return Bounds(transform(far), transform(near), 1.0, None if apart is None else transform(apart), True)

@@ -1,0 +1,117 @@
+"""The line that says how a score was made: complete, readable back, comparable."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from importlib.metadata import version
+from pathlib import Path
+
+from monge.errors import MongeError, StatisticsMismatch
+from monge.spec.codec import read_part, show_part
+from monge.spec.metric import MetricSpec
+from monge.spec.parts import AXES, Encoder, Idf
+from monge.spec.presets import row
+from monge.types import Signature
+
+_ENCODER_KEYS = {"precision": "precision", "length": "max_length", "overlong": "overlong", "prefix": "prefix"}
+FILE = "file"
+
+
+@dataclass(frozen=True)
+class ModelIdentity:
+    """A model's name and the hashes that tell it from others of the same name."""
+
+    name: str
+    weights: str
+    tokenizer: str
+
+
+def sign(
+    name: str, spec: MetricSpec, model: ModelIdentity, *, stats: Mapping[str, str], stopwords: str = ""
+) -> Signature:
+    """The signature of a concrete spec; `stats` are digests by kind, `stopwords` the hash of the list."""
+    encoder = dict(part.split("=", 1) for part in show_part(spec.encoder).split(","))
+    fields = [("metric", name), ("model", f"{model.name}#{model.weights[:8]}"), ("tokenizer", model.tokenizer[:8])]
+    fields += [(key, encoder[field]) for key, field in _ENCODER_KEYS.items()]
+    for axis in AXES:
+        if axis != "encoder":
+            fields.append((axis, _signed(spec, axis, stopwords)))
+    fields.append(("stats", ",".join(f"{kind}={digest}" for kind, digest in stats.items()) or "none"))
+    fields.append(("monge", version("monge")))
+    return Signature(tuple(fields))
+
+
+def _signed(spec: MetricSpec, axis: str, stopwords: str) -> str:
+    if axis == "units" and spec.units.stopwords != "none":
+        named = f"{Path(spec.units.stopwords).name.replace('#', '_')}#{stopwords}"
+        return show_part(replace(spec.units, stopwords=named))
+    if axis == "weights" and isinstance(spec.weights, Idf) and not named_corpus(spec.weights.corpus):
+        return show_part(replace(spec.weights, corpus=FILE))
+    return show_part(spec.part(axis))
+
+
+def named_corpus(corpus: str) -> bool:
+    """Whether an idf corpus is one of the run's own sides, rather than a file."""
+    return corpus in ("references", "each-side", "sources")
+
+
+@dataclass(frozen=True)
+class Parsed:
+    """What a signature says: the metric, its spec, and the hashes a replay must meet."""
+
+    metric: str
+    spec: MetricSpec
+    weights: str
+    tokenizer: str
+    stopwords: str
+    stats: Mapping[str, str]
+    monge: str
+
+
+def parse(line: str) -> Parsed:
+    """Read a signature back; raises where a key is missing, unknown, or has a value nothing accepts."""
+    signature = Signature.parse(line)
+    expected = [
+        "metric",
+        "model",
+        "tokenizer",
+        *_ENCODER_KEYS,
+        *(axis for axis in AXES if axis != "encoder"),
+        "stats",
+        "monge",
+    ]
+    keys = [key for key, _ in signature.fields]
+    for key in expected:
+        if key not in keys:
+            raise StatisticsMismatch(f"the signature lacks {key!r}")
+    for key in keys:
+        if key not in expected:
+            raise StatisticsMismatch(f"the signature has an unknown key {key!r}")
+    try:
+        return _parsed(signature)
+    except StatisticsMismatch:
+        raise
+    except MongeError as error:
+        raise StatisticsMismatch(f"the signature cannot be read: {error}") from None
+
+
+def _parsed(signature: Signature) -> Parsed:
+    model, _, weights = signature["model"].rpartition("#")
+    text = ",".join(f"{field}={signature[key]}" for key, field in _ENCODER_KEYS.items() if key != "prefix")
+    encoder = read_part("encoder", f"{text},prefix={signature['prefix']}")
+    assert isinstance(encoder, Encoder)
+    chosen = {axis: read_part(axis, signature[axis]) for axis in AXES if axis != "encoder"}
+    spec: MetricSpec = replace(row(signature["metric"]).spec, encoder=replace(encoder, model=model), **chosen)
+    name, mark, words = spec.units.stopwords.partition("#")
+    if mark:
+        spec = replace(spec, units=replace(spec.units, stopwords=name))
+    stats = {} if signature["stats"] == "none" else dict(part.split("=", 1) for part in signature["stats"].split(","))
+    return Parsed(signature["metric"], spec, weights, signature["tokenizer"], words, stats, signature["monge"])
+
+
+def difference(one: str, other: str) -> list[tuple[str, str, str]]:
+    """The keys in which two signatures differ, with both values ('' where one has no such key)."""
+    first, second = Signature.parse(one), Signature.parse(other)
+    keys = list(dict.fromkeys([key for key, _ in first.fields] + [key for key, _ in second.fields]))
+    return [(key, first.get(key), second.get(key)) for key in keys if first.get(key) != second.get(key)]

@@ -1,0 +1,40 @@
+"""Inverse document frequency: how rare a piece is in a corpus."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from hashlib import blake2b
+from math import log, log2
+
+from monge.types import DIGEST_SPACE, DocumentCounts
+
+
+def text_key(text: str) -> int:
+    """A number that identifies a text; keys of many texts are added, so that order does not matter."""
+    return int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest())
+
+
+def count(texts: Iterable[tuple[str, Sequence[int]]]) -> DocumentCounts:
+    """Document counts of (text, ids of all its pieces, specials included)."""
+    df: Counter[int] = Counter()
+    n, keys = 0, 0
+    for text, ids in texts:
+        df.update(set(ids))
+        n += 1
+        keys += text_key(text)
+    return DocumentCounts(n, dict(df), keys % DIGEST_SPACE)
+
+
+def weight(counts: DocumentCounts, kind: str) -> Callable[[int], float]:
+    """The weight of a piece: `idf` ln((N+1)/(df+1)); `idf-yisi` log2(1 + (N+1)/(df+1))."""
+    top, df = counts.n + 1, counts.df
+    table: dict[int, float] = {}
+
+    def of(piece: int) -> float:
+        if piece not in table:
+            ratio = top / (df.get(piece, 0) + 1)
+            table[piece] = log(ratio) if kind == "idf" else log2(1 + ratio)
+        return table[piece]
+
+    return of

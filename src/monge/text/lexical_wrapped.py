@@ -1,0 +1,112 @@
+"""The lexical metrics that sacrebleu and rouge-score compute (extra `lexical`, imported late)."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable
+from importlib.metadata import version
+from typing import Any
+
+from monge.text.lexical_base import (
+    Options,
+    References,
+    Scored,
+    Texts,
+    at_least,
+    choice,
+    library,
+    porter,
+    reference_count,
+    signature,
+)
+
+
+def _bleu(options: Options, *, effective_order: bool) -> Any:
+    scorer = library("sacrebleu.metrics.bleu").BLEU
+    return scorer(
+        lowercase=options["lowercase"],
+        tokenize=choice("bleu", options, "tokenize", list(scorer.TOKENIZERS)),
+        smooth_method=choice("bleu", options, "smooth", list(scorer.SMOOTH_DEFAULTS)),
+        smooth_value=options["smooth_value"],
+        effective_order=effective_order,
+        force=True,
+    )
+
+
+def bleu(hypotheses: Texts, references: References, options: Options) -> Scored:
+    """Corpus BLEU; segments are sentence BLEU."""
+    pooled, single = _bleu(options, effective_order=False), _bleu(options, effective_order=True)
+    segments, corpus = _segments(single, hypotheses, references), _corpus(pooled, hypotheses, references)
+    return Scored(segments, _signed(pooled, references, {"segments": "sentence-bleu-eff-yes"}), corpus)
+
+
+def sentence_bleu(hypotheses: Texts, references: References, options: Options) -> Scored:
+    """Sentence BLEU; the corpus score is their mean."""
+    single = _bleu(options, effective_order=True)
+    segments = _segments(single, hypotheses, references)
+    return Scored(segments, _signed(single, references, {"corpus": "mean-of-segments"}))
+
+
+def chrf(hypotheses: Texts, references: References, options: Options) -> Scored:
+    """ChrF and, with word n-grams, chrF++; spaces do not count unless `whitespace`."""
+    at_least("chrf", options, char_order=1, word_order=0, beta=1)
+    scorer = library("sacrebleu.metrics.chrf").CHRF(**options)
+    segments, corpus = _segments(scorer, hypotheses, references), _corpus(scorer, hypotheses, references)
+    return Scored(segments, _signed(scorer, references, {"beta": options["beta"]}), corpus)
+
+
+def ter(hypotheses: Texts, references: References, options: Options) -> Scored:
+    """Translation edit rate: edits per 100 reference words, lower is better."""
+    scorer = library("sacrebleu.metrics.ter").TER(**options)
+    segments, corpus = _segments(scorer, hypotheses, references), _corpus(scorer, hypotheses, references)
+    return Scored(segments, _signed(scorer, references, {}), corpus)
+
+
+def _segments(scorer: Any, hypotheses: Texts, references: References) -> list[float]:
+    pairs = zip(hypotheses, references, strict=True)
+    return [float(scorer.sentence_score(hypothesis, list(some)).score) for hypothesis, some in pairs]
+
+
+def _corpus(scorer: Any, hypotheses: Texts, references: References) -> float:
+    """The pooled score; sacrebleu wants one stream a reference, with None where an item has fewer."""
+    most = max(map(len, references))
+    streams = [[some[k] if k < len(some) else None for some in references] for k in range(most)]
+    return float(scorer.corpus_score(list(hypotheses), streams).score)
+
+
+def _signed(scorer: Any, references: References, extra: Options) -> str:
+    facts = dict(pair.split(":", 1) for pair in str(scorer.get_signature()).split("|"))
+    return signature("sacrebleu", {**facts, "nrefs": reference_count(references), **extra})
+
+
+class _UnicodeWords:
+    """Words for rouge-score in any script: its own tokenizer keeps ASCII letters and digits only."""
+
+    def __init__(self, stem: Callable[[str], str] | None) -> None:
+        """Stem words of more than three letters, as rouge-score does, or none."""
+        self.stem = stem
+
+    def tokenize(self, text: str) -> list[str]:
+        """Runs of letters, digits and marks."""
+        kept = "".join(one if unicodedata.category(one)[0] in "LMN" else " " for one in text.lower())
+        return [self.stem(word) if self.stem and len(word) > 3 else word for word in kept.split()]
+
+
+def rouge(kind: str) -> Callable[[Texts, References, Options], Scored]:
+    """ROUGE-N or ROUGE-L: F1 with the reference that gives the highest."""
+
+    def score(hypotheses: Texts, references: References, options: Options) -> Scored:
+        module = library("rouge_score.rouge_scorer")
+        tokenize = choice(kind, options, "tokenize", ("rouge-score", "unicode"))
+        words = _UnicodeWords(porter() if options["stem"] else None) if tokenize == "unicode" else None
+        scorer = module.RougeScorer([kind], use_stemmer=options["stem"], tokenizer=words)
+        pairs = zip(hypotheses, references, strict=True)
+        found = [scorer.score_multi(list(some), hypothesis)[kind] for hypothesis, some in pairs]
+        facts = {"nrefs": reference_count(references), "multi": "max", "tok": tokenize, "stem": options["stem"]}
+        return Scored(
+            [one.fmeasure for one in found],
+            signature("rouge-score", {**facts, "version": version("rouge-score")}),
+            parts={"precision": [one.precision for one in found], "recall": [one.recall for one in found]},
+        )
+
+    return score

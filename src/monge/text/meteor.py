@@ -1,0 +1,175 @@
+"""METEOR: unigram precision and recall of an alignment, less a penalty for its fragmentation.
+
+    F = P R / (alpha P + (1 - alpha) R),   score = F (1 - gamma (chunks / matches) ** beta)
+
+with alpha .9, beta 3, gamma .5 (Lavie & Agarwal 2007, the formula of nltk; the language-tuned weights and the
+paraphrase tables of METEOR 1.5 are not used). Words match exactly, then by Porter stem, then by synonym.
+
+Alignments: `fewest-chunks` takes, among the alignments with the most exact matches and then the most matches, one
+with the fewest chunks (a beam search, as in METEOR 1.5; ties go to the least total displacement). `greedy` takes
+words from the end, each to the last free match, as nltk does.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+Match = tuple[int, int]  # positions in hypothesis and reference
+Synonyms = Callable[[str], frozenset[str]]
+
+BEAM = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Meteor:
+    """The score of a pair, and what it is made of."""
+
+    score: float
+    precision: float
+    recall: float
+    matches: int
+    chunks: int
+
+
+@dataclass(frozen=True, slots=True)
+class MeteorScorer:
+    """METEOR with its settings; `stem` may be the identity, `synonyms` may be None."""
+
+    stem: Callable[[str], str]
+    synonyms: Synonyms | None = None
+    alpha: float = 0.9
+    beta: float = 3.0
+    gamma: float = 0.5
+    alignment: str = "fewest-chunks"
+
+    def score(self, hypothesis: Sequence[str], reference: Sequence[str]) -> Meteor:
+        """The score of tokenised texts; 0 where nothing matches."""
+        matches = self.align(hypothesis, reference)
+        if not matches:
+            return Meteor(0.0, 0.0, 0.0, 0, 0)
+        precision, recall = len(matches) / len(hypothesis), len(matches) / len(reference)
+        chunks = count_chunks(matches)
+        mean = precision * recall / (self.alpha * precision + (1 - self.alpha) * recall)
+        penalty = self.gamma * (chunks / len(matches)) ** self.beta
+        return Meteor(mean * (1 - penalty), precision, recall, len(matches), chunks)
+
+    def align(self, hypothesis: Sequence[str], reference: Sequence[str]) -> list[Match]:
+        """Matched positions in the order of the hypothesis."""
+        if self.alignment == "greedy":
+            found = _last_free(hypothesis, reference, _free(hypothesis), _free(reference))
+            stems = [self.stem(word) for word in hypothesis], [self.stem(word) for word in reference]
+            found += _last_free(*stems, *_left(found, hypothesis, reference))
+        else:
+            found = _Alignment(hypothesis, reference, self.stem).fewest_chunks()
+        if self.synonyms is not None:
+            found += self._synonymous(hypothesis, reference, *_left(found, hypothesis, reference))
+        return sorted(found)
+
+    def _synonymous(
+        self, hypothesis: Sequence[str], reference: Sequence[str], rows: list[int], columns: list[int]
+    ) -> list[Match]:
+        found, free = [], set(columns)
+        for i in reversed(rows):
+            same = (self.synonyms(hypothesis[i]) if self.synonyms else frozenset()) | {hypothesis[i]}
+            j = max((j for j in free if reference[j] in same), default=None)
+            if j is not None:
+                found.append((i, j))
+                free.discard(j)
+        return found
+
+
+def count_chunks(matches: Sequence[Match]) -> int:
+    """Runs of matches that are neighbours on both sides; matches in the order of the hypothesis."""
+    return sum(index == 0 or (i - 1, j - 1) != matches[index - 1] for index, (i, j) in enumerate(matches))
+
+
+def _free(words: Sequence[str]) -> list[int]:
+    return list(range(len(words)))
+
+
+def _left(found: list[Match], hypothesis: Sequence[str], reference: Sequence[str]) -> tuple[list[int], list[int]]:
+    rows, columns = {i for i, _ in found}, {j for _, j in found}
+    return [i for i in _free(hypothesis) if i not in rows], [j for j in _free(reference) if j not in columns]
+
+
+def _last_free(hypothesis: Sequence[str], reference: Sequence[str], rows: list[int], columns: list[int]) -> list[Match]:
+    places: dict[str, list[int]] = defaultdict(list)
+    for j in columns:
+        places[reference[j]].append(j)
+    return [(i, places[hypothesis[i]].pop()) for i in reversed(rows) if places.get(hypothesis[i])]
+
+
+@dataclass(frozen=True, slots=True)
+class _Path:
+    """A partial alignment. `spent` counts, per word or stem, the choices that are limited."""
+
+    chunks: int
+    displacement: int
+    matches: tuple[Match, ...]
+    used: frozenset[int]
+    spent: Counter[tuple[str, str]]
+
+    def rank(self) -> tuple[int, int, tuple[Match, ...]]:
+        return self.chunks, self.displacement, self.matches
+
+
+class _Alignment:
+    """The search for the fewest chunks among the alignments with all possible matches.
+
+    How many words must match exactly, by stem, or not at all is known beforehand from counts, so a path may only
+    make choices that still allow these numbers, and every path of the beam ends with the same matches in number.
+    """
+
+    def __init__(self, hypothesis: Sequence[str], reference: Sequence[str], stem: Callable[[str], str]) -> None:
+        """Count what can match."""
+        self.hypothesis, self.reference = hypothesis, reference
+        self.stems = {word: stem(word) for word in {*hypothesis, *reference}}
+        rows, columns = Counter(hypothesis), Counter(reference)
+        self.budget = {("hypothesis", word): rows[word] - columns[word] for word in rows}
+        self.budget |= {("reference", word): columns[word] - rows[word] for word in columns}
+        by_stem = [Counter(self.stems[word] for word in words) for words in (hypothesis, reference)]
+        self.budget |= {("skip", one): by_stem[0][one] - by_stem[1][one] for one in by_stem[0]}
+        self.places: dict[str, list[int]] = defaultdict(list)
+        for j, word in enumerate(reference):
+            self.places[self.stems[word]].append(j)
+
+    def fewest_chunks(self) -> list[Match]:
+        """The matches of the best path."""
+        beam = [_Path(0, 0, (), frozenset(), Counter())]
+        for i in range(len(self.hypothesis)):
+            grown = [path for before in beam for path in self._steps(before, i)]
+            beam = sorted(grown, key=_Path.rank)[:BEAM]
+        return list(beam[0].matches)
+
+    def _steps(self, path: _Path, i: int) -> list[_Path]:
+        word = self.hypothesis[i]
+        stem = self.stems[word]
+        row, skip = ("hypothesis", word), ("skip", stem)
+        steps = []
+        for j in self.places.get(stem, ()):
+            column = ("reference", self.reference[j])
+            exact = self.reference[j] == word
+            if j in path.used or not (exact or (self._allows(path, row) and self._allows(path, column))):
+                continue
+            steps.append(self._matched(path, i, j, () if exact else (row, column)))
+        if stem not in self.places:
+            return [path]
+        if self._allows(path, row) and self._allows(path, skip):
+            steps.append(_Path(*path.rank(), path.used, path.spent + Counter((row, skip))))
+        return steps
+
+    def _allows(self, path: _Path, choice: tuple[str, str]) -> bool:
+        return path.spent[choice] < self.budget[choice]
+
+    @staticmethod
+    def _matched(path: _Path, i: int, j: int, choices: tuple[tuple[str, str], ...]) -> _Path:
+        opens = not path.matches or path.matches[-1] != (i - 1, j - 1)
+        return _Path(
+            path.chunks + opens,
+            path.displacement + abs(i - j),
+            (*path.matches, (i, j)),
+            path.used | {j},
+            path.spent + Counter(choices) if choices else path.spent,
+        )

@@ -1,0 +1,41 @@
+"""Stopword lists: named ones that ship with the package, or a file. A list moves scores, so it is signed."""
+
+from __future__ import annotations
+
+from functools import cache
+from hashlib import sha256
+from importlib.resources import files
+from pathlib import Path
+
+from monge.errors import UnknownName, Unreadable
+
+
+def names() -> list[str]:
+    """The lists that ship with the package."""
+    return sorted(entry.name.removesuffix(".txt") for entry in files(__name__).iterdir() if entry.name.endswith(".txt"))
+
+
+@cache
+def load(name: str) -> frozenset[str]:
+    """The words of a list: `none`, a shipped name, or a text file with one word a line (or spaces between)."""
+    if name == "none":
+        return frozenset()
+    if name in names():
+        text = (files(__name__) / f"{name}.txt").read_text("utf-8")
+    elif Path(name).is_file():
+        try:
+            text = Path(name).read_text("utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise Unreadable(f"{name}: not a readable UTF-8 stopword list ({error})") from None
+    else:
+        raise UnknownName("stopword list", name, ["none", *names()], "(a shipped name, or a file)")
+    words = frozenset(word.lower() for line in text.splitlines() if not line.startswith("#") for word in line.split())
+    if not words:
+        raise Unreadable(f"{name}: the stopword list has no words")
+    return words
+
+
+def digest(name: str) -> str:
+    """First 8 hex digits of the sha256 of the sorted words; '' for `none`."""
+    words = load(name)
+    return sha256("\n".join(sorted(words)).encode()).hexdigest()[:8] if words else ""
