@@ -96,7 +96,14 @@ def _table(*rows: LexicalMetric) -> dict[str, LexicalMetric]:
 
 
 _BLEU = {"lowercase": False, "tokenize": "13a", "smooth": "exp", "smooth_value": None}
-_CHRF = {"char_order": 6, "word_order": 0, "beta": 2, "lowercase": False, "whitespace": False}
+_CHRF = {
+    "char_order": 6,
+    "word_order": 0,
+    "beta": 2,
+    "lowercase": False,
+    "whitespace": False,
+    "eps_smoothing": False,
+}
 _TER = {"normalized": False, "no_punct": False, "asian_support": False, "case_sensitive": False}
 _ROUGE = {"stem": False, "tokenize": "rouge-score"}
 _METEOR = {

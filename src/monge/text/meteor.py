@@ -6,20 +6,20 @@ with alpha .9, beta 3, gamma .5 (Lavie & Agarwal 2007, the formula of nltk; the 
 paraphrase tables of METEOR 1.5 are not used). Words match exactly, then by Porter stem, then by synonym.
 
 Alignments: `fewest-chunks` takes, among the alignments with the most exact matches and then the most matches, one
-with the fewest chunks (a beam search, as in METEOR 1.5; ties go to the least total displacement). `greedy` takes
+with the fewest chunks (a beam search, as in METEOR 1.5; ties go to the least displacement). `greedy` takes
 words from the end, each to the last free match, as nltk does.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 Match = tuple[int, int]  # positions in hypothesis and reference
 Synonyms = Callable[[str], frozenset[str]]
 
-BEAM = 40
+BEAM, BRANCHES = 40, 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,16 +103,27 @@ def _last_free(hypothesis: Sequence[str], reference: Sequence[str], rows: list[i
 
 @dataclass(frozen=True, slots=True)
 class _Path:
-    """A partial alignment. `spent` counts, per word or stem, the choices that are limited."""
+    """A partial alignment: its last match and the path before that; `used` is a bit set of reference positions.
+
+    `spent` counts, per word or stem, the choices that are limited.
+    """
 
     chunks: int
     displacement: int
-    matches: tuple[Match, ...]
-    used: frozenset[int]
-    spent: Counter[tuple[str, str]]
+    last: Match | None
+    before: _Path | None
+    used: int
+    spent: Mapping[tuple[str, str], int]
 
-    def rank(self) -> tuple[int, int, tuple[Match, ...]]:
-        return self.chunks, self.displacement, self.matches
+    def rank(self) -> tuple[int, int]:
+        return self.chunks, self.displacement
+
+    def matches(self) -> list[Match]:
+        found, path = [], self
+        while path.last is not None and path.before is not None:
+            found.append(path.last)
+            path = path.before
+        return found[::-1]
 
 
 class _Alignment:
@@ -137,39 +148,41 @@ class _Alignment:
 
     def fewest_chunks(self) -> list[Match]:
         """The matches of the best path."""
-        beam = [_Path(0, 0, (), frozenset(), Counter())]
-        for i in range(len(self.hypothesis)):
-            grown = [path for before in beam for path in self._steps(before, i)]
-            beam = sorted(grown, key=_Path.rank)[:BEAM]
-        return list(beam[0].matches)
+        beam = [_Path(0, 0, None, None, 0, {})]
+        for i, word in enumerate(self.hypothesis):
+            if self.stems[word] in self.places:
+                grown = [path for before in beam for path in self._steps(before, i)]
+                beam = sorted(grown, key=_Path.rank)[:BEAM]
+        return beam[0].matches()
 
     def _steps(self, path: _Path, i: int) -> list[_Path]:
         word = self.hypothesis[i]
         stem = self.stems[word]
         row, skip = ("hypothesis", word), ("skip", stem)
-        steps = []
-        for j in self.places.get(stem, ()):
-            column = ("reference", self.reference[j])
-            exact = self.reference[j] == word
-            if j in path.used or not (exact or (self._allows(path, row) and self._allows(path, column))):
-                continue
-            steps.append(self._matched(path, i, j, () if exact else (row, column)))
-        if stem not in self.places:
-            return [path]
-        if self._allows(path, row) and self._allows(path, skip):
-            steps.append(_Path(*path.rank(), path.used, path.spent + Counter((row, skip))))
+        inexact = self._allows(path, row)
+        follows = path.last[1] + 1 if path.last and path.last[0] == i - 1 else -1
+        free = [
+            j
+            for j in self.places[stem]
+            if not path.used >> j & 1
+            and (self.reference[j] == word or (inexact and self._allows(path, ("reference", self.reference[j]))))
+        ]
+        if len(free) > BRANCHES:
+            free = sorted(free, key=lambda j: (j != follows, abs(i - j)))[:BRANCHES]
+        steps = [self._matched(path, i, j, follows) for j in free]
+        if inexact and self._allows(path, skip):
+            steps.append(replace(path, spent=_count(path.spent, row, skip)))
         return steps
 
     def _allows(self, path: _Path, choice: tuple[str, str]) -> bool:
-        return path.spent[choice] < self.budget[choice]
+        return path.spent.get(choice, 0) < self.budget[choice]
 
-    @staticmethod
-    def _matched(path: _Path, i: int, j: int, choices: tuple[tuple[str, str], ...]) -> _Path:
-        opens = not path.matches or path.matches[-1] != (i - 1, j - 1)
-        return _Path(
-            path.chunks + opens,
-            path.displacement + abs(i - j),
-            (*path.matches, (i, j)),
-            path.used | {j},
-            path.spent + Counter(choices) if choices else path.spent,
-        )
+    def _matched(self, path: _Path, i: int, j: int, follows: int) -> _Path:
+        word, other = self.hypothesis[i], self.reference[j]
+        spent = path.spent if word == other else _count(path.spent, ("hypothesis", word), ("reference", other))
+        chunks, displacement = path.chunks + (j != follows), path.displacement + abs(i - j)
+        return _Path(chunks, displacement, (i, j), path, path.used | 1 << j, spent)
+
+
+def _count(spent: Mapping[tuple[str, str], int], *choices: tuple[str, str]) -> Mapping[tuple[str, str], int]:
+    return {**spent, **{choice: spent.get(choice, 0) + 1 for choice in choices}}

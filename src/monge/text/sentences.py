@@ -26,9 +26,11 @@ from monge.errors import UnknownName
 
 _CLOSERS = "\"'”’»«›‹“)\\]}」』】）"
 _OPENERS = "\"'“‘„‚«»‹›([{¿¡"
+_STOPS = ".!?…؟۔।॥።։"
 _BREAK = re.compile(
-    rf"(?P<stop>[.!?…؟۔।॥።։]+)(?P<close>[{_CLOSERS}]*)(?=\s|$)|[。！？｡]+[{_CLOSERS}]*|(?P<blank>\n[^\S\n]*\n\s*)"
+    rf"(?<![{_STOPS}])(?P<stop>[{_STOPS}]++)[{_CLOSERS}]*+(?=\s|$)|[。！？｡]++[{_CLOSERS}]*+|\n[^\S\n]*+\n\s*+"
 )
+LONGEST_WORD = 40
 _LAST_WORD = re.compile(rf"[^\s{_OPENERS}—–/]*$")
 _NEXT_WORD = re.compile(rf"\s*[{_OPENERS}]*(?P<word>[^\W_]+(?:['’]\w+)?|\S)?")
 _POINTED = re.compile(r"(?:[^\W\d_]{1,2}\.)+[^\W\d_]{1,2}")
@@ -101,9 +103,11 @@ def _ends(text: str, start: int, match: re.Match[str], language: str) -> bool:
         return False
     if match["stop"] != ".":
         return True
-    found = _LAST_WORD.search(text[start : match.start()])
+    near = text[max(start, match.start() - LONGEST_WORD) : match.start()]
+    found = _LAST_WORD.search(near)
     word = found[0] if found else ""
-    if not text[start : match.start() - len(word)].strip(_OPENERS + " \n\t") and _LABEL.fullmatch(word):
+    opens = match.start() - start < LONGEST_WORD and not near[: len(near) - len(word)].strip(_OPENERS + " \n\t")
+    if opens and _LABEL.fullmatch(word):
         return False
     starts = after.lower() in STARTERS.get(language, frozenset())
     if word.lower() in ABBREVIATIONS.get(language, frozenset()):

@@ -1,0 +1,261 @@
+"""The lexical table: values by hand, values of the wrapped libraries, empty texts, many references, settings."""
+
+import itertools
+import math
+import random
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from monge.errors import DataError, InvalidSetting, Misaligned, MissingExtra, ModelError, UsageError
+from monge.text.cider import DocumentFrequency, cider
+from monge.text.lexical import LEXICAL
+from monge.text.lexical_base import porter
+from monge.text.meteor import MeteorScorer, count_chunks
+from monge.types import Signature
+
+sacrebleu = pytest.importorskip("sacrebleu")
+pytest.importorskip("rouge_score")
+
+HYPOTHESES = ["The cat sat on the mat.", "A dog barks loudly!", "nothing in common", "Er läuft schnell nach Hause."]
+REFERENCES = [
+    ["The cat is sitting on the mat."],
+    ["The dog barked.", "A dog barks."],
+    ["Zebra"],
+    ["Er rennt schnell nach Hause."],
+]
+
+
+@pytest.mark.parametrize("name", LEXICAL)
+def test_every_metric_keeps_its_word(name):
+    metric = LEXICAL[name]
+    found = metric.score(HYPOTHESES, REFERENCES)
+    low, high = metric.limits
+    assert metric.name == name and found.segments.shape == (4,) and found.segments.dtype == np.float64
+    assert np.isfinite(found.segments).all() and math.isfinite(found.corpus)
+    assert ((found.segments >= low) & (found.segments <= high)).all()
+    assert all(values.shape == (4,) and np.isfinite(values).all() for values in found.parts.values())
+    better = found.segments[0] > found.segments[2]
+    assert better == metric.higher_is_better
+    signature = Signature.parse(found.signature)
+    assert signature["nrefs"] == "var" and signature["version"]
+
+
+@pytest.mark.parametrize("name", LEXICAL)
+def test_a_perfect_hypothesis_is_best(name):
+    texts = ["The quick brown fox jumps over it.", "Eine ganz andere Sache steht hier heute."]
+    best = 1 - 0.5 / 8**3 if name == "meteor" else LEXICAL[name].best
+    assert LEXICAL[name].score(texts, [[one] for one in texts]).segments == pytest.approx([best, best])
+    if name != "cider":  # which takes the mean over references
+        assert LEXICAL[name].score(texts, [["else", one] for one in texts]).segments == pytest.approx([best, best])
+
+
+@pytest.mark.parametrize("name", LEXICAL)
+def test_empty_texts_have_defined_scores(name):
+    metric = LEXICAL[name]
+    found = metric.score(["", " ", "word", "", "word here"], [[""], ["text"], [" "], ["text", ""], ["word here", ""]])
+    assert found.segments[:4].tolist() == [metric.best, metric.worst, metric.worst, metric.best]
+    assert np.isfinite(found.segments).all() and math.isfinite(found.corpus)
+    assert math.isfinite(metric.score(["", ""], [[""], [""]]).corpus)
+    assert math.isfinite(metric.score(["", ""], [["a"], ["b"]]).corpus)
+
+
+@pytest.mark.parametrize("name", [name for name in LEXICAL if name != "cider"])
+def test_a_segment_does_not_depend_on_the_others(name):
+    together = LEXICAL[name].score(HYPOTHESES, REFERENCES).segments
+    alone = [LEXICAL[name].score([h], [r]).segments[0] for h, r in zip(HYPOTHESES, REFERENCES, strict=True)]
+    assert together.tolist() == alone
+
+
+def test_sacrebleu_values_are_its_own():
+    streams = [[some[0] for some in REFERENCES], [some[1] if len(some) > 1 else None for some in REFERENCES]]
+    bleu, chrf, ter = sacrebleu.BLEU(), sacrebleu.CHRF(), sacrebleu.TER()
+    for name, theirs in (("bleu", bleu), ("chrf", chrf), ("chrf++", sacrebleu.CHRF(word_order=2)), ("ter", ter)):
+        found = LEXICAL[name].score(HYPOTHESES, REFERENCES)
+        assert found.corpus == theirs.corpus_score(HYPOTHESES, streams).score
+        single = sacrebleu.BLEU(effective_order=True) if name == "bleu" else theirs
+        pairs = zip(HYPOTHESES, REFERENCES, strict=True)
+        assert found.segments.tolist() == [single.sentence_score(h, r).score for h, r in pairs]
+        assert f"version:{sacrebleu.__version__}" in found.signature
+    sentences = LEXICAL["sentbleu"].score(HYPOTHESES, REFERENCES)
+    assert sentences.corpus == pytest.approx(LEXICAL["bleu"].score(HYPOTHESES, REFERENCES).segments.mean())
+    assert "eff:yes" in sentences.signature
+    assert "eff:no" in LEXICAL["bleu"].score(HYPOTHESES, REFERENCES).signature
+
+
+def test_chrf_leaves_spaces_out_unless_asked():
+    pair = ["a bc d"], [["ab cd"]]
+    assert LEXICAL["chrf"].score(*pair).segments[0] == pytest.approx(100)
+    spaced = LEXICAL["chrf"].with_options(whitespace=True).score(*pair)
+    assert spaced.segments[0] < 90 and "space:yes" in spaced.signature
+
+
+def test_rouge_by_hand():
+    """hypothesis: the cat sat (3 words), reference: the cat is here (4 words)."""
+    pair = ["the cat sat"], [["zzz", "the cat is here"]]
+    one = LEXICAL["rouge1"].score(*pair)
+    assert one.parts["precision"][0] == pytest.approx(2 / 3) and one.parts["recall"][0] == pytest.approx(2 / 4)
+    assert one.segments[0] == pytest.approx(4 / 7)
+    assert LEXICAL["rouge2"].score(*pair).segments[0] == pytest.approx(2 * (1 / 2) * (1 / 3) / (5 / 6))
+    assert LEXICAL["rougeL"].score(*pair).segments[0] == pytest.approx(4 / 7)
+
+
+def test_rouge_in_other_scripts():
+    pair = ["Привет мир"], [["Привет друг"]]
+    assert LEXICAL["rouge1"].score(*pair).segments[0] == 0
+    found = LEXICAL["rouge1"].with_options(tokenize="unicode").score(*pair)
+    assert found.segments[0] == pytest.approx(0.5) and "tok:unicode" in found.signature
+    plain = ["Some cats were running."], [["A cat runs, some say."]]
+    for stem in (False, True):
+        kinds = [LEXICAL["rouge1"].with_options(tokenize=t, stem=stem) for t in ("rouge-score", "unicode")]
+        assert kinds[0].score(*plain).segments == kinds[1].score(*plain).segments
+
+
+def meteor(hypothesis, reference, **options):
+    return LEXICAL["meteor"].with_options(**options).score([hypothesis], [[reference]])
+
+
+def test_meteor_by_hand():
+    same = "the cat sat on the mat"
+    assert meteor(same, same).segments[0] == pytest.approx(1 - 0.5 / 6**3)
+    turned = meteor("on the mat sat the cat", same)
+    assert turned.parts["chunks"][0] == 3 and turned.segments[0] == pytest.approx(1 - 0.5 * (3 / 6) ** 3)
+    half = meteor("the dogs", "the cat")
+    assert half.segments[0] == pytest.approx(0.5 * (1 - 0.5))
+    short = meteor("cat", "the cat sat on")
+    assert short.segments[0] == pytest.approx(0.25 / (0.9 + 0.1 * 0.25) * 0.5)
+    assert meteor("cats", "cat").segments[0] == pytest.approx(0.5)
+    assert meteor("cats", "cat", stem=False).segments[0] == 0
+    assert meteor("Cat", "cat", lowercase=False, stem=False).segments[0] == 0
+
+
+def brute(hypothesis, reference, stem):
+    """(exact matches, matches, -chunks) of the best alignment, by trying all."""
+    options = [[None, *(j for j, r in enumerate(reference) if stem(r) == stem(h))] for h in hypothesis]
+    ranks = []
+    for picks in itertools.product(*options):
+        used = [j for j in picks if j is not None]
+        if len(used) == len(set(used)):
+            matches = [(i, j) for i, j in enumerate(picks) if j is not None]
+            exact = sum(hypothesis[i] == reference[j] for i, j in matches)
+            ranks.append((exact, len(matches), -count_chunks(matches)))
+    return max(ranks)
+
+
+def test_meteor_finds_the_fewest_chunks():
+    draw, stem = random.Random(0), porter()
+    words = ["run", "runs", "running", "cat", "cats", "the"]
+    scorer = MeteorScorer(stem)
+    for _ in range(150):
+        hypothesis = [draw.choice(words) for _ in range(draw.randint(1, 6))]
+        reference = [draw.choice(words) for _ in range(draw.randint(1, 6))]
+        matches = scorer.align(hypothesis, reference)
+        exact = sum(hypothesis[i] == reference[j] for i, j in matches)
+        assert (exact, len(matches), -count_chunks(matches)) == brute(hypothesis, reference, stem)
+
+
+def test_meteor_of_long_repetitive_texts_is_quick():
+    scorer, start = MeteorScorer(str), time.perf_counter()
+    found = scorer.score(["a", "b"] * 100, ["b", "a", "c"] * 75)
+    assert found.matches == 150
+    assert time.perf_counter() - start < 10
+
+
+def test_meteor_synonyms():
+    same = {"car": frozenset({"automobile"})}
+    scorer = MeteorScorer(str, lambda word: same.get(word, frozenset()))
+    assert scorer.align(["a", "car"], ["an", "automobile"]) == [(1, 1)]
+    assert MeteorScorer(str).align(["a", "car"], ["an", "automobile"]) == []
+    assert "synonyms:none" in meteor("a", "b").signature
+
+
+def test_meteor_says_when_wordnet_is_not_there(monkeypatch):
+    corpus = pytest.importorskip("nltk.corpus")
+
+    class Absent:
+        def ensure_loaded(self):
+            raise LookupError("many\nlines")
+
+    monkeypatch.setattr(corpus, "wordnet", Absent())
+    with pytest.raises(ModelError, match="wordnet data, which are not installed"):
+        meteor("a", "b", synonyms="wordnet")
+
+
+def test_cider_by_hand():
+    """Two items: every reference has a (idf 0); b, c and the bigrams are in one item each (idf ln 2)."""
+    frequency = DocumentFrequency.of([[["a", "b"]], [["a", "c"]]], 2)
+    assert frequency.idf(("a",)) == 0
+    assert frequency.idf(("b",)) == frequency.idf(("unseen",)) == pytest.approx(math.log(2))
+    assert cider(["a", "b"], [["a", "b"]], frequency, sigma=6) == pytest.approx(10)
+    # unigram b: min(2, 1) * 1 / (2 * 1) = .5; no common bigram
+    assert cider(["b", "b"], [["a", "b"]], frequency, sigma=6) == pytest.approx(10 * 0.5 / 2)
+    # lengths in bigrams: 0 and 1
+    assert cider(["b"], [["a", "b"]], frequency, sigma=6) == pytest.approx(10 * 0.5 * math.exp(-1 / 72))
+    # the mean over references
+    assert cider(["a", "b"], [["a", "b"], ["a", "c"]], frequency, sigma=6) == pytest.approx(5)
+    assert cider([], [["a", "b"]], frequency, sigma=6) == 0
+
+
+def test_cider_through_the_table():
+    found = LEXICAL["cider"].with_options(orders=2).score(["B b!", "a c"], [["a b"], ["a c"]])
+    assert found.segments == pytest.approx([2.5, 10])
+    assert found.corpus == pytest.approx(6.25)
+    assert "idf:references|items:2" in found.signature
+    corpus = [["a b"], ["a c"]]
+    alone = LEXICAL["cider"].with_options(orders=2, corpus=corpus).score(["b b"], [["a b"]])
+    assert alone.segments == pytest.approx([2.5]) and "idf:corpus|items:2" in alone.signature
+    with pytest.raises(DataError, match="idf from 1 item"):
+        LEXICAL["cider"].score(["a"], [["a"]])
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "message"),
+    [
+        ("ter", {"temperature": 1}, "ter has no option 'temperature' .options: normalized"),
+        ("bleu", {"lowercase": "yes"}, "lowercase takes a bool, got 'yes'"),
+        ("bleu", {"tokenize": "klingon"}, "tokenize='klingon' is not one of none, zh, 13a"),
+        ("bleu", {"smooth": "much"}, "smooth='much' is not one of"),
+        ("chrf", {"char_order": 0}, "char_order must be at least 1, got 0"),
+        ("chrf", {"beta": True}, "beta takes a int, got True"),
+        ("rouge1", {"tokenize": "x"}, "is not one of rouge-score, unicode"),
+        ("meteor", {"alignment": "best"}, "is not one of fewest-chunks, greedy"),
+        ("meteor", {"alpha": -1}, "alpha must be at least 0"),
+        ("cider", {"sigma": 0}, "sigma must be at least"),
+        ("cider", {"punctuation": "some"}, "is not one of drop, keep"),
+    ],
+)
+def test_settings_that_do_not_exist(name, options, message):
+    with pytest.raises(InvalidSetting, match=message):
+        LEXICAL[name].with_options(**options).score(["a", "b"], [["a"], ["b"]])
+
+
+def test_options_do_not_change_the_table():
+    LEXICAL["meteor"].with_options(alpha=1)
+    assert LEXICAL["meteor"].options["alpha"] == 0.9
+    with pytest.raises(TypeError):
+        LEXICAL["meteor"].options["alpha"] = 1
+
+
+def test_inputs_that_do_not_fit():
+    chrf = LEXICAL["chrf"]
+    with pytest.raises(Misaligned, match="2 hypotheses but 1 lists"):
+        chrf.score(["a", "b"], [["a"]])
+    with pytest.raises(UsageError, match="no hypotheses"):
+        chrf.score([], [])
+    with pytest.raises(UsageError, match="must be lists"):
+        chrf.score("a", ["a"])
+    with pytest.raises(UsageError, match="segment 2: references must be a list"):
+        chrf.score(["a", "b"], [["a"], "b"])
+    with pytest.raises(UsageError, match="segment 1: references must be a list with at least one"):
+        chrf.score(["a"], [[]])
+
+
+@pytest.mark.parametrize(
+    ("name", "module"), [("bleu", "sacrebleu.metrics.bleu"), ("rougeL", "rouge_score.rouge_scorer")]
+)
+def test_without_the_extra(monkeypatch, name, module):
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(MissingExtra, match=r"monge\[lexical\]"):
+        LEXICAL[name].score(["a"], [["a"]])
