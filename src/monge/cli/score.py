@@ -179,8 +179,8 @@ def _notes(results: Sequence[Result]) -> None:
     for result in {id(one.run): one for one in results}.values():
         if result.run["truncated"]:
             sys.stderr.write(
-                f"monge: {result.system or 'texts'}: {result.run['truncated']} text(s) longer than the model reads were "
-                "cut (--on-overlong window|error)\n"
+                f"monge: {result.system or 'texts'}: {result.run['truncated']} text(s) longer than the model reads "
+                "were cut (--on-overlong window|error)\n"
             )
             break
 

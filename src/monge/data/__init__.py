@@ -1,17 +1,26 @@
 """Readers: lines, line-aligned files, tables, and the published judgements; columns by name, never by position."""
 
+from monge.data.catalogue import Dataset, dataset_names, describe
+from monge.data.judged import Group, Judged
 from monge.data.lines import TextFile, check_text, read_lines
+from monge.data.opening import open_dataset
 from monge.data.parallel import Parallel, read_parallel
 from monge.data.rows import Row, Rows, rows
 from monge.data.tables import Table, read_table
 
 __all__ = [
+    "Dataset",
+    "Group",
+    "Judged",
     "Parallel",
     "Row",
     "Rows",
     "Table",
     "TextFile",
     "check_text",
+    "dataset_names",
+    "describe",
+    "open_dataset",
     "read_lines",
     "read_parallel",
     "read_table",

@@ -36,6 +36,7 @@ class Rows:
         *,
         columns: Sequence[str] | None = None,
         surplus: bool = False,
+        skip: int = 0,
     ) -> None:
         """Nothing is read yet.
 
@@ -44,11 +45,13 @@ class Rows:
             format: One of `FORMATS`; by default what the file's name says.
             columns: Names for a file without a header line.
             surplus: Accept fields beyond the named columns (STS-B's optional last ones) and ignore them.
+            skip: Leading lines that are no rows, where `columns` replace a faulty header.
         """
         self.path = os.fspath(path)
         self.format = table_format(path, format)
         self._given = tuple(columns) if columns is not None else None
         self._surplus = surplus
+        self._skip = skip
         self._file = TextFile(path)
 
     @property
@@ -103,6 +106,8 @@ class Rows:
         records = self._split_csv() if self.format == "csv" else self._split_plain()
         header = self._given
         for line, record in records:
+            if line <= self._skip:
+                continue
             if header is None:
                 header = _header(record, f"{self.name}:{line}")
                 continue

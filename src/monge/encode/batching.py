@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import torch
 from torch import Tensor
@@ -76,7 +77,8 @@ class Vectors:
         self.counters.pieces += sum(map(len, batch))
         layers = sorted({layer for request in self.requests for layer in request.layers})
         hidden = dict(zip(layers, self.encoder.hidden(batch, layers), strict=True))
-        pooled = [pool(hidden, request).split([len(ids) for ids in batch]) for request in self.requests]
+        lengths = [len(ids) for ids in batch]
+        pooled = [torch.split(pool(hidden, request), lengths) for request in self.requests]
         # a view would keep the whole batch alive
         return [tuple(part.clone() for part in parts) for parts in zip(*pooled, strict=True)]
 
@@ -129,7 +131,7 @@ def window_plan(length: int, longest: int) -> list[tuple[int, int, int, int]]:
         raise DataError(f"a model that reads {longest} piece(s) cannot read windows")
     step = max(longest // 2, 1)
     starts = [*range(0, length - longest, step), length - longest]
-    edges = [0, *((one + longest + other) // 2 for one, other in zip(starts, starts[1:], strict=False)), length]
+    edges = [0, *((one + longest + other) // 2 for one, other in pairwise(starts)), length]
     return [(start, start + longest, first, last) for start, first, last in zip(starts, edges, edges[1:], strict=False)]
 
 

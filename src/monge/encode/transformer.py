@@ -156,7 +156,7 @@ def _load(files: ModelFiles) -> tuple[Any, Any]:
     rows = model.get_input_embeddings().num_embeddings
     if len(tokenizer) > rows:
         raise ModelError(
-            f"{files.directory}: the tokenizer has {len(tokenizer)} pieces, the model {rows}: they do not belong together"
+            f"{files.directory}: the tokenizer has {len(tokenizer)} pieces, the model {rows}: they do not match"
         )
     return (model.get_encoder() if model.config.is_encoder_decoder else model).eval(), tokenizer
 

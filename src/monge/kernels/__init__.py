@@ -1,0 +1,1 @@
+"""The mathematics: pure torch functions over batches."""

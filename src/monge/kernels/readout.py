@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from math import inf
 
 import torch
@@ -9,7 +10,7 @@ from torch import Tensor
 
 from monge.types import Plan, Problem
 
-TRANSFORMS = {
+TRANSFORMS: Mapping[str, Callable[[Tensor], Tensor]] = {
     "cost": lambda cost: cost,
     "-cost": lambda cost: -cost,
     "1-cost": lambda cost: 1 - cost,

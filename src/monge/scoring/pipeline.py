@@ -152,7 +152,7 @@ class _Clouds:
         return [self._text(text, REFERENCES, index) for text in self._rows[index].references]
 
     def _scope(self, side: str, index: int) -> str:
-        """Texts of one scope share statistics: hypotheses of a system where its own are fitted, everything otherwise."""
+        """Texts of one scope share statistics: all of a run, or a side and system where its own are fitted."""
         metric = self._metric
         per_side = HYPOTHESES in metric.counted_sides or HYPOTHESES in metric.summed_sides
         return f"{side}\t{self._rows[index].system if side == HYPOTHESES else ''}" if per_side else ""
@@ -200,7 +200,7 @@ class _Clouds:
                     REFERENCES: [self._build(t, REFERENCES, i) for i in members for t in self._rows[i].references],
                 }
                 if centre.sides == "joint":
-                    sides = dict.fromkeys(sides, [*sides[HYPOTHESES], *sides[REFERENCES]])
+                    sides = {side: [*sides[HYPOTHESES], *sides[REFERENCES]] for side in sides}
                 means = {side: _mean_of(texts) for side, texts in sides.items()}
                 self._batch.update(dict.fromkeys(members, means))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 
@@ -60,7 +60,7 @@ class _Again:
     def __init__(self, start: Callable[[], Iterable[str]]) -> None:
         self._start = start
 
-    def __iter__(self) -> object:
+    def __iter__(self) -> Iterator[str]:
         return iter(self._start())
 
 
@@ -70,14 +70,14 @@ def shared_texts(metric: Prepared, segments: Iterable[Segment], files: Mapping[s
     if corpus == "sources":
         if not any(segment.source is not None for segment in segments):
             raise DataError(f"{metric.name}: weights.corpus=sources needs source texts (-s FILE, or a source column)")
-        return _Again(lambda: source_texts(segments))  # type: ignore[return-value]
+        return _Again(lambda: source_texts(segments))
     if corpus in ("references", "each-side"):
-        return _Again(lambda: reference_texts(segments))  # type: ignore[return-value]
+        return _Again(lambda: reference_texts(segments))
     return files[corpus]
 
 
 def _hypotheses(segments: Iterable[Segment], system: str) -> Texts:
-    return _Again(lambda: (one.hypothesis for one in segments if one.system == system))  # type: ignore[return-value]
+    return _Again(lambda: (one.hypothesis for one in segments if one.system == system))
 
 
 def stats_digests(metric: Prepared, stats: CorpusStats) -> dict[str, str]:
@@ -138,8 +138,8 @@ def run(
         metrics, segments, lambda metric, system: by_metric[id(metric)][system], windows, window=window
     ):
         for k, column in enumerate(scores):
-            for position, row, one in zip(positions, rows, column, strict=True):
-                scored[k, row.system].append((position, row.id, one))
+            for position, row, score in zip(positions, rows, column, strict=True):
+                scored[k, row.system].append((position, row.id, score))
         if progress is not None:
             progress(len(rows))
     work = windows.counters

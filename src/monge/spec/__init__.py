@@ -1,0 +1,1 @@
+"""What a metric is, as data. Importable without torch."""

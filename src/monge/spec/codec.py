@@ -100,8 +100,10 @@ def read_layers(text: str) -> Layers:
         if any(isnan(p) or p == 0 for p in exponents) or span == 0:
             raise InvalidSetting(f"layers={text}: exponents must be numbers other than 0, and at least one layer")
         return Layers(at="last", span=span, pool=pool, exponents=exponents)
-    if text == "auto" or text == "last":
-        return Layers(at=text)
+    if text == "auto":
+        return Layers(at="auto")
+    if text == "last":
+        return Layers(at="last")
     try:
         at = int(text) if text.lstrip("-").isdigit() else float(text)
     except ValueError:

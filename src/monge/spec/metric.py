@@ -21,6 +21,8 @@ from monge.spec.parts import (
     Units,
 )
 
+_LAYERS, _UNITS, _BEST, _ENCODER = Layers(), Units(), References("max"), Encoder()
+
 
 @dataclass(frozen=True)
 class MetricSpec:
@@ -32,10 +34,10 @@ class MetricSpec:
     ground: Ground
     transport: Transport
     readout: Readout
-    layers: Layers = Layers()
-    units: Units = Units()
-    references: References = References("max")
-    encoder: Encoder = Encoder()
+    layers: Layers = _LAYERS
+    units: Units = _UNITS
+    references: References = _BEST
+    encoder: Encoder = _ENCODER
 
     def part(self, axis: str) -> Part:
         """The part on an axis."""
@@ -52,7 +54,7 @@ class MetricSpec:
                 raise InvalidSetting(f"expected AXIS=VALUE or AXIS.FIELD=VALUE, got {change!r}")
             if axis not in AXES:
                 raise UnknownName("axis", axis, AXES)
-            part = set_field(axis, spec.part(axis), name, value) if dot else read_part(axis, value)
+            part: Any = set_field(axis, spec.part(axis), name, value) if dot else read_part(axis, value)
             spec = replace(spec, **{axis: part})
         return spec
 

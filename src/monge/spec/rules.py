@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import exp, inf, sqrt
 
@@ -66,6 +67,13 @@ def _distance(spec: MetricSpec) -> tuple[float, float | None]:
     return inf, None
 
 
+_TRANSFORMS: Mapping[str, Callable[[float], float]] = {
+    "1-cost": lambda cost: 1.0 - cost,
+    "1/(1+cost)": lambda cost: 1.0 / (1.0 + cost),
+    "exp(-cost)": lambda cost: exp(-cost),
+}
+
+
 def bounds(spec: MetricSpec) -> Bounds:
     """The documented range of a spec's scores."""
     low, high = _similarity(spec)
@@ -89,7 +97,5 @@ def bounds(spec: MetricSpec) -> Bounds:
         return Bounds(near, far, 0.0, apart, False)
     if name == "-cost":
         return Bounds(-far, -near, 0.0, None if apart is None else -apart, True)
-    transform = {"1-cost": lambda c: 1.0 - c, "1/(1+cost)": lambda c: 1.0 / (1.0 + c), "exp(-cost)": lambda c: exp(-c)}[
-        name
-    ]
+    transform = _TRANSFORMS[name]
     return Bounds(transform(far), transform(near), 1.0, None if apart is None else transform(apart), True)

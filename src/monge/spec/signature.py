@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 from monge.errors import MongeError, StatisticsMismatch
 from monge.spec.codec import read_part, show_part
@@ -101,7 +102,7 @@ def _parsed(signature: Signature) -> Parsed:
     text = ",".join(f"{field}={signature[key]}" for key, field in _ENCODER_KEYS.items() if key != "prefix")
     encoder = read_part("encoder", f"{text},prefix={signature['prefix']}")
     assert isinstance(encoder, Encoder)
-    chosen = {axis: read_part(axis, signature[axis]) for axis in AXES if axis != "encoder"}
+    chosen: dict[str, Any] = {axis: read_part(axis, signature[axis]) for axis in AXES if axis != "encoder"}
     spec: MetricSpec = replace(row(signature["metric"]).spec, encoder=replace(encoder, model=model), **chosen)
     name, mark, words = spec.units.stopwords.partition("#")
     if mark:
