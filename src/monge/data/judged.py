@@ -1,0 +1,146 @@
+"""Texts with human judgements: what a reader hands to a meta-evaluation."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from monge.data.catalogue import Mean, ReferenceRule
+from monge.types import Array, Segment
+
+Indices = npt.NDArray[np.int64]
+Kind = Literal["scores", "rankings", "systems"]
+
+
+@dataclass(frozen=True)
+class Group:
+    """The judgements of one group: exactly one of `scores`, `rankings`, `systems` is there.
+
+    Attributes:
+        segments: The distinct texts to score, n of them.
+        scores: Human scores [n], aligned with `segments`.
+        rankings: Indices [p, 2] into `segments`: the better one, the worse one.
+        systems: Human score of each system; its segments carry its name.
+        judgements: How many judgements stand behind each score [n], where that is known.
+        model_scores: What the generating model thought of its output [n], where published.
+    """
+
+    segments: tuple[Segment, ...]
+    scores: Array | None = None
+    rankings: Indices | None = None
+    systems: Mapping[str, float] | None = None
+    judgements: Indices | None = None
+    model_scores: Array | None = None
+
+    @property
+    def n(self) -> int:
+        """The number of human judgements a statistic is computed from."""
+        for judged in (self.scores, self.rankings, self.systems):
+            if judged is not None:
+                return len(judged)
+        return 0
+
+    @property
+    def kind(self) -> Kind:
+        """Which of the three it holds."""
+        if self.scores is not None:
+            return "scores"
+        return "rankings" if self.rankings is not None else "systems"
+
+
+@dataclass
+class Reading:
+    """What a reader found: groups in order, rows left out by reason, and what the user should know."""
+
+    groups: dict[str, Group] = field(default_factory=dict)
+    excluded: Counter[str] = field(default_factory=Counter)
+    warnings: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A data set, opened: groups of segments with human judgements, and how it was read.
+
+    `human` names the human column and `direction` (+1, -1) tells whether more of it is better;
+    `switches` are those in effect; `excluded` counts rows left out by reason; `warnings` must be shown.
+    """
+
+    dataset: str
+    text: str
+    level: str
+    human: str
+    statistic: str
+    direction: int
+    groups: Mapping[str, Group]
+    mean: Mean
+    references: ReferenceRule
+    against: str
+    excluded: Mapping[str, int]
+    warnings: tuple[str, ...]
+    switches: Mapping[str, Any]
+    licence: str
+    citation: str
+
+    @property
+    def kind(self) -> Kind:
+        """Scores, rankings or systems: the same for all groups."""
+        return next(iter(self.groups.values())).kind
+
+    @property
+    def n(self) -> int:
+        """The number of human judgements over all groups."""
+        return sum(group.n for group in self.groups.values())
+
+    @property
+    def weights(self) -> dict[str, float]:
+        """The share of each group in the mean; they add up to 1."""
+        sizes = {name: 1 if self.mean == "unweighted" else group.n for name, group in self.groups.items()}
+        return {name: size / sum(sizes.values()) for name, size in sizes.items()}
+
+
+def scored(segments: Sequence[Segment], scores: Sequence[float], **more: Any) -> Group:
+    """A group of segments with one human score each."""
+    return Group(tuple(segments), scores=np.array(scores, dtype=np.float64), **more)
+
+
+def by_system(group: Group) -> Group:
+    """The same texts, judged by the mean human score of each system."""
+    sums: dict[str, list[float]] = {}
+    for segment, score in zip(group.segments, () if group.scores is None else group.scores, strict=True):
+        sums.setdefault(segment.system, []).append(float(score))
+    means = {system: float(np.mean(scores)) for system, scores in sums.items()}
+    return replace(group, scores=None, systems=means, judgements=None, model_scores=None)
+
+
+def merged(groups: Mapping[str, Group]) -> Group:
+    """One group of scores out of several."""
+    segments = tuple(segment for group in groups.values() for segment in group.segments)
+    return Group(
+        segments, scores=np.concatenate([group.scores for group in groups.values() if group.scores is not None])
+    )
+
+
+def suspicions(human: str, groups: Mapping[str, Group]) -> list[str]:
+    """Warnings about a human column that can hardly be one: constant, or a model's own score in disguise."""
+    found: list[str] = []
+    for name, group in groups.items():
+        if group.scores is None or len(group.scores) < 2:
+            continue
+        if np.ptp(group.scores) == 0:
+            found.append(f"{name}: human column {human!r} is constant ({group.scores[0]:g}); no correlation is defined")
+        elif group.model_scores is not None and _linear(group.scores, group.model_scores):
+            found.append(
+                f"{name}: human column {human!r} correlates perfectly with the model's own scores; is it human?"
+            )
+    return found
+
+
+def _linear(one: Array, other: Array) -> bool:
+    if np.ptp(other) == 0:
+        return False
+    return bool(abs(np.corrcoef(one, other)[0, 1]) > 1 - 1e-9)

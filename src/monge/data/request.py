@@ -1,0 +1,58 @@
+"""What a reader is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+from monge.data.catalogue import Dataset
+from monge.data.files import Files
+from monge.errors import UnknownName
+
+
+@dataclass(frozen=True)
+class Request:
+    """One call of `open_dataset`, its words checked: which judgements of which data set, from which files."""
+
+    dataset: Dataset
+    files: Files
+    wanted: tuple[str, ...] | None
+    level: str
+    human: str
+    text: str
+    switches: Mapping[str, Any]
+
+    @property
+    def column(self) -> str:
+        """The name of the human column in the file."""
+        return str(self.dataset.humans[self.human].get("column", self.human))
+
+    @property
+    def layout(self) -> str:
+        """Which of the data set's layouts holds the human column."""
+        return str(self.dataset.humans[self.human].get("layout", ""))
+
+    def one(self, role: str) -> Path:
+        """The file that plays a role; an error naming what was looked for if it is not there."""
+        return self.files.one(self.dataset.files[role], self.dataset.year)
+
+    def match(self, role: str) -> list[tuple[Path, dict[str, str]]]:
+        """All files that play a role."""
+        return list(self.files.match(self.dataset.files[role], self.dataset.year))
+
+    def missing(self, role: str) -> Exception:
+        """The error for a role that no file plays."""
+        return self.files.missing(self.dataset.files[role], self.dataset.year)
+
+    def select(self, available: Iterable[str]) -> list[str]:
+        """Those of the available groups that are wanted (`*-en` works), all by default; unknown ones are errors."""
+        there = list(dict.fromkeys(available))
+        if self.wanted is None:
+            return there
+        for name in self.wanted:
+            if not any(fnmatchcase(one, name) for one in there):
+                raise UnknownName(f"{self.dataset.name} {self.dataset.groups}", name, there)
+        return [one for one in there if any(fnmatchcase(one, name) for name in self.wanted)]

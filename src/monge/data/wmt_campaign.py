@@ -1,0 +1,68 @@
+"""The files of a DA campaign, `ad-seg-scores-LP.csv`: raw and z score and number of judgements per segment."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from monge.data.judged import Reading
+from monge.data.request import Request
+from monge.data.rows import Row, Rows
+
+HUMAN = "HUMAN"
+"""The reference translation, judged as if it were a system: never ranked, never correlated."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """One row of a file of human scores: its system, its segment, its score."""
+
+    rows: Rows
+    row: Row
+    system_column: str
+    id_column: str
+    score_column: str
+    count_column: str = ""
+
+    @property
+    def system(self) -> str:
+        """The system as the file names it."""
+        return str(self.rows.field(self.row, self.system_column))
+
+    @property
+    def score(self) -> float:
+        """The human score."""
+        return self.rows.number(self.row, self.score_column)
+
+    @property
+    def judgements(self) -> int:
+        """The number of judgements behind the score; 0 where the file does not tell."""
+        return int(self.rows.number(self.row, self.count_column)) if self.count_column else 0
+
+    def number(self, most: int) -> int:
+        """The 1-based segment number, checked against the number of segments."""
+        return self.rows.whole(self.row, self.id_column, most)
+
+
+def campaign(request: Request, reading: Reading) -> dict[str, Callable[[], Iterator[Judgement]]]:
+    """Per language pair a call that reads its judgements; HUMAN rows are counted out."""
+    found = {fields["pair"]: path for path, fields in reversed(request.match("campaign"))}
+    if not found:
+        raise request.missing("campaign")
+    return {pair: partial(_judgements, request, reading, path) for pair, path in found.items()}
+
+
+def _judgements(request: Request, reading: Reading, path: Path) -> Iterator[Judgement]:
+    columns, rows = request.dataset.columns, Rows(path, "space")
+    score = columns["campaign_raw"] if request.layout == "rankings" else request.column
+    least = int(request.switches.get("min_judgements", 1))
+    for row in rows:
+        one = Judgement(rows, row, columns["campaign_system"], columns["id"], score, columns["campaign_count"])
+        if one.system == HUMAN:
+            reading.excluded["HUMAN rows"] += 1
+        elif one.judgements < least:
+            reading.excluded[f"fewer than {least} judgements"] += 1
+        else:
+            yield one

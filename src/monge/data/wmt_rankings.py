@@ -1,0 +1,110 @@
+"""Relative rankings (daRR): which of two outputs of one segment was judged better.
+
+Official files are `RR-seglevel.csv`; where they lack a pair it is rebuilt from the DA campaign by the
+official rule: every two systems on one segment whose raw averages differ by at least 25 points.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import numpy as np
+
+from monge.data.judged import Group, Reading
+from monge.data.lines import TextFile
+from monge.data.request import Request
+from monge.data.rows import Rows
+from monge.data.wmt_campaign import HUMAN, Judgement, campaign
+from monge.data.wmt_texts import Texts, first_name
+
+MARGIN = 25.0
+COLUMNS = ("LP", "DATA", "SID", "BETTER", "WORSE")
+
+Ranking = tuple[int, str, str]
+"""Segment number (1-based), better system, worse system."""
+
+
+def rankings(request: Request) -> Reading:
+    """The rankings of a WMT year: distinct segments, and pairs of indices into them."""
+    texts, reading = Texts(request, request.text), Reading()
+    published = _published(request, reading, texts)
+    judged = campaign(request, reading) if request.match("campaign") else {}
+    if not published and not judged:
+        raise request.missing("rankings")
+    available = {*published, *judged} if request.wanted or not published else set(published)
+    for pair in request.select(sorted(available & set(texts.pairs))):
+        ranked: Iterable[Ranking] = published.get(pair, ())
+        if pair not in published:
+            reading.warnings.append(
+                f"{pair}: rankings rebuilt from ad-seg-scores (raw difference of at least {MARGIN:g})"
+            )
+            ranked = rebuild(judged[pair](), len(texts.reference(pair)))
+        reading.groups[pair] = _group(texts, reading, pair, ranked)
+    return reading
+
+
+def ranking_rows(path: Path) -> Rows:
+    """The rows of a ranking file; a header that lacks one name (the official WMT18 file) is made whole."""
+    header = tuple(next(iter(TextFile(path))).split())
+    lacking = [name for name in COLUMNS if name not in header]
+    if len(lacking) == 1 and header == tuple(name for name in COLUMNS if name not in lacking):
+        return Rows(path, "space", columns=COLUMNS, skip=1)
+    return Rows(path, "space")
+
+
+def _published(request: Request, reading: Reading, texts: Texts) -> dict[str, list[Ranking]]:
+    """Per pair the rankings of the first file that has it."""
+    found: dict[str, list[Ranking]] = {}
+    for path, _ in request.match("rankings"):
+        found |= _ranked(request, reading, path, set(texts.pairs) - set(found), texts)
+    return found
+
+
+def _ranked(request: Request, reading: Reading, path: Path, pairs: set[str], texts: Texts) -> dict[str, list[Ranking]]:
+    rows = ranking_rows(path)
+    found: dict[str, list[Ranking]] = {}
+    names = {role: request.dataset.columns[role] for role in ("pair", "test_set", "id", "better", "worse")}
+    for row in rows:
+        pair = rows.field(row, names["pair"])
+        if pair not in pairs or rows.field(row, names["test_set"]) != request.dataset.test_set:
+            continue
+        better, worse = rows.field(row, names["better"]), rows.field(row, names["worse"])
+        if HUMAN in (better, worse):
+            reading.excluded["HUMAN rows"] += 1
+            continue
+        number = rows.whole(row, names["id"], len(texts.reference(pair)))
+        found.setdefault(pair, []).append((number, better, worse))
+    return found
+
+
+def rebuild(judged: Iterable[Judgement], segments: int) -> Iterator[Ranking]:
+    """Every two systems on one segment whose raw averages differ by at least `MARGIN`, the better first."""
+    on_segment: dict[int, list[tuple[str, float]]] = {}
+    for one in judged:
+        on_segment.setdefault(one.number(segments), []).append((one.system, one.score))
+    for number, outputs in sorted(on_segment.items()):
+        for better, high in outputs:
+            yield from ((number, better, worse) for worse, low in outputs if high - low >= MARGIN)
+
+
+def _group(texts: Texts, reading: Reading, pair: str, ranked: Iterable[Ranking]) -> Group:
+    places: dict[tuple[int, str], int] = {}
+    indices: list[tuple[int, int]] = []
+    lacking: set[str] = set()
+    for number, better, worse in ranked:
+        without = {system for system in (better, worse) if texts.output(pair, system) is None}
+        if without:
+            lacking |= without
+            reading.excluded["no system output"] += 1
+            continue
+        keys = [(number, first_name(system, pair)) for system in (better, worse)]
+        indices.append((places.setdefault(keys[0], len(places)), places.setdefault(keys[1], len(places))))
+    reading.warnings += [
+        f"{pair}: {system} has no {texts.text} output; its rankings are left out" for system in sorted(lacking)
+    ]
+    segments = (texts.segment(pair, system, number) for number, system in places)
+    return Group(
+        tuple(segment for segment in segments if segment is not None),
+        rankings=np.array(indices, dtype=np.int64).reshape(-1, 2),
+    )
