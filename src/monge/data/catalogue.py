@@ -86,7 +86,7 @@ class Dataset:
         defaults = {"entities": False, "detokenise": False, **self.switches, **self.texts[text]}
         for name, value in given.items():
             if name not in defaults:
-                raise UnknownName(f"{self.name} switch", name, defaults)
+                raise UnknownName(f"{self.name} setting", name, defaults)
             wanted = type(defaults[name])
             if type(value) is not wanted:
                 raise InvalidSetting(f"{self.name}: {name} takes {wanted.__name__}, got {value!r}")
