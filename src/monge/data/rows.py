@@ -192,7 +192,7 @@ def _wrong_width(where: str, header: Sequence[str], record: Sequence[str]) -> st
 
 def _json_object(text: str, where: str) -> dict[str, Any]:
     try:
-        value = json.loads(text, object_pairs_hook=_distinct)
+        value = _DECODER.decode(text)
     except RecursionError:
         raise Unreadable(f"{where}: JSON nested too deeply") from None
     except ValueError as error:
@@ -208,6 +208,9 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         keys = [key for key, _ in pairs]
         raise ValueError(f"field {next(key for key in keys if keys.count(key) > 1)!r} stands twice")
     return fields
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_distinct)
 
 
 def _parquet(path: str) -> Iterator[Row]:

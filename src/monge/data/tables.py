@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import Any, Literal
 
 from monge.data.lines import StrPath, check_text
@@ -76,10 +77,15 @@ def read_table(path: StrPath, *, format: str | None = None, against: Against | N
     return Table(Rows(path, format), against)
 
 
-def reference_columns(names: Iterable[str]) -> list[str]:
+def reference_columns(names: Iterable[str]) -> tuple[str, ...]:
     """The columns `reference`, `reference1`, `reference_2` … in the order of their numbers."""
+    return _numbered(tuple(names))
+
+
+@lru_cache(maxsize=64)
+def _numbered(names: tuple[str, ...]) -> tuple[str, ...]:
     matches = {name: _NUMBERED.fullmatch(name) for name in names}
-    return sorted((name for name, match in matches.items() if match), key=lambda name: _order(matches[name]))
+    return tuple(sorted((name for name, match in matches.items() if match), key=lambda name: _order(matches[name])))
 
 
 def row_references(rows: Rows, row: Row) -> tuple[str, ...]:
