@@ -98,8 +98,9 @@ def explained(metric: Prepared, segment: Segment, stats: CorpusStats | None) -> 
 def without_statistics(metric: Prepared) -> Prepared:
     """The metric with uniform weights for idf and no centring for a corpus mean."""
     spec = metric.spec
-    if isinstance(spec.weights, Idf):
-        spec = replace(spec, weights=Uniform("uniform"))
+    if isinstance(spec.weights, Idf):  # specials, which weigh 0 by idf, must not come to weigh 1
+        drop = replace(spec.units, specials="drop" if spec.units.specials == "keep" else spec.units.specials)
+        spec = replace(spec, weights=Uniform("uniform"), units=drop)
     if metric.summed_sides:
         spec = replace(spec, centre=Centre("none"))
     return replace(metric, spec=spec)

@@ -1,0 +1,50 @@
+# make demo   set up, then score the bundled example        make test   set up, then check everything
+PYTHON ?= python3
+BIN := .venv/bin
+EXAMPLE := src/monge/example
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+export TOKENIZERS_PARALLELISM := false
+
+.PHONY: demo test lint tests bench golden setup clean
+
+demo: .venv/.demo
+	@$(BIN)/monge score -t $(EXAMPLE)/system-a.txt -t $(EXAMPLE)/system-b.txt -r $(EXAMPLE)/reference.txt \
+	  -m twmd -m bertscore -m moverscore --ci
+	@echo
+	@$(BIN)/monge explain "The cat slept on the warm mat." "A cat was sleeping on the mat." -m moverscore
+
+test: lint tests
+
+lint: .venv/.test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+tests: .venv/.test
+	$(BIN)/pytest
+
+bench: .venv/.test
+	$(BIN)/python benchmarks/run.py
+
+golden: .venv/.test  # rewrites the golden numbers: only with an entry under "Scores changed" in CHANGELOG.md
+	$(BIN)/monge selfcheck --update $(EXAMPLE)/golden.json
+
+setup: .venv/.test
+
+.venv/.base: constraints.txt
+	$(PYTHON) -c 'import sys; sys.exit("monge needs Python 3.11 or newer" if sys.version_info < (3, 11) else 0)'
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/pip install -q -c constraints.txt torch
+	touch $@
+
+.venv/.demo: .venv/.base pyproject.toml
+	$(BIN)/pip install -q -c constraints.txt -e '.[embedded]'
+	touch $@
+
+.venv/.test: .venv/.base pyproject.toml
+	$(BIN)/pip install -q -c constraints.txt -e '.[all,dev]'
+	touch .venv/.demo $@
+
+clean:
+	rm -rf .venv
