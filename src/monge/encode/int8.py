@@ -1,32 +1,61 @@
-"""Linear maps in int8: one scale for each output channel of the weight, one for each token of the activations.
+"""Feed-forward networks in int8: one scale for each output channel of a weight, one for each token of the activations.
 
-    s = max_j |x_j| / 127,   q = round(x / s),   x Wᵀ + b  ~=  s (q Qᵀ) t + b,   W ~= diag(t) Q
+    symmetric      s = max_j |x_j| / 127           q = round(x / s) + 128
+    from a floor   s = (max_j x_j - floor) / 255   q = round((x - floor) / s)
 
-The scale of a token is its own, so its result does not depend on the batch it is in: the integer product is exact.
+    x Wᵀ + b  ~=  s (q - zero) Qᵀ diag(t) + b + floor W 1,     W ~= diag(t) Q
+
+A token's scale is its own and the integer product is exact, so its result does not depend on the batch it is in.
+The second form is for inputs that are known not to lie below ``floor`` (after GELU or ReLU): it has half the step.
+
+Only feed-forward networks are worth it: quantising and rescaling cost as much as int8 saves on the smaller projections
+of attention, whose error would be the larger half of the total (token cosine to fp32 .9978 with them, .9987 without).
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from monge.errors import ModelError
+
+FLOOR = {"gelu": -0.171, "relu": 0.0}
+"""No output of the activation lies below this, in bf16 too (the minimum of GELU is -0.16997)."""
+
+_ROUND = 1.5 * 2**23
+"""x + 1.5 * 2**23 leaves round(x) in the low bits of a float32, from where a cast of the bits takes it (x < 2**22)."""
+
+
+def available() -> bool:
+    """Whether this torch and this CPU have exact u8 x s8 products (older CPUs saturate them in 16 bits)."""
+    return hasattr(torch.ops.onednn, "qlinear_pointwise") and bool(torch.cpu._is_vnni_supported())
+
 
 class Int8Linear:
-    """A linear map with symmetric int8 weights and token-wise int8 activations."""
+    """``x [n, i] bf16 -> x Wᵀ + b [n, o] bf16`` by an int8 product (780 GFLOP/s on 2 Zen 4 cores, bf16: 410)."""
 
-    def __init__(self, weight: Tensor, bias: Tensor) -> None:
-        """Quantise ``weight [o, i]`` by rows; ``bias [o]`` stays in float32."""
+    def __init__(self, weight: Tensor, bias: Tensor, floor: float | None = None) -> None:
+        """Quantise ``weight [o, i]`` by rows; inputs are symmetric, or not below ``floor`` if that is given."""
+        if not available():
+            raise ModelError("precision int8 needs torch with oneDNN and a CPU with AVX512-VNNI: use bf16 or fp32")
         scale = weight.abs().amax(1).clamp(min=1e-12) / 127
-        self._weight = (weight / scale[:, None]).round().to(torch.int8).t().contiguous()
-        self._scale, self._bias = scale, bias
+        rounded = (weight / scale[:, None]).round().to(torch.int8).contiguous()
+        packed = torch.ops.onednn.qlinear_prepack(rounded, None)
+        self._weight: tuple[Any, ...] = packed, scale, torch.zeros(len(bias), dtype=torch.int64)
+        self._floor, self._zero = floor, 128 if floor is None else 0
+        self._bias = (bias + (floor or 0.0) * weight.sum(1)).bfloat16()
 
     def __call__(self, x: Tensor) -> Tensor:
-        """``x Wᵀ + b``, in the type of ``x``."""
-        x = x.float()
-        scale = torch.linalg.vector_norm(x, torch.inf, 1, keepdim=True).clamp_(min=1e-12).div_(127)
-        product = torch._int_mm((x / scale).round_().to(torch.int8), self._weight)
-        return torch.addcmul(self._bias, product * self._scale, scale).bfloat16()
+        """``x Wᵀ + b``."""
+        counts, step = self._quantised(x)
+        # A signed input (zero point 0) would take oneDNN's reference kernel here, a thousand times slower.
+        product: Tensor = torch.ops.onednn.qlinear_pointwise(
+            counts, 1.0, self._zero, *self._weight, None, 1.0, 0, torch.bfloat16, "none", [], ""
+        )
+        return torch.addcmul(self._bias, product, step)
 
     def activated(self, x: Tensor, activation: str) -> Tensor:
         """``act(x Wᵀ + b)``."""
@@ -35,3 +64,13 @@ class Int8Linear:
     def added(self, x: Tensor, residual: Tensor) -> Tensor:
         """``residual + x Wᵀ + b``."""
         return self(x).add_(residual)
+
+    def _quantised(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """Unsigned counts ``[n, i]`` and the step ``[n, 1]`` of each token."""
+        if self._floor is None:
+            rate = 127 / x.abs().amax(1, keepdim=True).float().clamp_(min=1e-12)
+            spread = x.float().mul_(rate).add_(_ROUND + 128)
+        else:
+            rate = 255 / x.amax(1, keepdim=True).float().sub_(self._floor).clamp_(min=1e-12)
+            spread = x.float().sub_(self._floor).mul_(rate).add_(_ROUND)
+        return spread.view(torch.int32).to(torch.uint8), rate.reciprocal_().bfloat16()

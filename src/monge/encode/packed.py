@@ -15,12 +15,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, groupby
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from monge.encode.int8 import FLOOR, Int8Linear
 from monge.errors import InvalidSetting, ModelError
 
 Precision = Literal["fp32", "bf16", "int8"]
@@ -33,46 +34,25 @@ _SCORES = 1 << 20
 
 _BERT = (
     "encoder.layer",
-    ("attention.self.query", "attention.self.key", "attention.self.value"),
-    ("attention.output.dense", "attention.output.LayerNorm"),
-    ("intermediate.dense", "output.dense", "output.LayerNorm"),
+    "attention.self.query attention.self.key attention.self.value attention.output.dense attention.output.LayerNorm "
+    "intermediate.dense output.dense output.LayerNorm",
 )
-_FAMILIES = {
-    "BertModel": _BERT,
-    "ElectraModel": _BERT,
-    "RobertaModel": _BERT,
-    "XLMRobertaModel": _BERT,
-    "CamembertModel": _BERT,
-    "MPNetModel": (
-        "encoder.layer",
-        ("attention.attn.q", "attention.attn.k", "attention.attn.v"),
-        ("attention.attn.o", "attention.LayerNorm"),
-        ("intermediate.dense", "output.dense", "output.LayerNorm"),
-    ),
-    "DistilBertModel": (
-        "transformer.layer",
-        ("attention.q_lin", "attention.k_lin", "attention.v_lin"),
-        ("attention.out_lin", "sa_layer_norm"),
-        ("ffn.lin1", "ffn.lin2", "output_layer_norm"),
-    ),
-}
-"""Where a model keeps its blocks, and a block its projections, attention output and feed-forward network."""
+_MPNET = (
+    "encoder.layer",
+    "attention.attn.q attention.attn.k attention.attn.v attention.attn.o attention.LayerNorm "
+    "intermediate.dense output.dense output.LayerNorm",
+)
+_DISTILBERT = (
+    "transformer.layer",
+    "attention.q_lin attention.k_lin attention.v_lin attention.out_lin sa_layer_norm "
+    "ffn.lin1 ffn.lin2 output_layer_norm",
+)
+_FAMILIES = dict.fromkeys(("BertModel", "ElectraModel", "RobertaModel", "XLMRobertaModel", "CamembertModel"), _BERT)
+_FAMILIES |= {"MPNetModel": _MPNET, "DistilBertModel": _DISTILBERT}
+"""Where a model keeps its blocks, and a block the modules of :class:`_Parts`."""
 
 _OFFSET_POSITIONS = {"RobertaModel", "XLMRobertaModel", "CamembertModel", "MPNetModel"}
 _ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {"gelu": F.gelu, "relu": F.relu}
-
-
-class Linear(Protocol):
-    """``x [n, i] -> x Wᵀ + b [n, o]``, optionally followed by the activation or by adding a residual."""
-
-    def __call__(self, x: Tensor) -> Tensor:
-        """``x Wᵀ + b``."""
-
-    def activated(self, x: Tensor, activation: str) -> Tensor:
-        """``act(x Wᵀ + b)``."""
-
-    def added(self, x: Tensor, residual: Tensor) -> Tensor:
-        """``residual + x Wᵀ + b``."""
 
 
 class PrepackedLinear:
@@ -85,40 +65,30 @@ class PrepackedLinear:
     def __init__(self, weight: Tensor, bias: Tensor, dtype: torch.dtype) -> None:
         """Pack ``weight [o, i]`` and ``bias [o]``."""
         self._bias = bias.to(dtype)
-        self._plain = weight.to(dtype)
+        self._weight = weight.to(dtype)
         self._ops: Any = None
         if torch._C._has_mkldnn and hasattr(torch.ops.mkldnn, "_linear_pointwise"):
             self._ops = torch.ops.mkldnn._linear_pointwise
-            self._plain = torch.ops.mkldnn._reorder_linear_weight(self._plain.contiguous(), None)
+            self._weight = torch.ops.mkldnn._reorder_linear_weight(self._weight.contiguous(), None)
 
     def __call__(self, x: Tensor) -> Tensor:
         """``x Wᵀ + b``."""
-        if self._ops is None:
-            return F.linear(x, self._plain, self._bias)
-        out: Tensor = self._ops(x, self._plain, self._bias, "none", [], "")
-        return out
+        return self._run("none", x) if self._ops else F.linear(x, self._weight, self._bias)
 
     def activated(self, x: Tensor, activation: str) -> Tensor:
         """``act(x Wᵀ + b)``; the exact (erf) GELU is fused and bit-equal to ``F.gelu``."""
-        if self._ops is None:
-            return _ACTIVATIONS[activation](self(x))
-        out: Tensor = self._ops(x, self._plain, self._bias, activation, [], "none")
-        return out
+        return self._run(activation, x) if self._ops else _ACTIVATIONS[activation](self(x))
 
     def added(self, x: Tensor, residual: Tensor) -> Tensor:
         """``residual + x Wᵀ + b``."""
-        if self._ops is None:
-            return F.linear(x, self._plain, self._bias).add_(residual)
-        out: Tensor = self._ops.binary(x, residual, self._plain, self._bias, "add")
+        if not self._ops:
+            return self(x).add_(residual)
+        out: Tensor = self._ops.binary(x, residual, self._weight, self._bias, "add")
         return out
 
-
-def _linear(weight: Tensor, bias: Tensor, precision: Precision) -> Linear:
-    if precision == "int8":
-        from monge.encode.int8 import Int8Linear
-
-        return Int8Linear(weight, bias)
-    return PrepackedLinear(weight, bias, torch.bfloat16 if precision == "bf16" else torch.float32)
+    def _run(self, after: str, x: Tensor) -> Tensor:
+        out: Tensor = self._ops(x, self._weight, self._bias, after, [], "none")
+        return out
 
 
 @dataclass(frozen=True)
@@ -135,17 +105,14 @@ class _Parts:
     @property
     def plain(self) -> bool:
         """Whether every linear map is torch's own, with a bias (an adapter or a quantiser would replace it)."""
-        return all(
-            type(part) is nn.Linear and part.bias is not None for part in (*self.qkv, self.out, self.up, self.down)
-        )
+        maps = (*self.qkv, self.out, self.up, self.down)
+        return all(type(part) is nn.Linear and part.bias is not None for part in maps)
 
 
 def _parts(model: Any) -> list[_Parts]:
-    blocks, qkv, attention, feed = _FAMILIES[type(model).__name__]
-    return [
-        _Parts([block.get_submodule(p) for p in qkv], *(block.get_submodule(p) for p in (*attention, *feed)))
-        for block in model.get_submodule(blocks)
-    ]
+    blocks, paths = _FAMILIES[type(model).__name__]
+    modules = [[block.get_submodule(path) for path in paths.split()] for block in model.get_submodule(blocks)]
+    return [_Parts(block[:3], *block[3:]) for block in modules]
 
 
 def _activation(model: Any) -> str:
@@ -154,24 +121,31 @@ def _activation(model: Any) -> str:
 
 
 class _Block:
-    """One block with its linear maps packed: ``h [tokens, d] -> qkv [tokens, 3d]`` and ``h, context -> h``."""
+    """One block, packed: ``h [tokens, d] -> qkv [tokens, 3d]``, then ``h, context -> h [tokens, d]``."""
 
-    def __init__(self, parts: _Parts, heads: int, precision: Precision) -> None:
+    def __init__(self, parts: _Parts, heads: int, activation: str, precision: Precision) -> None:
         weight, bias = (torch.cat([getattr(p, name).detach() for p in parts.qkv]) for name in ("weight", "bias"))
         width = len(bias) // 3
         scale = torch.ones(3 * width)
         scale[:width] = (width // heads) ** -0.5
-        self.qkv = _linear(weight * scale[:, None], bias * scale, precision)
-        self._out, self._up, self._down = (
-            _linear(p.weight.detach(), p.bias.detach(), precision) for p in (parts.out, parts.up, parts.down)
-        )
+        dtype = torch.float32 if precision == "fp32" else torch.bfloat16
+        self.qkv = PrepackedLinear(weight * scale[:, None], bias * scale, dtype)
+        self._out = PrepackedLinear(parts.out.weight.detach(), parts.out.bias.detach(), dtype)
+        up, down = ((part.weight.detach(), part.bias.detach()) for part in (parts.up, parts.down))
+        self._up: PrepackedLinear | Int8Linear
+        self._down: PrepackedLinear | Int8Linear
+        if precision == "int8":
+            self._up, self._down = Int8Linear(*up), Int8Linear(*down, floor=FLOOR[activation])
+        else:
+            self._up, self._down = PrepackedLinear(*up, dtype), PrepackedLinear(*down, dtype)
+        self._activation = activation
         self._norms = parts.norm, parts.norm_out
 
-    def finish(self, h: Tensor, context: Tensor, activation: str) -> Tensor:
+    def finish(self, h: Tensor, context: Tensor) -> Tensor:
         """The block's output ``[tokens, d]`` from its input and its attention's."""
         norm, norm_out = self._norms
         h = _normed(norm, self._out.added(context, h))
-        return _normed(norm_out, self._down.added(self._up.activated(h, activation), h))
+        return _normed(norm_out, self._down.added(self._up.activated(h, self._activation), h))
 
 
 def _normed(norm: nn.LayerNorm, x: Tensor) -> Tensor:
@@ -227,22 +201,27 @@ class PackedEncoder:
             raise ModelError(f"{type(model).__name__} cannot be packed (packed: {', '.join(sorted(_FAMILIES))})")
         if precision not in _WIDTH:
             raise InvalidSetting(f"precision {precision!r}: one of {', '.join(_WIDTH)}")
-        self._model, self._width = model, _WIDTH[precision]
+        offset = type(model).__name__ in _OFFSET_POSITIONS
+        self._embeddings, self._pad = model.embeddings, int(model.embeddings.padding_idx) if offset else None
+        self._width = _WIDTH[precision]
         self._dtype = torch.float32 if precision == "fp32" else torch.bfloat16
         self._heads: int = model.config.num_attention_heads
-        self._activation = _activation(model)
         project = getattr(model, "embeddings_project", None)
-        self._project = None if project is None else _linear(project.weight.detach(), project.bias.detach(), "fp32")
-        self._blocks = [_Block(parts, self._heads, precision) for parts in _parts(model)]
+        self._project = project and PrepackedLinear(project.weight.detach(), project.bias.detach(), torch.float32)
+        self._relative: Tensor | None = None
+        if type(model).__name__ == "MPNetModel":  # a learned bias on the distance of two tokens, [1, heads, l, l]
+            longest = -(-model.embeddings.position_embeddings.num_embeddings // self._width) * self._width
+            bias = model.encoder.compute_position_bias(torch.empty(1, longest, 0)).detach()
+            self._relative = bias.to(self._dtype)
+        self._blocks = [_Block(parts, self._heads, _activation(model), precision) for parts in _parts(model)]
 
     @classmethod
     def supports(cls, model: Any) -> bool:
         """Whether this class reproduces ``model``: a known, unmodified architecture with fp32 weights on the CPU."""
         if type(model).__name__ not in _FAMILIES or _activation(model) not in _ACTIVATIONS:
             return False
-        if getattr(model.config, "is_decoder", False):
-            return False
-        if getattr(model.config, "position_embedding_type", None) not in (None, "absolute"):
+        positions = getattr(model.config, "position_embedding_type", None) or "absolute"
+        if getattr(model.config, "is_decoder", False) or positions != "absolute":
             return False
         if not all(p.dtype == torch.float32 and p.device.type == "cpu" for p in model.parameters()):
             return False
@@ -267,7 +246,7 @@ class PackedEncoder:
             qkv, context = block.qkv(h), torch.empty_like(h)
             for part in slices:
                 part.attend(qkv, context)
-            h = block.finish(h, context, self._activation)
+            h = block.finish(h, context)
             if k in layers:
                 kept[k] = h
         rows = _rows(order, lengths)
@@ -275,46 +254,43 @@ class PackedEncoder:
 
     def _embed(self, texts: list[Sequence[int]]) -> Tensor:
         """``LN(word + type + position)`` of all tokens, ``[tokens, d]``."""
-        parts = self._model.embeddings
+        parts = self._embeddings
+        room = parts.position_embeddings.num_embeddings
         ids = torch.tensor([i for text in texts for i in text], dtype=torch.long)
         positions = torch.cat([self._positions(text) for text in texts]) if texts else ids
+        if texts and len(positions) and int(positions.max()) >= room:
+            raise InvalidSetting(f"a text of {max(map(len, texts))} tokens: this model has {room} positions")
         h: Tensor = parts.word_embeddings(ids)
         if hasattr(parts, "token_type_embeddings"):
             h = h + parts.token_type_embeddings.weight[0]
         h = _normed(parts.LayerNorm, h + parts.position_embeddings(positions))
-        return h if self._project is None else self._project(h)
+        return self._project(h) if self._project else h
 
     def _positions(self, text: Sequence[int]) -> Tensor:
         """Position ids of one text; the RoBERTa family counts from the pad id on and skips pad ids in the text."""
-        if type(self._model).__name__ not in _OFFSET_POSITIONS:
+        if self._pad is None:
             return torch.arange(len(text))
-        pad: int = self._model.embeddings.padding_idx
-        real = torch.tensor(text, dtype=torch.long) != pad
-        return real.cumsum(0) * real + pad
+        real = torch.tensor(text, dtype=torch.long) != self._pad
+        return real.cumsum(0) * real + self._pad
 
     def _slices(self, lengths: list[int], head: int) -> list[_Slice]:
         """The sorted texts cut into slices of one attention width and at most ``_SCORES`` scores."""
         slices, row = [], 0
         for width, bucket in groupby(lengths, key=lambda length: -(-length // self._width) * self._width):
-            texts, limit = list(bucket), max(1, _SCORES // max(1, self._heads * width * width))
             if not width:
                 continue
+            texts, limit = list(bucket), max(1, _SCORES // (self._heads * width * width))
             for first in range(0, len(texts), limit):
                 runs = []
                 for length, same in groupby(texts[first : first + limit]):
                     count = len(list(same))
                     runs.append((row, count, length))
                     row += count * length
-                scratch = torch.zeros(3, len(texts[first : first + limit]), self._heads, width, head, dtype=self._dtype)
-                slices.append(_Slice(runs, scratch, self._relative(width)))
+                count = sum(count for _, count, _ in runs)
+                scratch = torch.zeros(3, count, self._heads, width, head, dtype=self._dtype)
+                relative = None if self._relative is None else self._relative[..., :width, :width]
+                slices.append(_Slice(runs, scratch, relative))
         return slices
-
-    def _relative(self, width: int) -> Tensor | None:
-        """MPNet's learned bias on the distance of two tokens, ``[1, heads, width, width]``; none for the others."""
-        if not hasattr(self._model.encoder if hasattr(self._model, "encoder") else None, "compute_position_bias"):
-            return None
-        bias: Tensor = self._model.encoder.compute_position_bias(torch.empty(1, width, 0))
-        return bias.to(self._dtype)
 
 
 def _rows(order: list[int], lengths: list[int]) -> Tensor | slice:

