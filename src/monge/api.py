@@ -11,14 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 from monge.data.lines import TextFile, check_text
 from monge.errors import DataError, Misaligned, StatisticsMismatch, UsageError
-from monge.spec.metric import MetricSpec
+from monge.scoring.lexical import Lexical
+from monge.spec.lexical import LexicalSpec
 from monge.spec.parts import Idf
-from monge.spec.presets import resolve
+from monge.spec.presets import Spec, resolve
 from monge.spec.signature import FILE, named_corpus, parse
 from monge.types import CorpusStats, Explanation, Result, Segment
 
 if TYPE_CHECKING:
     from monge.encode.protocol import Encoder
+    from monge.scoring.mixed import Bound
     from monge.scoring.prepared import Prepared
 
 DEFAULT_METRIC = "twmd"
@@ -41,9 +43,9 @@ def encoder_for(model: str, *, precision: str = "fp32", device: str = "auto", on
 
 @dataclass(frozen=True)
 class Metric:
-    """A metric ready to score: its encoder is loaded, its settings are fixed."""
+    """A metric ready to score: its encoder is loaded (a lexical one has none), its settings are fixed."""
 
-    prepared: Prepared
+    prepared: Bound
 
     @property
     def name(self) -> str:
@@ -51,7 +53,7 @@ class Metric:
         return self.prepared.name
 
     @property
-    def spec(self) -> MetricSpec:
+    def spec(self) -> Spec:
         """Every setting."""
         return self.prepared.spec
 
@@ -76,11 +78,12 @@ class Metric:
         from monge.scoring.fit import fit
         from monge.scoring.pipeline import Windows
 
+        prepared = self.of_vectors("fit")
         flat = [text for row in _reference_lists(references, None) for text in row]
         own = _texts(hypotheses, "hypotheses")
         if not flat and not own:
             raise DataError("fit: no texts were given")
-        return fit(self.prepared, Windows([self.prepared]), references=flat, hypotheses=own)
+        return fit(prepared, Windows([prepared]), references=flat, hypotheses=own)
 
     def compute(
         self, *, predictions: Iterable[str], references: Iterable[str] | Iterable[Sequence[str]]
@@ -96,6 +99,12 @@ class Metric:
         Without statistics a metric that needs them explains with uniform weights and no corpus centre.
         """
         return explain_pair(self, hypothesis, reference, stats)
+
+    def of_vectors(self, what: str) -> Prepared:
+        """The metric bound to its encoder, where it has one."""
+        if isinstance(self.prepared, Lexical):
+            raise UsageError(f"{self.name} compares words, not vectors: there is nothing to {what}")
+        return self.prepared
 
 
 def load(
@@ -122,8 +131,10 @@ def load(
     return bind(name, spec, model=model, device=device, online=online)
 
 
-def bind(name: str, spec: MetricSpec, *, model: str = "auto", device: str = "auto", online: bool = False) -> Metric:
-    """A spec with its encoder; `model` fills in where the spec says `auto`."""
+def bind(name: str, spec: Spec, *, model: str = "auto", device: str = "auto", online: bool = False) -> Metric:
+    """A spec with its encoder; `model` fills in where the spec says `auto`. A lexical one needs none."""
+    if isinstance(spec, LexicalSpec):
+        return Metric(Lexical(spec))
     from monge.scoring.prepared import prepare
 
     wanted = spec.encoder.model if spec.encoder.model != "auto" else model
@@ -174,32 +185,27 @@ def score_segments(
     `idf_corpus` replaces the corpus of every metric that weighs by idf; `expect` maps a metric's name
     to the statistics digests that a replay must meet; `interval` adds a bootstrap interval of the mean.
     """
-    from monge.scoring.run import Corpora, run, stats_digests
+    from monge.scoring.mixed import run_mixed
 
-    prepared, files = [], {}
+    bound, files = [], {}
     for metric in metrics:
         one, texts = _with_corpus(metric.prepared, idf_corpus)
-        prepared.append(one)
+        bound.append(one)
         files.update(texts)
-
-    def check(metric: Prepared, found: CorpusStats) -> None:
-        wanted = (expect or {}).get(metric.name)
-        if wanted is not None and wanted != stats_digests(metric, found):
-            now = ",".join(f"{kind}={digest}" for kind, digest in stats_digests(metric, found).items()) or "none"
-            was = ",".join(f"{kind}={digest}" for kind, digest in wanted.items()) or "none"
-            raise StatisticsMismatch(
-                f"{metric.name}: the signature's statistics are {was}, these texts give {now}; "
-                "give the same texts, --stats or --idf-corpus, or accept new ones with --refit"
-            )
-
-    if idf_corpus is not None and not any(isinstance(one.spec.weights, Idf) for one in prepared):
+    if idf_corpus is not None and not any(_weighs_by_idf(one) for one in bound):
         raise UsageError("an idf corpus was given, but no metric of this run weighs by idf")
-    results = run(prepared, segments, corpora=Corpora(files, stats), progress=progress, expect=check)
+    results = run_mixed(bound, segments, files=files, stats=stats, progress=progress, expect=expect)
     return [_with_interval(result, seed) for result in results] if interval else results
 
 
-def _with_corpus(metric: Prepared, idf_corpus: Iterable[str] | None) -> tuple[Prepared, dict[str, Iterable[str]]]:
+def _weighs_by_idf(metric: Bound) -> bool:
+    return not isinstance(metric, Lexical) and isinstance(metric.spec.weights, Idf)
+
+
+def _with_corpus(metric: Bound, idf_corpus: Iterable[str] | None) -> tuple[Bound, dict[str, Iterable[str]]]:
     """The metric with its idf corpus named, and the texts of that corpus where it is not one of the run's sides."""
+    if isinstance(metric, Lexical):
+        return metric, {}
     weights = metric.spec.weights
     if not isinstance(weights, Idf):
         return metric, {}
@@ -216,6 +222,8 @@ def _with_corpus(metric: Prepared, idf_corpus: Iterable[str] | None) -> tuple[Pr
 def _with_interval(result: Result, seed: int) -> Result:
     from monge.stats.bootstrap import bootstrap_mean
 
+    if result.score != float(result.segments.mean()):  # a corpus score that pools counts is no mean of segments
+        return result
     found = bootstrap_mean(result.segments, seed=seed)
     return replace(result, interval=(found.low, found.high))
 
@@ -234,7 +242,7 @@ def explain_pair(metric: Metric, hypothesis: str, reference: str, stats: CorpusS
     from monge.scoring.explain import explained
 
     segment = Segment("1", check_text(hypothesis, "hypothesis"), (check_text(reference, "reference"),))
-    found = explained(metric.prepared, segment, stats)
+    found = explained(metric.of_vectors("explain"), segment, stats)
     return NotebookExplanation(**{one.name: getattr(found, one.name) for one in fields(found)})
 
 
@@ -248,10 +256,14 @@ def replay(
     from monge.text import stopwords
 
     said = parse(line)
+    if isinstance(said.spec, LexicalSpec):
+        if settings:
+            raise UsageError(f"{said.metric} compares words, not vectors: it has no {settings[0].partition('=')[0]!r}")
+        return bind(said.metric, said.spec), dict(said.stats)
     spec = said.spec.changed(settings)
     wanted = model if model != "auto" else spec.encoder.model
     metric = bind(said.metric, replace(spec, encoder=replace(spec.encoder, model=wanted)), device=device, online=online)
-    encoder = metric.prepared.reader.encoder
+    encoder = metric.of_vectors("replay").reader.encoder
     for what, now, was in (
         ("weights", encoder.weights_digest[:8], said.weights),
         ("tokenizer", encoder.tokenizer_digest[:8], said.tokenizer),

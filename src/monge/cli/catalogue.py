@@ -10,8 +10,10 @@ from typing import Annotated, Any
 import typer
 
 from monge.cli import options
-from monge.spec.presets import PRESETS, resolve, row
-from monge.spec.rules import bounds
+from monge.spec.lexical import LEXICAL, LexicalRow, LexicalSpec
+from monge.spec.metric import Row
+from monge.spec.presets import PRESETS, Spec, resolve, row
+from monge.spec.rules import Bounds, bounds
 
 
 def metrics(
@@ -19,18 +21,29 @@ def metrics(
 ) -> None:
     """List every metric and profile."""
     options.chosen_format(output_format, ("text", "json"))
+    every: dict[str, Row | LexicalRow] = {**PRESETS, **LEXICAL}
     if output_format == "json":
-        rows = {name: {"title": one.title, "cites": one.cites, **_range(name)} for name, one in PRESETS.items()}
+        rows = {
+            name: {"title": one.title, "cites": one.cites, **_range(bounds_of(resolve(name)[1]))}
+            for name, one in every.items()
+        }
         sys.stdout.write(json.dumps(rows, indent=2) + "\n")
         return
-    width = max(map(len, PRESETS))
-    for name, one in PRESETS.items():
-        arrow = "↑" if bounds(one.spec).higher_is_better else "↓"
+    width = max(map(len, every))
+    for name, one in every.items():
+        arrow = "↑" if bounds_of(resolve(name)[1]).higher_is_better else "↓"
         sys.stdout.write(f"{name:<{width}}  {arrow}  {one.title}  [{one.cites}]\n")
 
 
-def _range(name: str) -> dict[str, Any]:
-    found = bounds(row(name).spec)
+def bounds_of(spec: Spec) -> Bounds:
+    """The range of a spec's scores, whatever its kind."""
+    if isinstance(spec, LexicalSpec):
+        one = LEXICAL[spec.name]
+        return Bounds(*one.limits, one.best, one.worst, one.higher_is_better)
+    return bounds(spec)
+
+
+def _range(found: Bounds) -> dict[str, Any]:
     return {
         "higher_is_better": found.higher_is_better,
         "low": found.low if isfinite(found.low) else None,
@@ -49,17 +62,16 @@ def show(
     """Show every setting of a metric, and the range of its scores."""
     options.chosen_format(output_format, ("text", "json"))
     name, spec = resolve(metric, options.changes(settings), lang)
-    found, one = bounds(spec), row(name)
+    found, one = bounds_of(spec), LEXICAL[name] if isinstance(spec, LexicalSpec) else row(name)
     facts = {"metric": name, "title": one.title, "cites": one.cites, **spec.written()}
     if output_format == "json":
-        sys.stdout.write(json.dumps({**facts, **_range(name)}, indent=2) + "\n")
+        sys.stdout.write(json.dumps({**facts, **_range(found)}, indent=2) + "\n")
         return
     worst = "a point at the origin" if found.worst is None else f"{found.worst:g}"
     facts["range"] = f"{found.low:g} to {found.high:g}, {'higher' if found.higher_is_better else 'lower'} is better"
     facts["best"], facts["empty"] = f"{found.best:g} (both texts empty as well)", f"{worst} (one text empty)"
-    for language, changed in one.languages.items():
-        facts[f"--lang {language}"] = ", ".join(changed)
-    for law, reason in one.lacks.items():
-        facts[f"lacks {law}"] = reason
+    if isinstance(one, Row):
+        facts |= {f"--lang {language}": ", ".join(changed) for language, changed in one.languages.items()}
+        facts |= {f"lacks {law}": reason for law, reason in one.lacks.items()}
     width = max(map(len, facts))
     sys.stdout.writelines(f"{key:<{width}}  {value}\n" for key, value in facts.items())

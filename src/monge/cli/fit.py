@@ -51,7 +51,7 @@ def fit(
     if not references and not hypotheses:
         raise UsageError("nothing to fit: give texts with -r FILE (and -t FILE for the hypothesis side)")
     loaded = api.bind(name, spec, model=model, device=device, online=online)
-    prepared = loaded.prepared
+    prepared = loaded.of_vectors("fit")
     if not prepared.counted_sides and not prepared.summed_sides:
         raise UsageError(f"{name} takes nothing from other texts: there is nothing to fit (try --set weights=idf)")
     texts = {

@@ -1,254 +1,22 @@
-"""Every metric, a row of data each. The bare name is our default; `@profile` is what others compute.
+"""Every metric by name: rows of transport metrics (`PRESETS`) and of lexical ones (`LEXICAL`).
 
-`@paper` is the literal equations; `@v1`, `@v2`, `@web`, `@release`, `@corrsim` is what the authors'
-public code computes, warts included. The parts and their fields: `spec.parts`.
+A name is NAME, NAME@PROFILE or NAME[changes]; `resolve` is the one door from a name to a spec.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
-from math import inf
+from typing import TypeAlias
 
 from monge.errors import InvalidSetting, UnknownName
 from monge.spec.codec import split_changes
+from monge.spec.lexical import LEXICAL, LexicalSpec
 from monge.spec.metric import MetricSpec, Row
-from monge.spec.parts import (
-    BatchCentre,
-    Centre,
-    CorpusCentre,
-    Cosine,
-    Ground,
-    Idf,
-    Layers,
-    Normalise,
-    Prf,
-    Readout,
-    References,
-    SelfNormalised,
-    Tempered,
-    Transport,
-    Uniform,
-    UnitNormalise,
-    Units,
-)
+from monge.spec.rows import CORE
 from monge.spec.rules import check
 
-UNIFORM, NO_CENTRE = Uniform("uniform"), Centre("none")
-UNIT = UnitNormalise("units", units=True)
-LAYER_UNIT = UnitNormalise("layers+units", layers=True, units=True)
-RAW = Normalise("none")
-COSINE, EUCLIDEAN, SQEUCLIDEAN = Cosine("cosine"), Ground("euclidean"), Ground("sqeuclidean")
-EXACT, ONESIDED, INDEPENDENT = Transport("exact"), Transport("onesided"), Transport("independent")
-COST, SIMILARITY, INVERSE = Readout("cost"), Readout("similarity"), Readout("1/(1+cost)")
-ONE_MINUS = Readout("1-cost")
-POWER_MEANS = Layers(at="last", span=5, pool="pmeans", exponents=(-inf, 1.0, inf))
-LAST = Layers(at="last")
-MEAN = References("mean")
-
-BERTSCORE = MetricSpec(
-    weights=UNIFORM, centre=NO_CENTRE, normalise=UNIT, ground=COSINE, transport=ONESIDED, readout=Prf("prf")
-)
-
-MOVER_UNITS = Units(subwords="first", punctuation="drop", specials="keep")
-MOVER_RELEASE_UNITS = Units(subwords="first", punctuation="drop-ascii", match="piece", specials="keep")
-MOVERSCORE = MetricSpec(
-    layers=POWER_MEANS,
-    units=MOVER_UNITS,
-    weights=Idf("idf"),
-    centre=NO_CENTRE,
-    normalise=LAYER_UNIT,
-    ground=SQEUCLIDEAN,
-    transport=EXACT,
-    readout=ONE_MINUS,
-)
-MOVER_PAPER = replace(MOVERSCORE, units=Units(join="sum"), normalise=RAW, ground=EUCLIDEAN, readout=COST)
-MOVER_V1 = replace(
-    MOVERSCORE,
-    units=MOVER_RELEASE_UNITS,
-    weights=Idf("idf", corpus="each-side", epsilon=1e-5),
-    normalise=replace(LAYER_UNIT, epsilon=1e-6),
-    references=MEAN,
-)
-MOVER_V2 = replace(
-    MOVERSCORE,
-    layers=LAST,
-    units=MOVER_RELEASE_UNITS,
-    weights=Idf("idf", corpus="each-side"),
-    normalise=UNIT,
-    ground=EUCLIDEAN,
-    readout=INVERSE,
-    references=MEAN,
-)
-MOVER_WEB = replace(MOVERSCORE, units=Units(specials="keep"), weights=UNIFORM, references=MEAN)
-
-TWMD = MetricSpec(
-    weights=UNIFORM,
-    centre=NO_CENTRE,
-    normalise=UNIT,
-    ground=COSINE,
-    transport=Tempered("tempered", temperature=0.02, sweeps=1),
-    readout=SelfNormalised("self-normalised"),
-)
-TRWMD = replace(TWMD, transport=Tempered("tempered", temperature=0.02, sweeps=1, slack=(inf, 0.0)))
-
-
-def _warmer(spec: MetricSpec, temperature: float) -> MetricSpec:
-    assert isinstance(spec.transport, Tempered)
-    return replace(spec, transport=replace(spec.transport, temperature=temperature))
-
-
-def _authors(spec: MetricSpec) -> MetricSpec:
-    return replace(
-        spec,
-        units=replace(spec.units, specials="first"),
-        readout=SelfNormalised("self-normalised", headline="precision"),
-    )
-
-
-TWMD_B = replace(_warmer(TWMD, 0.10), centre=CorpusCentre("corpus"))
-TRWMD_B = replace(_warmer(TRWMD, 0.15), centre=CorpusCentre("corpus"))
-BATCH_32 = BatchCentre("batch", size=32, sides="separate")
-
-SBERT = MetricSpec(
-    layers=LAST,
-    units=Units(specials="keep", ngram=0, join="mean"),
-    weights=UNIFORM,
-    centre=NO_CENTRE,
-    normalise=UNIT,
-    ground=COSINE,
-    transport=INDEPENDENT,
-    readout=SIMILARITY,
-)
-CKA = MetricSpec(
-    weights=UNIFORM,
-    centre=Centre("dimension"),
-    normalise=UNIT,
-    ground=Ground("dot2"),
-    transport=INDEPENDENT,
-    readout=SelfNormalised("self-normalised"),
-)
-EMD = replace(BERTSCORE, transport=EXACT, readout=COST)
-LAZY = Tempered("tempered", temperature=0.009, sweeps=0, order="reference-last", slack=(0.23, 0.31))
-WMD = replace(EMD, ground=EUCLIDEAN)
-
-MOVERSCORE_PAPER, CHEN, LAZY_PAPER = "Zhao et al. 2019", "Chen et al. 2020", "Lazy-EMD 2020"
-_NEIGHBOURS = "the mean of a batch of 32 consecutive segments is subtracted, by definition"
-_BATCH_LACKS = dict.fromkeys(("order", "neighbours", "symmetry"), _NEIGHBOURS)
-_DESTROYS = "slack lets a pair destroy mass instead of paying for it, so a bad pair can cost less (metrics-spec §4.4)"
-_ENTROPY = "the entropy term rewards spread-out plans, so other texts can score above the text itself"
-LAZY_LANGUAGES = {
-    "zh": ("transport.slack=0.018/0.97",),
-    "other": ("transport.slack=0.009/0.95",),
-    "en": ("transport.slack=0.23/0.31",),
-}
-
-PRESETS: Mapping[str, Row] = {
-    "bertscore": Row(BERTSCORE, "each word to its nearest word, both ways", "Zhang et al. 2020"),
-    "bertscore@release": Row(
-        replace(BERTSCORE, units=Units(specials="targets"), references=References("max-each")),
-        "the package bert-score 0.3.13: specials are match targets, best of each part over references",
-        "Zhang et al. 2020",
-    ),
-    "hmd": Row(
-        replace(
-            MOVERSCORE,
-            units=replace(MOVER_UNITS, specials="drop"),
-            transport=ONESIDED,
-            ground=COSINE,
-            readout=Prf("prf"),
-        ),
-        "BERTScore's plans on MoverScore's power-mean vectors and idf weights",
-        MOVERSCORE_PAPER,
-    ),
-    "moverscore": Row(MOVERSCORE, "exact transport of idf mass between words, 1 - cost", MOVERSCORE_PAPER),
-    "moverscore@paper": Row(
-        MOVER_PAPER, "the printed equations: vectors scaled by idf, Euclidean, a distance", MOVERSCORE_PAPER
-    ),
-    "moverscore@v1": Row(MOVER_V1, "release 1: one idf dictionary a side, its epsilons", MOVERSCORE_PAPER),
-    "moverscore@v2": Row(MOVER_V2, "release 2: last layer, Euclidean, 1/(1+cost)", MOVERSCORE_PAPER),
-    "moverscore@web": Row(MOVER_WEB, "the web service: uniform weights, nothing filtered", MOVERSCORE_PAPER),
-    "moverscore-2": Row(MOVERSCORE.changed(["units.ngram=2"]), "MoverScore of bigrams", MOVERSCORE_PAPER),
-    "moverscore-2@paper": Row(
-        MOVER_PAPER.changed(["units.ngram=2"]), "bigrams, the printed equations", MOVERSCORE_PAPER
-    ),
-    "moverscore-2@v1": Row(MOVER_V1.changed(["units.ngram=2"]), "bigrams, release 1", MOVERSCORE_PAPER),
-    "moverscore-2@web": Row(MOVER_WEB.changed(["units.ngram=2"]), "bigrams, the web service", MOVERSCORE_PAPER),
-    "smd": Row(MOVERSCORE.changed(["units.ngram=sentence"]), "sentence mover: one unit a text", MOVERSCORE_PAPER),
-    "smd@paper": Row(MOVER_PAPER.changed(["units.ngram=sentence"]), "the printed equations", MOVERSCORE_PAPER),
-    "smd@web": Row(
-        MOVER_WEB.changed(["units.ngram=sentence", "units.join=mean", "ground=manhattan", "readout=-cost"]),
-        "the web service: minus the L1 distance of mean vectors",
-        MOVERSCORE_PAPER,
-    ),
-    "twmd": Row(TWMD, "tempered word mover similarity, one sweep", CHEN),
-    "twmd@release": Row(_authors(TWMD), "the authors' code: final special dropped, candidate side reported", CHEN),
-    "twmd@paper": Row(
-        replace(TWMD, readout=SelfNormalised("self-normalised", of="objective", headline="precision")),
-        "the printed objective, entropy included",
-        CHEN,
-        lacks={"identity": _ENTROPY},
-    ),
-    "twmd-b": Row(TWMD_B, "TWMD of vectors centred by the corpus mean", CHEN),
-    "twmd-b@release": Row(
-        replace(_authors(TWMD_B), centre=BATCH_32), "batches of 32, a mean a side", CHEN, lacks=_BATCH_LACKS
-    ),
-    "trwmd": Row(TRWMD, "tempered relaxed word mover similarity: softmax instead of nearest", CHEN),
-    "trwmd@release": Row(_authors(TRWMD), "the authors' code: final special dropped, candidate side reported", CHEN),
-    "trwmd@paper": Row(
-        replace(
-            TRWMD,
-            readout=SelfNormalised("self-normalised", of="objective", entropy="conditional", headline="precision"),
-        ),
-        "equation 7: log-sum-exp",
-        CHEN,
-        lacks={"identity": _ENTROPY},
-    ),
-    "trwmd-b": Row(TRWMD_B, "TRWMD of vectors centred by the corpus mean", CHEN),
-    "trwmd-b@release": Row(
-        replace(_authors(TRWMD_B), centre=BATCH_32), "batches of 32, a mean a side", CHEN, lacks=_BATCH_LACKS
-    ),
-    "sbert": Row(SBERT, "cosine of mean-pooled sentence vectors", "Reimers and Gurevych 2019"),
-    "sbert@paper": Row(replace(TWMD, transport=INDEPENDENT), "mean of all word similarities, self-normalised", CHEN),
-    "wordset-cka": Row(CKA, "centred kernel alignment of two sets of words", "Zhelezniak et al. 2019"),
-    "wordset-cka@corrsim": Row(
-        replace(CKA, normalise=RAW), "the package corrsim: no unit norm", "Zhelezniak et al. 2019"
-    ),
-    "emd": Row(EMD, "exact transport, cosine cost: a distance", LAZY_PAPER),
-    "lazy-emd": Row(
-        replace(EMD, transport=LAZY),
-        "unbalanced entropic transport, cosine cost: a distance",
-        LAZY_PAPER,
-        symmetric=False,
-        languages=LAZY_LANGUAGES,
-        lacks={"identity": _DESTROYS},
-    ),
-    "lazy-emd@release": Row(
-        replace(EMD, transport=replace(LAZY, mask=0.999)),
-        "the authors' code: entries of cost .999 and more are dropped from the plan",
-        LAZY_PAPER,
-        symmetric=False,
-        languages=LAZY_LANGUAGES,
-        lacks={"identity": _DESTROYS},
-    ),
-    "yisi-1": Row(
-        replace(BERTSCORE, weights=Idf("idf-yisi"), ground=replace(COSINE, clip=True), readout=Prf("prf", alpha=0.7)),
-        "nearest words weighted by YiSi's idf, recall-heavy F",
-        "Lo 2019",
-        symmetric=False,
-    ),
-    "f-alpha": Row(
-        replace(BERTSCORE, readout=Prf("prf", alpha=0.48)),
-        "BERTScore with a tuned balance of precision and recall",
-        LAZY_PAPER,
-        symmetric=False,
-        languages={"en": ("readout.alpha=0.48",), "zh": ("readout.alpha=0.9",), "other": ("readout.alpha=0.96",)},
-    ),
-    "wmd": Row(WMD, "word mover's distance between unit vectors", "Kusner et al. 2015"),
-    "rwmd": Row(
-        replace(WMD, transport=ONESIDED), "relaxed word mover's distance: the larger side", "Kusner et al. 2015"
-    ),
-}
+PRESETS: Mapping[str, Row] = CORE
+Spec: TypeAlias = MetricSpec | LexicalSpec
 
 
 def row(name: str) -> Row:
@@ -261,25 +29,39 @@ def row(name: str) -> Row:
         raise UnknownName(
             "profile", profile, profiles or ["(none)"], f"{bare} has: {', '.join(profiles) or 'no other'}"
         )
-    raise UnknownName("metric", name, PRESETS, "(monge metrics lists them)")
+    raise UnknownName("metric", name, [*PRESETS, *LEXICAL], "(monge metrics lists them)")
 
 
-def resolve(text: str, changes: tuple[str, ...] = (), lang: str | None = None) -> tuple[str, MetricSpec]:
+def resolve(text: str, changes: tuple[str, ...] = (), lang: str | None = None) -> tuple[str, Spec]:
     """Name and spec of `NAME`, `NAME@PROFILE` or `NAME[changes]`, after what the language declares.
 
     Language first, then `changes` (from `--set`), then the bracket: the nearest wins.
     """
+    name, inner = split_name(text)
+    if name in LEXICAL:
+        if changes:
+            raise InvalidSetting(f"{name} compares words, not vectors: it has no {changes[0].partition('=')[0]!r}")
+        return name, LexicalSpec(name).changed(split_changes(inner))
+    return name, _transport(name, inner, changes, lang)
+
+
+def split_name(text: str) -> tuple[str, str]:
+    """The name and what stands in its bracket."""
     name, bracket, inner = text.strip().partition("[")
     if bracket and not inner.endswith("]"):
         raise InvalidSetting(f"{text!r}: the bracket is not closed")
+    return name, inner[:-1] if bracket else ""
+
+
+def _transport(name: str, inner: str, changes: tuple[str, ...], lang: str | None) -> MetricSpec:
     found = row(name)
     spec = found.spec
     if lang is not None and found.languages:
         spec = spec.changed(found.languages.get(lang, found.languages["other"]))
-    spec = spec.changed([*changes, *split_changes(inner[:-1] if bracket else "")])
+    spec = spec.changed([*changes, *split_changes(inner)])
     if spec.units.stopwords == "lang":
         if lang is None:
             raise InvalidSetting("units.stopwords=lang needs --lang")
         spec = spec.changed([f"units.stopwords={lang}"])
     check(spec)
-    return name, spec
+    return spec

@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from monge.errors import MongeError, StatisticsMismatch
-from monge.spec.codec import read_part, show_part
+from monge.spec.codec import read_part, show_part, split_changes
+from monge.spec.lexical import LEXICAL, LexicalSpec
 from monge.spec.metric import MetricSpec
 from monge.spec.parts import AXES, Encoder, Idf
-from monge.spec.presets import row
+from monge.spec.presets import Spec, row
 from monge.types import Signature
 
 _ENCODER_KEYS = {"precision": "precision", "length": "max_length", "overlong": "overlong", "prefix": "prefix"}
@@ -43,6 +44,13 @@ def sign(
     return Signature(tuple(fields))
 
 
+def sign_lexical(spec: LexicalSpec, library: str) -> Signature:
+    """The signature of a lexical metric: its settings, and the signature of the library that computed it."""
+    options = ",".join(f"{name}={value}" for name, value in spec.written().items())
+    fields = ("metric", spec.name), ("options", options), *Signature.parse(library).fields, ("monge", version("monge"))
+    return Signature(fields)
+
+
 def _signed(spec: MetricSpec, axis: str, stopwords: str) -> str:
     if axis == "units" and spec.units.stopwords != "none":
         named = f"{Path(spec.units.stopwords).name.replace('#', '_')}#{stopwords}"
@@ -59,10 +67,13 @@ def named_corpus(corpus: str) -> bool:
 
 @dataclass(frozen=True)
 class Parsed:
-    """What a signature says: the metric, its spec, and the hashes a replay must meet."""
+    """What a signature says: the metric, its spec, and the hashes a replay must meet.
+
+    For a lexical metric `stats` are the fields of the library that computed it, and there is no model.
+    """
 
     metric: str
-    spec: MetricSpec
+    spec: Spec
     weights: str
     tokenizer: str
     stopwords: str
@@ -73,6 +84,8 @@ class Parsed:
 def parse(line: str) -> Parsed:
     """Read a signature back; raises where a key is missing, unknown, or has a value nothing accepts."""
     signature = Signature.parse(line)
+    if signature.get("metric") in LEXICAL:
+        return _parsed_lexical(signature)
     expected = [
         "metric",
         "model",
@@ -109,6 +122,23 @@ def _parsed(signature: Signature) -> Parsed:
         spec = replace(spec, units=replace(spec.units, stopwords=name))
     stats = {} if signature["stats"] == "none" else dict(part.split("=", 1) for part in signature["stats"].split(","))
     return Parsed(signature["metric"], spec, weights, signature["tokenizer"], words, stats, signature["monge"])
+
+
+def _parsed_lexical(signature: Signature) -> Parsed:
+    fields = dict(signature.fields)
+    for key in ("options", "monge"):
+        if key not in fields:
+            raise StatisticsMismatch(f"the signature lacks {key!r}")
+    try:
+        spec = LexicalSpec(signature["metric"]).changed(split_changes(signature["options"]))
+    except MongeError as error:
+        raise StatisticsMismatch(f"the signature cannot be read: {error}") from None
+    return Parsed(spec.name, spec, "", "", "", library_fields(signature), signature["monge"])
+
+
+def library_fields(signature: Signature) -> dict[str, str]:
+    """What the library of a lexical metric says of itself, the number of references left out."""
+    return {key: value for key, value in signature.fields if key not in ("metric", "options", "monge", "nrefs")}
 
 
 def difference(one: str, other: str) -> list[tuple[str, str, str]]:

@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from monge.errors import InvalidSetting, Misaligned, UsageError
+from monge.spec import lexical as rows
 from monge.text import lexical_own as own
 from monge.text import lexical_wrapped as wrapped
 from monge.text.lexical_base import Scored
@@ -91,42 +92,19 @@ def _check(hypotheses: Sequence[str], references: Sequence[Sequence[str]]) -> No
             raise UsageError(f"segment {number}: references must be a list with at least one text, got {some!r}")
 
 
-def _table(*rows: LexicalMetric) -> dict[str, LexicalMetric]:
-    return {row.name: replace(row, options=MappingProxyType(dict(row.options))) for row in rows}
-
-
-_BLEU = {"lowercase": False, "tokenize": "13a", "smooth": "exp", "smooth_value": None}
-_CHRF = {
-    "char_order": 6,
-    "word_order": 0,
-    "beta": 2,
-    "lowercase": False,
-    "whitespace": False,
-    "eps_smoothing": False,
+_SCORERS: Mapping[str, Callable[[Sequence[str], Sequence[Sequence[str]], Options], Scored]] = {
+    "bleu": wrapped.bleu,
+    "sentbleu": wrapped.sentence_bleu,
+    "chrf": wrapped.chrf,
+    "chrf++": wrapped.chrf,
+    "ter": wrapped.ter,
+    **{name: wrapped.rouge(name) for name in ("rouge1", "rouge2", "rougeL")},
+    "meteor": own.meteor,
+    "cider": own.cider,
 }
-_TER = {"normalized": False, "no_punct": False, "asian_support": False, "case_sensitive": False}
-_ROUGE = {"stem": False, "tokenize": "rouge-score"}
-_METEOR = {
-    "alpha": 0.9,
-    "beta": 3.0,
-    "gamma": 0.5,
-    "stem": True,
-    "synonyms": "none",
-    "alignment": "fewest-chunks",
-    "lowercase": True,
-    "tokenize": "13a",
+LEXICAL: dict[str, LexicalMetric] = {
+    name: LexicalMetric(
+        name, row.higher_is_better, row.limits, row.best, row.worst, MappingProxyType(dict(row.options)), _SCORERS[name]
+    )
+    for name, row in rows.LEXICAL.items()
 }
-_CIDER = {"orders": 4, "sigma": 6.0, "lowercase": True, "punctuation": "drop", "tokenize": "13a", "corpus": None}
-
-LEXICAL: dict[str, LexicalMetric] = _table(
-    LexicalMetric("bleu", True, (0, 100), 100, 0, _BLEU, wrapped.bleu),
-    LexicalMetric("sentbleu", True, (0, 100), 100, 0, _BLEU, wrapped.sentence_bleu),
-    LexicalMetric("chrf", True, (0, 100), 100, 0, _CHRF, wrapped.chrf),
-    LexicalMetric("chrf++", True, (0, 100), 100, 0, {**_CHRF, "word_order": 2}, wrapped.chrf),
-    LexicalMetric("ter", False, (0, float("inf")), 0, 100, _TER, wrapped.ter),
-    LexicalMetric("rouge1", True, (0, 1), 1, 0, _ROUGE, wrapped.rouge("rouge1")),
-    LexicalMetric("rouge2", True, (0, 1), 1, 0, _ROUGE, wrapped.rouge("rouge2")),
-    LexicalMetric("rougeL", True, (0, 1), 1, 0, _ROUGE, wrapped.rouge("rougeL")),
-    LexicalMetric("meteor", True, (0, 1), 1, 0, _METEOR, own.meteor),
-    LexicalMetric("cider", True, (0, 10), 10, 0, _CIDER, own.cider),
-)

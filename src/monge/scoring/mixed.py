@@ -1,0 +1,84 @@
+"""A run of several kinds of metrics: one encoding pass for those of vectors, none for those of words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeAlias
+
+from monge.errors import DataError, StatisticsMismatch
+from monge.scoring.lexical import Lexical
+from monge.spec.signature import library_fields
+from monge.types import CorpusStats, Result, Segment
+
+if TYPE_CHECKING:
+    from monge.scoring.prepared import Prepared
+
+    Bound: TypeAlias = Prepared | Lexical
+
+Expected = Mapping[str, Mapping[str, str]]
+
+
+def run_mixed(
+    metrics: Sequence[Bound],
+    segments: Iterable[Segment],
+    *,
+    files: Mapping[str, Iterable[str]] | None = None,
+    stats: CorpusStats | None = None,
+    progress: Callable[[int], None] | None = None,
+    expect: Expected | None = None,
+) -> list[Result]:
+    """Score re-iterable segments with every metric: results system by system, metrics in the given order.
+
+    `files` are idf corpora by name, `stats` ready-made statistics;
+    `expect` maps a metric's name to the digests (or fields of a library) that a replay must meet.
+    """
+    systems = list(dict.fromkeys(segment.system for segment in segments))
+    if not systems:
+        raise DataError("there is nothing to score: no segments")
+    found: dict[tuple[str, int], Result] = {}
+    vectors = [(k, metric) for k, metric in enumerate(metrics) if not isinstance(metric, Lexical)]
+    if vectors:
+        from monge.scoring.run import Corpora, run
+
+        results = run(
+            [one for _, one in vectors],
+            segments,
+            corpora=Corpora(files or {}, stats),
+            progress=progress,
+            expect=lambda metric, stats: _check_digests(metric, stats, expect or {}),
+        )
+        keys = [(system, k) for system in systems for k, _ in vectors]
+        found.update(zip(keys, results, strict=True))
+    words = [(k, metric) for k, metric in enumerate(metrics) if isinstance(metric, Lexical)]
+    for system in systems if words else ():
+        rows = [segment for segment in segments if segment.system == system]
+        for k, metric in words:
+            found[system, k] = _met(metric.score(system, rows), expect)
+        if progress is not None and not vectors:
+            progress(len(rows))
+    return [found[system, k] for system in systems for k in range(len(metrics))]
+
+
+def _check_digests(metric: Prepared, stats: CorpusStats, expect: Expected) -> None:
+    from monge.scoring.run import stats_digests
+
+    if metric.name in expect:
+        _compare(metric.name, "statistics", expect[metric.name], stats_digests(metric, stats))
+
+
+def _met(result: Result, expect: Expected | None) -> Result:
+    wanted = (expect or {}).get(result.metric)
+    if wanted is not None:
+        _compare(result.metric, "library", wanted, library_fields(result.signature))
+    return result
+
+
+def _compare(name: str, what: str, wanted: Mapping[str, str], now: Mapping[str, str]) -> None:
+    if dict(wanted) != dict(now):
+        was, here = ({k: v for k, v in one.items() if wanted.get(k) != now.get(k)} for one in (wanted, now))
+        told = " ".join(f"{key}={value}" for key, value in was.items()) or "none"
+        given = " ".join(f"{key}={value}" for key, value in here.items()) or "none"
+        raise StatisticsMismatch(
+            f"{name}: the signature's {what} say {told}, this run gives {given}; "
+            "give the same texts, --stats or --idf-corpus, or accept new ones with --refit"
+        )
