@@ -2,33 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from math import inf
 
 from monge.render.cells import GAP, display_width, printable, styled, table
 from monge.render.checks import checked
+from monge.render.latex import breakable, latex
 from monge.render.ranking import Row, notes, number, part_means, ranked, signatures, tables
 from monge.types import Result
-
-_LATEX = {
-    "\\": r"\textbackslash{}",
-    "{": r"\{",
-    "}": r"\}",
-    "$": r"\$",
-    "&": r"\&",
-    "#": r"\#",
-    "%": r"\%",
-    "_": r"\_",
-    "^": r"\textasciicircum{}",
-    "~": r"\textasciitilde{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    '"': r"{\char34}",
-    "[": "{[}",
-    "*": "{*}",
-}
 
 
 def results_text(
@@ -109,9 +90,9 @@ def results_latex(results: Sequence[Result]) -> str:
     """A booktabs table, systems by metrics, best in bold, with the signatures under it and as comments."""
     columns = ranked(checked(results))
     systems = list(dict.fromkeys(result.system for result in results))
-    head = " & ".join(f"{_latex(rows[0].result.metric)} ${_ARROWS[rows[0].arrow]}$" for rows in columns)
+    head = " & ".join(f"{latex(rows[0].result.metric)} ${_ARROWS[rows[0].arrow]}$" for rows in columns)
     body = [
-        " & ".join([_latex(system) or "--", *(_latex_cell(rows, system) for rows in columns)]) + r" \\"
+        " & ".join([latex(system) or "--", *(_latex_cell(rows, system) for rows in columns)]) + r" \\"
         for system in systems
     ]
     lines = signatures(results)
@@ -129,7 +110,7 @@ def results_latex(results: Sequence[Result]) -> str:
             r"\bottomrule",
             r"\end{tabular}",
             r"\par\smallskip",
-            *(rf"{{\footnotesize\ttfamily {_breakable(line)}\par}}" for line in lines),
+            *(rf"{{\footnotesize\ttfamily {breakable(line)}\par}}" for line in lines),
             r"\end{table}",
             "",
         ]
@@ -145,11 +126,3 @@ def _latex_cell(rows: Sequence[Row], system: str) -> str:
         return "--"
     score = rf"\textbf{{{row.score}}}" if row.best else row.score
     return rf"{score} {{\scriptsize {row.interval}}}" if row.interval else score
-
-
-def _latex(text: str) -> str:
-    return "".join(_LATEX.get(char, char) for char in printable(text))
-
-
-def _breakable(signature: str) -> str:
-    return re.sub(r"(\\textbar\{\}|,)", r"\1\\allowbreak{}", _latex(signature))

@@ -1,0 +1,70 @@
+"""What all figures share: matplotlib when it is needed, one look, files that are the same tomorrow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from monge.errors import MissingExtra, UsageError
+
+INK, SOFT, LINE = "#1b2430", "#5b6776", "#dde3ea"
+COLOURS = ("#1864ab", "#d9480f", "#2b8a3e", "#862e9c", "#e67700", "#0b7285", "#a61e4d", "#5f3dc4")
+LOW, HIGH = "#d9480f", "#1864ab"
+LOOK = {
+    "figure.dpi": 120,
+    "font.size": 9,
+    "font.family": "sans-serif",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.edgecolor": SOFT,
+    "axes.labelcolor": INK,
+    "axes.titlesize": 9,
+    "xtick.color": SOFT,
+    "ytick.color": SOFT,
+    "text.color": INK,
+    "legend.frameon": False,
+    "svg.hashsalt": "monge",
+    "svg.fonttype": "none",
+}
+
+
+def check_figures(directory: str | Path) -> None:
+    """Raise where figures could not be drawn or written; the directory is made."""
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError as error:
+        raise MissingExtra("a figure", "plots") from error
+    try:
+        Path(directory).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"{directory}: figures cannot be written there ({error.strerror})") from None
+
+
+@contextmanager
+def figure(path: Path, *, width: float, height: float, rows: int = 1, columns: int = 1) -> Iterator[Any]:
+    """Axes [rows, columns] of a figure that is written to `path` at the end; the suffix is the format."""
+    check_figures(path.parent)
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    with rc_context(LOOK):
+        drawn = Figure(figsize=(width, height), layout="constrained")
+        yield drawn.subplots(rows, columns, squeeze=False)
+        still = {"Date": None} if path.suffix == ".svg" else {"Software": None}
+        drawn.savefig(path, metadata=still)
+
+
+def grid(count: int, most: int = 4) -> tuple[int, int]:
+    """Rows and columns that hold so many panels."""
+    columns = min(count, most)
+    return -(-count // columns), columns
+
+
+def blank(axes: Any, used: int) -> list[Any]:
+    """The first `used` panels; the others are emptied."""
+    every = list(axes.ravel())
+    for one in every[used:]:
+        one.set_axis_off()
+    return every[:used]

@@ -1,0 +1,138 @@
+"""How well a metric agrees with people on one group: the value, and its bootstrap draws.
+
+Whatever was judged (scores of segments, rankings of pairs, scores of systems), a statistic is a function of
+how often each item was drawn, so values, intervals and paired tests of every kind come from the same draws.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from monge.data import Group
+from monge.errors import InvalidSetting, UnknownName
+from monge.stats import STATISTICS, Statistic, UndefinedError, pearson, statistic_named
+from monge.stats.bootstrap import OfCounts, weighted_pearson
+from monge.stats.resampling import resample_counts
+from monge.types import Array
+
+RANKING_STATISTICS = ("tau10", "tau13", "tau14")
+SYNONYMS = {"darr": "tau10", "tau_b": "kendall", "acc_eq": "acc23", "pairwise_accuracy": "acc23"}
+
+
+@dataclass(frozen=True)
+class Question:
+    """A statistic on one group: `items` are resampled; `value` and `of_counts` take signed metric scores.
+
+    `human` is there where the statistic is of two plain vectors, for tests that need them.
+    """
+
+    statistic: str
+    n: int
+    items: int
+    value: Callable[[Array], float]
+    of_counts: Callable[[Array], OfCounts]
+    human: Array | None = None
+
+
+def named(statistic: str, kind: str) -> str:
+    """The name under which a statistic is reported; raises where the kind of judgement does not have it."""
+    key = statistic.strip().lower().replace("-", "_")
+    key = SYNONYMS.get(key, key)
+    known = RANKING_STATISTICS if kind == "rankings" else tuple(STATISTICS)
+    if key in known:
+        return key
+    if key in STATISTICS:
+        raise InvalidSetting(f"{statistic} needs human scores; these are rankings, which take {', '.join(known)}")
+    raise UnknownName("statistic", statistic, {*known, *SYNONYMS})
+
+
+def question(group: Group, statistic: str, direction: int) -> Question:
+    """The statistic asked of a group; `direction` -1 says that lower human scores are better."""
+    if group.rankings is not None:
+        return _of_rankings(group, statistic)
+    given = group.scores if group.scores is not None else np.array(list((group.systems or {}).values()))
+    human, function = np.asarray(given * direction, dtype=np.float64), statistic_named(statistic)
+    return Question(
+        statistic,
+        len(human),
+        len(human),
+        lambda scores: function(human, scores),
+        lambda scores: _drawn(function, human, scores),
+        human,
+    )
+
+
+def signed_scores(group: Group, segments: Array, systems: Mapping[str, float], *, higher_is_better: bool) -> Array:
+    """What is compared with the human judgements of a group, higher for better: scores of segments, or of systems."""
+    if group.systems is not None:
+        segments = np.array([systems[name] for name in group.systems], dtype=np.float64)
+    return segments if higher_is_better else -segments
+
+
+def _of_rankings(group: Group, statistic: str) -> Question:
+    assert group.rankings is not None
+    better, worse = group.rankings.T
+    items = np.unique([group.segments[index].id for index in better], return_inverse=True)[1]
+    count = int(items.max()) + 1
+
+    def sums(scores: Array) -> Array:
+        """Wins, losses and ties of every item [items, 3]."""
+        difference = np.sign(scores[better] - scores[worse])
+        each = [np.bincount(items, weights=difference == sign, minlength=count) for sign in (1, -1, 0)]
+        return np.stack(each, axis=1)
+
+    def tau(counted: Array) -> Array:
+        wins, losses, ties = counted.T
+        above = wins - losses - (ties if statistic == "tau10" else 0)
+        below = wins + losses + (0 if statistic == "tau13" else ties)
+        return np.where(below > 0, above / np.where(below > 0, below, 1), np.nan)
+
+    def value(scores: Array) -> float:
+        found = float(tau(sums(scores).sum(axis=0)[None])[0])
+        if np.isnan(found):
+            raise UndefinedError(f"{statistic} is undefined: no pair is left to decide")
+        return found
+
+    def of_counts(scores: Array) -> OfCounts:
+        per_item = sums(scores)
+        return lambda counts: tau(counts @ per_item)
+
+    return Question(statistic, len(better), count, value, of_counts)
+
+
+def _drawn(function: Statistic, human: Array, scores: Array) -> OfCounts:
+    if function is pearson:
+        return weighted_pearson(human, scores)
+
+    def one(row: Array) -> float:
+        chosen = np.repeat(np.arange(len(human)), row.astype(np.intp))
+        try:
+            return function(human[chosen], scores[chosen])
+        except UndefinedError:
+            return np.nan
+
+    return lambda counts: np.array([one(row) for row in counts])
+
+
+def draws(asked: Question, scores: Sequence[Array], *, resamples: int, seed: int) -> Array:
+    """Values [metrics, resamples] on bootstrap resamples of the items, the same ones for every metric."""
+    if asked.items < 2:
+        return np.full((len(scores), resamples), np.nan)
+    functions = [asked.of_counts(one) for one in scores]
+    blocks = [
+        np.stack([function(counts) for function in functions])
+        for counts in resample_counts(asked.items, resamples=resamples, seed=seed)
+    ]
+    return np.concatenate(blocks, axis=1)
+
+
+def interval(drawn: Array, level: float) -> tuple[float, float] | None:
+    """Percentile interval of draws [r]; None where fewer than half of them have a value."""
+    kept = drawn[~np.isnan(drawn)]
+    if 2 * len(kept) < len(drawn) or len(kept) == 0:
+        return None
+    low, high = np.quantile(kept, [(1 - level) / 2, (1 + level) / 2])
+    return float(low), float(high)
