@@ -79,6 +79,16 @@ class Line:
 
 
 @dataclass(frozen=True)
+class Cell:
+    """One figure: as published (None: none, or illegible), ours, and why there is none of ours."""
+
+    reported: float | None
+    ours: float | None
+    why: str = ""
+    illegible: bool = False
+
+
+@dataclass(frozen=True)
 class Claim:
     """What a table is printed to show, as a comparison of its rows.
 

@@ -1,0 +1,91 @@
+"""`monge reproduce`: the papers' tables beside ours."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from monge.cli import options
+from monge.errors import UsageError
+
+FORMATS = ("text", "json")
+
+
+def reproduce(
+    table: Annotated[
+        str | None, typer.Argument(metavar="[TABLE]", help="A published table; without one, the list of them.")
+    ] = None,
+    data: Annotated[
+        str | None, typer.Option("--data", metavar="DIR", help="Where the published judgements lie, at any depth.")
+    ] = None,
+    model: Annotated[
+        list[str] | None, typer.Option("--model", metavar="NAME|DIR", help="A model directory or name; repeatable.")
+    ] = None,
+    pairs: Annotated[
+        str | None, typer.Option("--pairs", metavar="cs-en,…", help="Only these groups (means are then left out).")
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", help="Of the bootstrap intervals.")] = 12345,
+    resamples: Annotated[int, typer.Option("--resamples", help="Of the bootstrap intervals; 0: none.")] = 500,
+    online: options.Online = False,
+    device: options.Device = "auto",
+    output_format: Annotated[
+        str, typer.Option("--format", "-f", metavar="|".join(FORMATS), envvar="MONGE_FORMAT", help="Output format.")
+    ] = "text",
+    output: options.Output = None,
+) -> None:
+    """Recompute a published table: reported, ours, difference, and what still holds."""
+    from importlib.metadata import version
+
+    from monge.data.output import check_writable, write_text
+    from monge.render.checks import dumps
+    from monge.render.reproductions import reproduction_text, tables_text
+
+    options.chosen_format(output_format, FORMATS)
+    if output is not None:
+        check_writable(output)
+    if table is None:
+        from monge.study.listing import listed
+
+        found = listed(data)
+        shown = tables_text(found)
+        key = "tables"
+    else:
+        found = _results(table, data, model or ["auto"], pairs, (seed, resamples), device, online)
+        shown = "\n".join(reproduction_text(one) for one in found)
+        key = "results"
+    text = shown if output_format == "text" else dumps({"monge": version("monge"), key: found}) + "\n"
+    if output is not None:
+        write_text(output, text)
+    else:
+        sys.stdout.write(text)
+
+
+def _results(
+    table: str,
+    data: str | None,
+    models: list[str],
+    pairs: str | None,
+    bootstrap: tuple[int, int],
+    device: str,
+    online: bool,
+) -> list[dict[str, object]]:
+    from monge.study.metrics import Where
+    from monge.study.reproduce import reproduce as recompute
+    from monge.study.reproduce import reproduction_to_dict
+    from monge.study.tables import table_named
+
+    wanted = table_named(table, data)
+    if data is None:
+        raise UsageError("give --data DIR: where the published judgements lie")
+    seed, resamples = bootstrap
+    if resamples < 0:
+        raise UsageError(f"--resamples takes 0 or more, got {resamples}")
+    chosen = [one.strip() for one in pairs.split(",")] if pairs else None
+    return [
+        reproduction_to_dict(
+            recompute(wanted, data, where=Where(one, device, online), pairs=chosen, seed=seed, resamples=resamples)
+        )
+        for one in models
+    ]

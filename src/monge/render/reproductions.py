@@ -1,0 +1,147 @@
+"""A published table beside ours as text, from its JSON form."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from monge.render.cells import clip, pad
+
+GAP = "  "
+Shown = Mapping[str, Any]
+
+
+def reproduction_text(found: Shown) -> str:
+    """A table as reported, ours and difference, the verdicts, and why figures are missing."""
+    lines = [
+        f"{found['table']}: {found['paper']}, {found['number']} ({found['citation']})",
+        found["caption"],
+        f"model: {found['model'] or 'none'}   condition: {found['condition']}",
+    ]
+    for reading in found["readings"]:
+        if reading["reading"]:
+            lines += ["", f"== {reading['reading']} =="]
+        for columns in _chunks(found["columns"]):
+            lines += ["", *_grid(found["columns"], columns, reading["rows"])]
+        lines += ["", *_reasons(reading["rows"], found["columns"])]
+        lines += [f"note: {note}" for note in reading["notes"]]
+        lines += _verdict(reading["verdict"], found)
+    return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+def tables_text(rows: Sequence[Shown]) -> str:
+    """The list of tables: figures, what can be computed, and what stands in the way."""
+    head = ("table", "in the paper", "rows", "figures", "illegible", "computed", "why not, or what it needs")
+    body = [
+        (
+            one["table"],
+            f"{one['paper']} {one['number']}",
+            str(one["rows"]),
+            str(one["figures"]),
+            str(one["illegible"]),
+            f"{one['computable']} rows",
+            one["why"],
+        )
+        for one in rows
+    ]
+    widths = [max(len(row[k]) for row in (head, *body)) for k in range(len(head))]
+    sides = ("l", "l", "r", "r", "r", "r", "l")
+    shown = [
+        GAP.join(pad(text, width, side) for text, width, side in zip(row, widths, sides, strict=True)).rstrip()
+        for row in (head, *body)
+    ]
+    return "\n".join(shown) + "\n"
+
+
+def _chunks(columns: Sequence[str], most: int = 4) -> list[list[int]]:
+    indices = list(range(len(columns)))
+    return [indices[start : start + most] for start in range(0, len(indices), most)]
+
+
+def _short(name: str) -> str:
+    dataset, human, statistic, group = name.split(" ", 3)
+    dataset = dataset if "+" not in dataset else f"{dataset.split('+')[0]}..{dataset.split('+')[-1][-2:]}"
+    if dataset == "pair":
+        return group
+    return f"{dataset} {human} {statistic} {group}"
+
+
+def _number(value: Any, *, signed: bool = False) -> str:
+    if value is None:
+        return "–"
+    if isinstance(value, str):
+        return value
+    return f"{value:+.3f}" if signed else f"{value:.3f}"
+
+
+def _grid(names: Sequence[str], columns: Sequence[int], rows: Sequence[Shown]) -> list[str]:
+    width = min(44, max(len(_label(row)) for row in rows))
+    titles = [_short(names[k]) for k in columns]
+    cell = max(27, *(len(title) for title in titles))
+    head = pad("", width) + GAP + GAP.join(pad(title, cell, "l") for title in titles)
+    three = pad(pad("reported", 9, "r") + pad("ours", 8, "r") + pad("diff", 9, "r"), cell)
+    lines = [head, pad("", width) + GAP + GAP.join(three for _ in columns)]
+    for row in rows:
+        values = []
+        for k in columns:
+            reported = row["reported"][k] if k < len(row["reported"]) else None
+            ours, difference = row["ours"][k], row["difference"][k]
+            values.append(
+                pad(
+                    pad(_number(reported), 9, "r")
+                    + pad(_number(ours), 8, "r")
+                    + pad("" if difference is None else _number(difference, signed=True), 9, "r"),
+                    cell,
+                )
+            )
+        lines.append(pad(clip(_label(row), width), width) + GAP + GAP.join(values))
+    return lines
+
+
+def _label(row: Shown) -> str:
+    return f"{row['block']}: {row['label']}" if row["block"] else str(row["label"])
+
+
+def _reasons(rows: Sequence[Shown], columns: Sequence[str]) -> list[str]:
+    """Why figures of ours are missing: each reason once, with the rows, and the columns where not all of them."""
+    found: dict[str, dict[str, list[int]]] = {}
+    for row in rows:
+        for k, why in enumerate(row["why"]):
+            if why:
+                found.setdefault(why, {}).setdefault(_label(row), []).append(k)
+    lines = []
+    for why, where in found.items():
+        every = [set(one) for one in where.values()]
+        shared = set.union(*every)
+        of = "" if len(shared) == len(columns) else f" [{', '.join(_short(columns[k]) for k in sorted(shared))}]"
+        names = f"all {len(rows)} rows" if len(where) == len(rows) else ", ".join(where)
+        lines.append(f"not computed: {names}{of}: {why}")
+    return lines
+
+
+def _verdict(verdict: Shown, found: Shown) -> list[str]:
+    value, finding, conclusion = verdict["value"], verdict["finding"], verdict["conclusion"]
+    lines = [
+        f"verdict ({found['condition']})",
+        f"  value       {value['word']}: {value['held']} of {value['of']} figures within .01",
+        f"  finding     {finding['word']}: {finding['held']} of {finding['of']} pairs of rows in the published order",
+        f"  conclusion  {conclusion['word']}: {conclusion['held']} of {conclusion['of']} claims",
+    ]
+    return lines + [f"    {_claim(one)}" for one in verdict["claims"]]
+
+
+def _claim(one: Shown) -> str:
+    blocks = [block or "all" for block in one["blocks"]]
+    said = ", ".join(
+        f"{_number(lead, signed=True)}{f' ({block})' if len(blocks) > 1 else ''}"
+        for lead, block in zip(one["reported"], blocks, strict=True)
+        if lead is not None
+    )
+    if one["ours"] is None:
+        return f"not tested  {one['says']}; reported {said or 'illegible'}"
+    word = "holds" if one["holds"] else "fails"
+    if one["sure"] is False:
+        word += "?"
+    bounds = f" [{one['low']:+.3f}, {one['high']:+.3f}]" if one["low"] is not None else ""
+    rows = " - ".join(one["pair"])
+    return f"{pad(word, 6)} {one['says']}: {rows} {one['ours']:+.3f}{bounds}; reported {said or 'illegible'}"
