@@ -1,0 +1,134 @@
+"""Lazy-EMD on the toy problem: metrics-spec §4.2 and §4.3."""
+
+import warnings
+
+import numpy as np
+import ot
+import pytest
+import torch
+from toy import X, Y, pair, scored
+
+from monge.kernels import readout
+from monge.scoring.measure import problem_between, solve
+
+TABLE = [
+    ("0.23/0.31", 0.0494109, 0.8946238),
+    ("0.018/0.97", 0.0676112, 0.9349423),
+    ("0.009/0.95", 0.0674886, 0.9334707),
+    ("1e6/1e6", 0.1066666, 1.0),
+    ("1e6/0", 0.0200000, 1.0),
+    ("0/1e6", 0.0800000, 1.0),
+]
+
+
+@pytest.mark.parametrize(("slack", "cost", "mass"), TABLE)
+def test_table(slack, cost, mass):
+    found = scored("lazy-emd", f"transport.slack={slack}")
+    assert found["score"] == pytest.approx(cost, abs=1e-6)
+    assert found["mass"] == pytest.approx(mass, abs=1e-6)
+
+
+def test_languages():
+    from monge.spec.presets import resolve
+
+    assert scored("lazy-emd")["score"] == pytest.approx(TABLE[0][1], abs=1e-6)
+    for lang, slack in (("en", (0.23, 0.31)), ("zh", (0.018, 0.97)), ("de", (0.009, 0.95))):
+        assert resolve("lazy-emd", lang=lang)[1].transport.slack == slack
+
+
+def by_pot(reg_type, cost=1 - X @ Y.T, slack=(0.23, 0.31), reg=0.009):
+    n, m = cost.shape
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return ot.unbalanced.sinkhorn_unbalanced(
+            np.full(n, 1 / n), np.full(m, 1 / m), cost, reg, slack, reg_type=reg_type, numItermax=200_000, stopThr=1e-14
+        )
+
+
+def test_entropy_and_not_divergence_from_the_masses():
+    """POT's default regulariser since 0.9.5 is another metric (bug B27)."""
+    cost, ours = 1 - X @ Y.T, scored("lazy-emd")["score"]
+    entropy, divergence = (float((by_pot(kind) * cost).sum()) for kind in ("entropy", "kl"))
+    assert ours == pytest.approx(entropy, abs=1e-9)
+    assert ours == pytest.approx(0.0494108972, abs=1e-9)
+    assert divergence == pytest.approx(0.0479806539, abs=1e-7)
+    assert abs(ours - divergence) > 1e-3
+
+
+def test_plan():
+    spec, hypothesis, reference = pair("lazy-emd")
+    plan = solve(problem_between(hypothesis, reference, spec), spec)["plan"].coupling[0]
+    wanted = [[0.402228, 0.000001, 0], [0, 0.306677, 0.185718]]
+    assert torch.allclose(plan, torch.tensor(wanted, dtype=torch.float64), atol=1e-6)
+
+
+def closed_form(mu, c, left, right):
+    """Theorem 2: a one-word reference, no entropy."""
+    shares = mu * np.exp(-c / left)
+    total = shares.sum() ** (left / (left + right))
+    return shares * total ** (-right / left)
+
+
+def test_one_word_reference_without_entropy():
+    mu, c, slack = np.array([0.5, 0.5]), np.array([0.1, 0.4]), (0.23, 0.31)
+    wanted = closed_form(mu, c, *slack)
+    assert wanted.tolist() == pytest.approx([0.5388933, 0.1462284], abs=1e-6)
+    cosines = 1 - c
+    x = np.stack([cosines, np.sqrt(1 - cosines**2)], axis=1)
+    errors = []
+    for temperature in (1e-4, 1e-5, 1e-7):
+        spec, hypothesis, reference = pair("lazy-emd", f"transport.temperature={temperature}", x=x, y=[[1.0, 0.0]])
+        plan = solve(problem_between(hypothesis, reference, spec), spec)["plan"].coupling[0, :, 0].numpy()
+        errors.append(np.abs(plan - wanted).max())
+    assert errors[0] > errors[1] > errors[2]
+    assert errors[2] < 1e-6
+    found = scored("lazy-emd", "transport.temperature=1e-7", x=x, y=[[1.0, 0.0]])
+    assert found["score"] == pytest.approx(0.1123807, abs=1e-6)
+    assert found["mass"] == pytest.approx(wanted.sum(), abs=1e-6)
+
+
+def test_the_closed_form_is_the_minimum():
+    from scipy.optimize import minimize
+
+    mu, c, left, right = np.array([0.5, 0.5]), np.array([0.1, 0.4]), 0.23, 0.31
+
+    def objective(log_p):
+        p = np.exp(log_p)
+        return c @ p + left * (p * np.log(p / mu) - p + mu).sum() + right * (p.sum() * np.log(p.sum()) - p.sum() + 1)
+
+    found = minimize(objective, np.log([0.3, 0.3]), method="BFGS", options={"gtol": 1e-10})
+    assert np.exp(found.x) == pytest.approx(closed_form(mu, c, left, right), abs=1e-6)
+
+
+def test_objective_is_what_is_minimised():
+    """Any other plan near ours has a higher objective, and the reported one is the formula's."""
+    spec, hypothesis, reference = pair("lazy-emd")
+    problem = problem_between(hypothesis, reference, spec)
+    plan = solve(problem, spec)["plan"]
+    p, cost = plan.coupling[0].numpy(), problem.cost[0].numpy()
+
+    def objective(q):
+        rows, columns, mu, nu = q.sum(1), q.sum(0), np.full(2, 1 / 2), np.full(3, 1 / 3)
+        kl = [(k * np.log(k / w) - k + w).sum() for k, w in ((rows, mu), (columns, nu))]
+        return (q * cost).sum() + 0.23 * kl[0] + 0.31 * kl[1] + 0.009 * (q * (np.log(q) - 1)).sum()
+
+    value = objective(p)
+    assert scored("lazy-emd")["objective"] == pytest.approx(value, abs=1e-12)
+    reported = readout.unbalanced_objective(plan, problem, temperature=0.009, slack=(0.23, 0.31))
+    assert float(reported[0]) == pytest.approx(value, abs=1e-12)
+    generator = np.random.default_rng(0)
+    for _ in range(200):
+        other = p * np.exp(generator.normal(scale=0.01, size=p.shape))
+        assert objective(other) > value
+
+
+def test_mask_of_the_release():
+    """Entries of cost .999 and more leave the plan after it has settled (bug B17)."""
+    spec, hypothesis, reference = pair("lazy-emd@release", "transport.temperature=0.5")
+    problem = problem_between(hypothesis, reference, spec)
+    masked = solve(problem, spec)["plan"].coupling[0]
+    bare = solve(problem, spec.changed(["transport.mask=inf"]))["plan"].coupling[0]
+    assert float(problem.cost[0, 0, 2]) == pytest.approx(1)
+    assert float(masked[0, 2]) == 0 and float(bare[0, 2]) > 1e-3
+    keep = problem.cost[0] < 0.999
+    assert torch.equal(masked[keep], bare[keep])

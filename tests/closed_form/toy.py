@@ -1,0 +1,89 @@
+"""Plain arrays through the real path: units, n-grams, centring, unit length, ground, transport, readout.
+
+`X`, `Y`, `WX`, `WY` are the shared toy problem of metrics-spec §0.3; `X2`, `Y2` the second layer of its §3.1.
+"""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import torch
+
+from monge.encode.protocol import Request
+from monge.scoring import clouds
+from monge.scoring.measure import measure
+from monge.scoring.pipeline import score_window
+from monge.scoring.prepared import Prepared
+from monge.spec.presets import resolve
+from monge.spec.rules import bounds
+from monge.types import CorpusStats, Segment, Tokens
+
+X = np.array([[1.0, 0.0], [0.6, 0.8]])
+Y = np.array([[1.0, 0.0], [0.8, 0.6], [0.0, 1.0]])
+X2 = np.array([[0.8, 0.6], [0.0, 1.0]])
+Y2 = np.array([[0.6, 0.8], [1.0, 0.0], [-0.6, 0.8]])
+WX, WY = (1.0, 3.0), (1.0, 2.0, 1.0)
+ONES = (1.0, 1.0, 1.0, 1.0, 1.0)
+
+
+def prepared(name, *changes, reader="toy"):
+    """A preset with changes, bound to no model: arrays take the place of its vectors."""
+    name, spec = resolve(name, changes)
+    return Prepared(name, spec, reader, Request((1,)), frozenset(), bounds(spec))
+
+
+def tokens(count, special=(), label="w"):
+    """A text of `count` words, one piece each; `special` are positions of special pieces."""
+    text = " ".join(f"{label}{k}" for k in range(count))
+    starts = [len(" ".join(f"{label}{j}" for j in range(k))) + (k > 0) for k in range(count)]
+    return Tokens(
+        text=text,
+        ids=tuple(range(count)),
+        pieces=tuple(f"{label}{k}" for k in range(count)),
+        spans=tuple((start, start + len(f"{label}{k}")) for k, start in enumerate(starts)),
+        special=tuple(k in special for k in range(count)),
+        continues=(False,) * count,
+    )
+
+
+def text(vectors, weights, metric, special=(), mean=None):
+    """The text's cloud as the pipeline makes it, its vectors and weights given as arrays."""
+    vectors = torch.as_tensor(np.asarray(vectors), dtype=torch.float64)
+    weigh = None if weights is None else (lambda piece: float(weights[piece]))
+    raw = clouds.build(tokens(len(vectors), special), vectors, metric, weigh)
+    mean = None if mean is None else torch.as_tensor(np.asarray(mean))
+    return clouds.Placed(raw, mean)
+
+
+def pair(name, *changes, x=X, y=Y, wx=None, wy=None, special_x=(), special_y=()):
+    """Metric and both sides' clouds, a batch of one each."""
+    metric = prepared(name, *changes)
+    sides = text(x, wx, metric, special_x), text(y, wy, metric, special_y)
+    return metric.spec, clouds.padded([sides[0]], metric.spec)[0], clouds.padded([sides[1]], metric.spec)[0]
+
+
+def scored(name, *changes, **sides):
+    """The parts of the score of one pair of arrays."""
+    spec, hypothesis, reference = pair(name, *changes, **sides)
+    return {part: float(value[0]) for part, value in measure(hypothesis, reference, spec).items()}
+
+
+def scored_window(name, *changes, rows):
+    """Scores of several segments through pass 2: rows of (hypothesis array, [reference arrays])."""
+    metric = prepared(name, *changes)
+    arrays, segments = {}, []
+    for index, (hypothesis, references) in enumerate(rows):
+        names = [f"h{index}", *(f"r{index}.{j}" for j in range(len(references)))]
+        arrays.update(zip(names, (hypothesis, *references), strict=True))
+        segments.append(Segment(str(index), names[0], tuple(names[1:])))
+
+    def read(texts):
+        found = {}
+        for one in texts:
+            vectors = torch.as_tensor(np.asarray(arrays[one]), dtype=torch.float64)
+            found[one] = tokens(len(vectors), label=one), {metric.request: vectors}
+        return {metric.reader: found}
+
+    scores = score_window([metric], segments, lambda *_: CorpusStats("toy"), SimpleNamespace(read=read))
+    return scores[0]
