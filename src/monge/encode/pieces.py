@@ -18,6 +18,7 @@ _SPACELESS = (
     (0xF900, 0xFAFF),  # Han
     (0x20000, 0x3134F),
 )
+_INVISIBLE = frozenset({"Zs", "Zl", "Zp", "Cc", "Cf"})
 
 
 def family(backend: Any) -> str:
@@ -28,6 +29,11 @@ def family(backend: Any) -> str:
     steps = [description.get("pre_tokenizer") or {}]
     steps += steps[0].get("pretokenizers", [])
     return "bytes" if any(step.get("type") == "ByteLevel" for step in steps) else "spaces"
+
+
+def is_blank(text: str) -> bool:
+    """Whether nothing in a text is visible: only spaces, control and format characters (ZWSP, BOM)."""
+    return all(unicodedata.category(character) in _INVISIBLE for character in text)
 
 
 def continues(kind: str, piece: str, text: str, span: tuple[int, int], before: tuple[int, int] | None) -> bool:

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from monge.encode.models import ModelFiles, find
 from monge.encode.packed import PackedEncoder
-from monge.encode.pieces import continues, family
+from monge.encode.pieces import continues, family, is_blank
 from monge.errors import InvalidSetting, ModelError
 from monge.types import Tokens
 
@@ -41,10 +41,13 @@ class TransformerEncoder:
         self.frame = (lead, tail)
 
     def tokenise(self, texts: Sequence[str], *, prefix: str = "") -> list[Tokens]:
-        """Pieces of each text, never cut; the pieces of `prefix` count as special."""
+        """Pieces of each text, never cut; the pieces of `prefix` count as special.
+
+        A text without a visible character has no pieces but special ones, whatever the tokenizer would make of it.
+        """
         lead = prefix if prefix else (" " if self._family == "bytes" else "")
-        stripped = [text.strip() for text in texts]
-        encodings = self._backend.encode_batch([lead + text for text in stripped])
+        stripped = ["" if is_blank(text) else text.strip() for text in texts]
+        encodings = self._backend.encode_batch([lead + text if text or prefix else "" for text in stripped])
         return [self._tokens(text, encoding, len(lead)) for text, encoding in zip(stripped, encodings, strict=True)]
 
     def _tokens(self, text: str, encoding: Any, lead: int) -> Tokens:
