@@ -8,7 +8,7 @@ Everything is frozen. Tensor types appear under TYPE_CHECKING only, so this modu
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -80,11 +80,16 @@ class Tokens:
 
     text: str
     ids: tuple[int, ...]
-    pieces: tuple[str, ...]
-    spans: tuple[tuple[int, int], ...]
-    special: tuple[bool, ...]
-    continues: tuple[bool, ...]
+    pieces: Sequence[str]
+    spans: Sequence[tuple[int, int]]
+    special: Sequence[bool]
+    continues: Sequence[bool]
     truncated: int = 0
+
+    def surface(self, positions: Sequence[int]) -> str:
+        """The text that pieces cover, or the first piece itself where they cover none."""
+        shown = self.text[max(self.spans[positions[0]][0], 0) : max(self.spans[positions[-1]][1], 0)].strip()
+        return shown or self.pieces[positions[0]].removeprefix("##").removeprefix("▁").removeprefix("Ġ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,13 +97,29 @@ class Units:
     """The units of a text that are compared: groups of pieces.
 
     Unit u is the mean of the vectors at positions `groups[u]`; `special[u]` marks a unit made of
-    special pieces; `labels[u]` is what a person reads; `flags` name what was unusual.
+    special pieces; `words` says that a unit stands for a whole word; `flags` name what was unusual.
     """
 
+    tokens: Tokens
     groups: tuple[tuple[int, ...], ...]
-    labels: tuple[str, ...]
     special: tuple[bool, ...]
+    words: bool = False
     flags: tuple[str, ...] = ()
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """What a person reads for each unit: its word or piece, or the name of a special."""
+        return tuple(self._label(group) for group in self.groups)
+
+    def _label(self, group: tuple[int, ...]) -> str:
+        if self.tokens.special[group[0]]:
+            return self.tokens.pieces[group[0]]
+        if not self.words:
+            return self.tokens.surface(group)
+        end = group[-1]
+        while end + 1 < len(self.tokens.ids) and self.tokens.continues[end + 1]:
+            end += 1
+        return self.tokens.surface((group[0], end))
 
 
 @dataclass(frozen=True, slots=True)

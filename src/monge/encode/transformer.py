@@ -51,26 +51,22 @@ class TransformerEncoder:
         return [self._tokens(text, encoding, len(lead)) for text, encoding in zip(stripped, encodings, strict=True)]
 
     def _tokens(self, text: str, encoding: Any, lead: int) -> Tokens:
-        spans = [(start - lead, end - lead) for start, end in encoding.offsets]
-        flags = encoding.special_tokens_mask
-        special = [bool(flag) or (lead > 1 and end <= 0) for flag, (_, end) in zip(flags, spans, strict=True)]
-        pieces = encoding.tokens
-        goes_on: list[bool] = []
-        before: tuple[int, int] | None = None
-        trimmed: list[tuple[int, int]] = []
+        pieces, spans = encoding.tokens, encoding.offsets
+        special = [flag == 1 for flag in encoding.special_tokens_mask]
+        if self._family == "wordpiece" and not lead:
+            goes_on = [piece.startswith("##") for piece in pieces]
+            return Tokens(text, tuple(encoding.ids), pieces, spans, special, goes_on)
+        if lead:
+            spans = [(start - lead, end - lead) for start, end in spans]
+            special = [
+                flag or end < 0 or (end == 0 and lead > 1) for flag, (_, end) in zip(special, spans, strict=True)
+            ]
+        spans = [(0, 0) if flag else _trimmed(text, span) for flag, span in zip(special, spans, strict=True)]
+        goes_on, before = [], None
         for piece, span, is_special in zip(pieces, spans, special, strict=True):
-            if is_special:
-                goes_on.append(False)
-                trimmed.append((0, 0))
-                before = None
-                continue
-            start, end = max(span[0], 0), span[1]
-            while start < end and text[start].isspace():
-                start += 1
-            goes_on.append(continues(self._family, piece, text, (start, end), before))
-            trimmed.append((start, end))
-            before = (start, end)
-        return Tokens(text, tuple(encoding.ids), tuple(pieces), tuple(trimmed), tuple(special), tuple(goes_on))
+            goes_on.append(not is_special and continues(self._family, piece, text, span, before))
+            before = None if is_special else span
+        return Tokens(text, tuple(encoding.ids), pieces, spans, special, goes_on)
 
     def _frame(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """The special ids that stand before and after every text."""
@@ -97,6 +93,14 @@ class TransformerEncoder:
             )
         keep = present.bool()
         return [out.hidden_states[layer].float().to("cpu")[keep] for layer in layers]
+
+
+def _trimmed(text: str, span: tuple[int, int]) -> tuple[int, int]:
+    """A span without the white space it begins with."""
+    start, end = max(span[0], 0), span[1]
+    while start < end and text[start].isspace():
+        start += 1
+    return start, end
 
 
 def open_encoder(

@@ -39,13 +39,26 @@ def exact(problem: Problem, *, excess: Tensor | None = None) -> Plan:
     source = problem.hypothesis.detach().to("cpu", torch.float64).numpy()
     target = problem.reference.detach().to("cpu", torch.float64).numpy()
     plans = np.zeros_like(cost)
-    for index in range(len(cost)):
-        rows, columns = np.flatnonzero(source[index]), np.flatnonzero(target[index])
-        a, b = source[index][rows], target[index][columns]
-        c = cost[index][np.ix_(rows, columns)]
+    rows, columns = _reach(source), _reach(target)
+    for index, (n, m) in enumerate(zip(rows, columns, strict=True)):
         extra = None if excess is None else float(excess[index])
-        plans[index][np.ix_(rows, columns)] = _solve(a, b, c, extra)
+        if n and m:  # all mass stands at the front
+            plans[index, :n, :m] = _solve(source[index, :n], target[index, :m], cost[index, :n, :m], extra)
+        else:
+            some = np.ix_(np.flatnonzero(source[index]), np.flatnonzero(target[index]))
+            plans[index][some] = _solve(
+                source[index][some[0][:, 0]], target[index][some[1][0]], cost[index][some], extra
+            )
     return Plan(torch.from_numpy(plans).to(problem.cost))
+
+
+def _reach(mass: Array) -> list[int]:
+    """How many leading entries of each row carry its mass [b]; 0 where an entry without mass stands between."""
+    held = mass > 0
+    counts = held.sum(1)
+    last = mass.shape[1] - held[:, ::-1].argmax(1)
+    found: list[int] = np.where(last == counts, counts, 0).tolist()
+    return found
 
 
 def _solve(a: Array, b: Array, cost: Array, excess: float | None) -> Array:

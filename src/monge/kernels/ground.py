@@ -21,7 +21,7 @@ def between(hypothesis: Cloud, reference: Cloud, *, ground: str, clip: bool = Fa
     """
     x, y = hypothesis.vectors, reference.vectors
     if ground in ("cosine", "dot", "dot2"):
-        similarity = _product(x, y, ground)
+        similarity = _product(x, y, ground).to(hypothesis.weights.dtype)
         similarity = similarity.clamp_min(0) if clip else similarity
         cost = 1 - similarity
     else:

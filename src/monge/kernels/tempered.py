@@ -14,7 +14,7 @@ RIGID = (inf, inf)
 TOLERANCE = 1e-10
 MOST_SWEEPS = 200_000
 BLOCK = 20  # sweeps between two looks at convergence
-LARGE = 40.0  # log scaling at which potentials are absorbed into the kernel
+SAFE = 300.0  # log kernel up to which plain scaling is as exact as the log domain
 
 
 def tempered(
@@ -47,15 +47,34 @@ def tempered(
     log_kernel = (-problem.cost / temperature).masked_fill(~problem.present, -inf)
     rows = _Side(problem.hypothesis, keep[0], problem.present.any(2))
     columns = _Side(problem.reference, keep[1], problem.present.any(1))
-    f, g = rows.start(), columns.start()
-    for _ in range(sweeps or 2):
-        f, g = _sweep(log_kernel, rows, columns, f, g, reference_last)
-    if not sweeps:
-        shift = _Shift(temperature, slack) if max(slack) < inf and min(slack) > 0 else None
-        f, g = _settle(log_kernel, rows, columns, f, g, reference_last, shift)
-    coupling = torch.exp(_finite(f).unsqueeze(2) + log_kernel + _finite(g).unsqueeze(1))
-    coupling = coupling * (f > -inf).unsqueeze(2) * (g > -inf).unsqueeze(1)
+    if sweeps and problem.cost.dtype == torch.float64 and float(problem.cost.detach().abs().max()) < SAFE * temperature:
+        coupling = _scaled(log_kernel, rows, columns, sweeps, reference_last)
+    else:
+        f, g = rows.start(), columns.start()
+        for _ in range(sweeps or 2):
+            f, g = _sweep(log_kernel, rows, columns, f, g, reference_last)
+        if not sweeps:
+            shift = _Shift(temperature, slack) if max(slack) < inf and min(slack) > 0 else None
+            f, g = _settle(log_kernel, rows, columns, f, g, reference_last, shift)
+        coupling = _plan(log_kernel, f, g, (f > -inf).unsqueeze(2) & (g > -inf).unsqueeze(1))
     return Plan(coupling.masked_fill(problem.cost >= mask, 0) if mask < inf else coupling)
+
+
+def _scaled(log_kernel: Tensor, rows: _Side, columns: _Side, sweeps: int, reference_last: bool) -> Tensor:
+    """The same sweeps on the kernel itself: two matrix products each instead of two logsumexps.
+
+    u = (mass / K v)^keep, v = (mass / K' u)^keep, P = u K v.
+    """
+    kernel = torch.exp(log_kernel)
+    u, v = rows.scale(), columns.scale()
+    for _ in range(sweeps):
+        if reference_last:
+            u = rows.rescaled(torch.bmm(kernel, v.unsqueeze(2)).squeeze(2))
+            v = columns.rescaled(torch.bmm(u.unsqueeze(1), kernel).squeeze(1))
+        else:
+            v = columns.rescaled(torch.bmm(u.unsqueeze(1), kernel).squeeze(1))
+            u = rows.rescaled(torch.bmm(kernel, v.unsqueeze(2)).squeeze(2))
+    return kernel * u.unsqueeze(2) * v.unsqueeze(1)
 
 
 class _Shift:
@@ -91,6 +110,17 @@ class _Side:
     def start(self) -> Tensor:
         return self.fit(torch.zeros_like(self.log_mass), scale=1.0 if self.keep > 0 else 0.0)
 
+    def scale(self) -> Tensor:
+        """The scaling at the start: the masses, or 1 where this side is free; 0 for what takes no part."""
+        return (self.log_mass.exp() if self.keep > 0 else torch.ones_like(self.log_mass)) * self.live
+
+    def rescaled(self, reach: Tensor) -> Tensor:
+        """The scaling that fits this side to what reaches it: (mass / reach)^keep."""
+        if self.keep == 0:
+            return self.scale()
+        ratio = self.log_mass.exp() / torch.where(self.live & (reach > 0), reach, torch.ones_like(reach))
+        return (ratio if self.keep == 1 else ratio.pow(self.keep)) * self.live
+
     def fit(self, log_reach: Tensor, scale: float | None = None) -> Tensor:
         """Potential that fits this side to what reaches it: keep * (log mass - log reach)."""
         scale = self.keep if scale is None else scale
@@ -100,6 +130,11 @@ class _Side:
 
 def _finite(potential: Tensor) -> Tensor:
     return potential.masked_fill(potential == -inf, 0)
+
+
+def _plan(log_kernel: Tensor, f: Tensor, g: Tensor, live: Tensor) -> Tensor:
+    """exp(f + kernel + g), 0 where a side takes no part: masked first, for its exp may be infinite."""
+    return torch.exp((_finite(f).unsqueeze(2) + log_kernel + _finite(g).unsqueeze(1)).masked_fill(~live, -inf))
 
 
 def _reach(log_kernel: Tensor, potential: Tensor, dim: int) -> Tensor:
@@ -125,7 +160,7 @@ def _settle(
 
     With M = exp(f + K + g) and totals f + ln u, g + ln v, one half-sweep is
     v = (b / M'u)^keep * exp((keep - 1) g): two matrix products instead of two logsumexps.
-    Settled problems leave the batch; potentials are absorbed again when u or v grow large.
+    Settled problems leave the batch; potentials are absorbed anew every block.
     """
     done_f, done_g = f.clone(), g.clone()
     where = torch.arange(len(f), device=f.device)
@@ -161,7 +196,7 @@ def _block(
     (log_a, keep_a, live_a), (log_b, keep_b, live_b) = rows, columns
     ff, gg = _finite(f), _finite(g)
     live = live_a.unsqueeze(2) & live_b.unsqueeze(1)
-    absorbed = torch.exp(ff.unsqueeze(2) + log_kernel + gg.unsqueeze(1)) * live
+    absorbed = _plan(log_kernel, ff, gg, live)
     log_u, log_v = torch.zeros_like(ff), torch.zeros_like(gg)
     before = log_u, log_v
     for _ in range(BLOCK):
@@ -172,8 +207,6 @@ def _block(
         else:
             log_v = _half(absorbed.transpose(1, 2), log_u, log_b, keep_b, gg, live_b)
             log_u = _half(absorbed, log_v, log_a, keep_a, ff, live_a)
-        if float(torch.maximum(log_u.abs().max(), log_v.abs().max()).detach()) > LARGE:
-            break
     change = torch.maximum((log_u - before[0]).abs().amax(1), (log_v - before[1]).abs().amax(1))
     return (ff + log_u).masked_fill(~live_a, -inf), (gg + log_v).masked_fill(~live_b, -inf), change
 

@@ -1,9 +1,9 @@
-"""Pieces and their vectors -> weighted clouds, one text at a time, then padded into batches."""
+"""Pieces and their vectors -> weighted clouds: units of one text, then batches padded, centred and normalised."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -11,96 +11,126 @@ from torch import Tensor
 from monge.kernels import centring
 from monge.kernels.pooling import unit
 from monge.scoring.prepared import Prepared
+from monge.scoring.sentences import bagged
 from monge.spec import parts
+from monge.spec.metric import MetricSpec
 from monge.text.ngrams import windows
 from monge.text.select import is_empty, select
-from monge.types import Cloud, Tokens
+from monge.types import Cloud, Tokens, Units
 
 NO_MASS, VANISHED = "no-mass", "centre-vanished"
+INNER = ("cosine", "dot", "dot2")
+_NOTHING = torch.empty(0)
 
 
 @dataclass(frozen=True, eq=False)
 class Text:
-    """One text's cloud before padding: vectors [n, d] float64, weights [n] float64.
+    """One text's units as points: vectors [n, d], weights [n]; `members` are the units behind each point.
 
-    An empty text has no vectors; `flags` name every fallback that was taken.
+    An empty text has no points; `flags` name every fallback that was taken.
     """
 
     vectors: Tensor
-    weights: Tensor
-    labels: tuple[str, ...]
-    flags: tuple[str, ...]
-    empty: bool
-    truncated: int
+    weights: Sequence[float]
+    flags: tuple[str, ...] = ()
+    empty: bool = False
+    truncated: int = 0
+    units: Units | None = None
+    members: Sequence[Sequence[int]] | None = None
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """What a person reads for each point."""
+        if self.units is None:
+            return ("",) * len(self.weights)
+        words = self.units.labels
+        return words if self.members is None else tuple(" ".join(words[i] for i in one) for one in self.members)
+
+
+@dataclass(frozen=True, eq=False)
+class Placed:
+    """A text and the mean [d] that is subtracted from its vectors, if any."""
+
+    text: Text
+    mean: Tensor | None = None
+
+    def __len__(self) -> int:
+        return len(self.text.weights)
 
 
 def build(tokens: Tokens, vectors: Tensor, metric: Prepared, weigh: Callable[[int], float] | None) -> Text:
-    """The cloud of a text: its units' vectors and weights, n-grams joined; not yet centred.
+    """The points of a text: its units' vectors and weights, n-grams joined; not yet centred.
 
-    vectors [pieces, d] float32. Weights of a unit of several pieces are the mean of theirs.
+    vectors [pieces, d]. The weight of a unit of several pieces is the mean of theirs.
     """
     spec = metric.spec
     if is_empty(tokens):
-        nothing = torch.empty(0, dtype=torch.float64)
-        return Text(nothing, nothing, (), (), True, tokens.truncated)
+        return Text(_NOTHING, (), empty=True, truncated=tokens.truncated)
     units = select(tokens, spec.units, metric.stopwords)
-    points = _means(vectors.double(), units.groups)
-    weights = [_weight(tokens, group, weigh) for group in units.groups]
+    points, members = _means(vectors, units.groups), None
+    weights = [1.0] * len(units.groups) if weigh is None else [_weight(tokens, group, weigh) for group in units.groups]
     if spec.units.specials == "targets":
         weights = [0.0 if special else one for one, special in zip(weights, units.special, strict=True)]
     flags = units.flags
     if not any(weights):
         weights = [0.0 if special else 1.0 for special in units.special]
         flags = (*flags, NO_MASS)
-    labels, mass = units.labels, torch.tensor(weights, dtype=torch.float64)
     if spec.weights.name == "counts":
-        points, mass, labels = _merged(tokens, units.groups, points, mass, labels)
+        points, weights, members = _merged(tokens, units.groups, points, weights)
     epsilon = spec.weights.epsilon if isinstance(spec.weights, parts.Idf) else 0.0
     if spec.units.ngram != 1 or spec.units.join == "sum" or epsilon:
-        points, mass, labels = _joined(points, mass, labels, spec.units, epsilon)
-    return Text(points, mass, labels, flags, False, tokens.truncated)
+        points, weights, members = _joined(points, weights, members, spec.units, epsilon)
+    if spec.units.bag != "words":
+        points, weights, members = bagged(tokens, units.groups, points, weights, spec.units)
+    return Text(points, weights, flags, False, tokens.truncated, units, members)
 
 
 def _means(vectors: Tensor, groups: Sequence[tuple[int, ...]]) -> Tensor:
     """Mean vector of each group of positions: [pieces, d] -> [units, d]."""
-    if all(len(group) == 1 for group in groups):
-        return vectors[[group[0] for group in groups]]
-    return torch.stack([vectors[list(group)].mean(0) for group in groups])
+    if any(len(group) > 1 for group in groups):
+        return torch.stack([vectors[list(group)].mean(0) for group in groups])
+    first, last = groups[0][0], groups[-1][0]
+    if last - first == len(groups) - 1:  # nothing left out between: a view
+        return vectors[first : last + 1]
+    return vectors[torch.tensor([group[0] for group in groups])]
 
 
-def _weight(tokens: Tokens, group: tuple[int, ...], weigh: Callable[[int], float] | None) -> float:
-    return 1.0 if weigh is None else sum(weigh(tokens.ids[position]) for position in group) / len(group)
+def _weight(tokens: Tokens, group: tuple[int, ...], weigh: Callable[[int], float]) -> float:
+    return sum(weigh(tokens.ids[position]) for position in group) / len(group)
 
 
-_Points = tuple[Tensor, Tensor, tuple[str, ...]]
+_Points = tuple[Tensor, list[float], list[Sequence[int]]]
 
 
-def _merged(
-    tokens: Tokens, groups: Sequence[tuple[int, ...]], points: Tensor, mass: Tensor, labels: tuple[str, ...]
-) -> _Points:
+def _merged(tokens: Tokens, groups: Sequence[tuple[int, ...]], points: Tensor, weights: Sequence[float]) -> _Points:
     """Units with the same pieces as one: mean vector, added weight."""
     types: dict[tuple[int, ...], list[int]] = {}
     for index, group in enumerate(groups):
         types.setdefault(tuple(tokens.ids[position] for position in group), []).append(index)
-    members = list(types.values())
-    return (
-        torch.stack([points[index].mean(0) for index in members]),
-        torch.stack([mass[index].sum() for index in members]),
-        tuple(labels[index[0]] for index in members),
-    )
+    same = list(types.values())
+    vectors = torch.stack([points[one].mean(0) for one in same])
+    return vectors, [sum(weights[i] for i in one) for one in same], [one[:1] for one in same]
 
 
-def _joined(points: Tensor, mass: Tensor, labels: tuple[str, ...], units: parts.Units, epsilon: float) -> _Points:
+def _joined(
+    points: Tensor,
+    weights: Sequence[float],
+    members: Sequence[Sequence[int]] | None,
+    units: parts.Units,
+    epsilon: float,
+) -> _Points:
     """Windows of n units as one unit: weight = sum of weights, vector by `join`.
 
     average: sum w e / (sum w + epsilon); sum: sum w e; mean, max, first: of the vectors alone.
     """
     spans = windows(len(points), units.ngram)
-    vectors = [_join(points[start:end], mass[start:end], units.join, epsilon) for start, end in spans]
+    mass = torch.tensor(weights, dtype=torch.float64)
+    vectors = [_join(points[start:end].double(), mass[start:end], units.join, epsilon) for start, end in spans]
+    behind = members or [(index,) for index in range(len(points))]
     return (
         torch.stack(vectors),
-        torch.stack([mass[start:end].sum() for start, end in spans]),
-        tuple(" ".join(labels[start:end]) for start, end in spans),
+        [sum(weights[start:end]) for start, end in spans],
+        [[unit for one in behind[start:end] for unit in one] for start, end in spans],
     )
 
 
@@ -116,44 +146,47 @@ def _join(points: Tensor, mass: Tensor, how: str, epsilon: float) -> Tensor:
     return weighted if how == "sum" else weighted / total
 
 
-def origin(like: Text) -> Text:
+def origin(like: Placed) -> Placed:
     """What stands for an empty text where vectors have no fixed length: one unit at the origin."""
-    return Text(
-        torch.zeros(1, like.vectors.shape[1], dtype=torch.float64),
-        torch.ones(1, dtype=torch.float64),
-        ("",),
-        (),
-        True,
-        0,
-    )
+    return Placed(Text(torch.zeros(1, like.text.vectors.shape[1]), (1.0,), empty=True))
 
 
-def centred(text: Text, spec: parts.Part, normalise: parts.Normalise, mean: Tensor | None) -> Text:
-    """The text after centring (by itself, or by a given mean [d]) and unit length where asked.
+def padded(texts: Sequence[Placed], spec: MetricSpec) -> tuple[Cloud, list[int]]:
+    """A batch of clouds, centred and of unit length where the spec asks: vectors [b, n, d].
 
-    A text whose vectors all vanish when centred keeps them as they were, and says so.
+    float64, but for the vectors of an inner product, whose float32 is as exact as the encoder's. A text whose vectors all vanish when centred keeps them as they were; the second value lists those texts.
     """
-    cloud = Cloud(
-        text.vectors.unsqueeze(0), text.weights.unsqueeze(0), torch.ones(1, len(text.weights), dtype=torch.bool)
-    )
-    moved = cloud
-    if mean is not None:
-        moved = centring.by_mean(cloud, mean)
-    elif spec.name == "dimension":
-        moved = centring.by_dimension(cloud)
-    elif spec.name == "sentence":
-        moved = centring.by_sentence(cloud)
-    vectors, flags = moved.vectors[0], text.flags
-    if moved is not cloud and float(vectors.abs().max()) <= 1e-9 * max(float(text.vectors.abs().max()), 1e-300):
-        vectors, flags = text.vectors, (*flags, VANISHED)
-    if isinstance(normalise, parts.UnitNormalise):
-        vectors = unit(vectors, epsilon=normalise.epsilon)
-    return Text(vectors, text.weights, text.labels, flags, text.empty, text.truncated)
+    longest, width = max(map(len, texts)), texts[0].text.vectors.shape[1]
+    single = spec.ground.name in INNER and spec.centre.name == "none" and texts[0].text.vectors.dtype == torch.float32
+    vectors = torch.zeros(len(texts), longest, width, dtype=torch.float32 if single else torch.float64)
+    weights = torch.zeros(len(texts), longest, dtype=torch.float64)
+    for row, (into, mass) in enumerate(zip(vectors, weights, strict=True)):
+        text = texts[row].text
+        into[: len(text.vectors)] = text.vectors
+        mass[: len(text.weights)] = torch.tensor(text.weights, dtype=torch.float64)
+    lengths = torch.tensor([len(text) for text in texts])
+    raw = Cloud(vectors, weights, torch.arange(longest) < lengths.unsqueeze(1))
+    cloud, vanished = _centred(raw, texts, spec)
+    twice = spec.ground.name == "cosine"  # which takes unit vectors by itself
+    if isinstance(spec.normalise, parts.UnitNormalise) and not (twice and spec.normalise.epsilon == 0):
+        cloud = replace(cloud, vectors=unit(cloud.vectors, epsilon=spec.normalise.epsilon))
+    return cloud, vanished
 
 
-def padded(texts: Sequence[Text]) -> Cloud:
-    """A batch of clouds: vectors [b, n, d], weights [b, n], present [b, n]."""
-    lengths = torch.tensor([len(text.weights) for text in texts])
-    vectors = torch.nn.utils.rnn.pad_sequence([text.vectors for text in texts], batch_first=True)
-    weights = torch.nn.utils.rnn.pad_sequence([text.weights for text in texts], batch_first=True)
-    return Cloud(vectors, weights, torch.arange(vectors.shape[1]) < lengths.unsqueeze(1))
+def _centred(raw: Cloud, texts: Sequence[Placed], spec: MetricSpec) -> tuple[Cloud, list[int]]:
+    if texts[0].mean is not None:
+        means = [text.mean for text in texts if text.mean is not None]
+        same = all(mean is means[0] for mean in means)
+        moved = centring.by_mean(raw, means[0] if same else torch.stack(means))
+    elif spec.centre.name == "dimension":
+        moved = centring.by_dimension(raw)
+    elif spec.centre.name == "sentence":
+        moved = centring.by_sentence(raw)
+    else:
+        return raw, []
+    size = moved.vectors.abs().amax(2).masked_fill(~raw.present, 0).amax(1)
+    gone = size <= 1e-9 * raw.vectors.abs().amax((1, 2)).clamp_min(1e-300)
+    if not bool(gone.any()):
+        return moved, []
+    kept = torch.where(gone.view(-1, 1, 1), raw.vectors, moved.vectors)
+    return replace(moved, vectors=kept), gone.nonzero().flatten().tolist()

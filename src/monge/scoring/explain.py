@@ -8,7 +8,7 @@ import numpy as np
 
 from monge.errors import DataError
 from monge.scoring import clouds
-from monge.scoring.clouds import Text
+from monge.scoring.clouds import VANISHED, Placed
 from monge.scoring.measure import PLAN, RECALL, excess_cost, measure, problem_between, solve
 from monge.scoring.pipeline import Windows, texts_of
 from monge.scoring.prepared import Prepared
@@ -20,7 +20,7 @@ from monge.types import Array, CorpusStats, Explanation, Move, Segment, Side, Si
 LEAST = 1e-6  # moves of less mass are not listed
 
 
-def explain_pair(metric: Prepared, segment: Segment, texts: tuple[Text, Text], signature: Signature) -> Explanation:
+def explain_pair(metric: Prepared, segment: Segment, texts: tuple[Placed, Placed], signature: Signature) -> Explanation:
     """The explanation of a pair from its centred clouds.
 
     What is shared out is the plan's similarity, or its cost under a distance or a cost readout: a
@@ -28,11 +28,12 @@ def explain_pair(metric: Prepared, segment: Segment, texts: tuple[Text, Text], s
     up to the whole. Where there is a plan a direction, the hypothesis shares precision's and the
     reference recall's.
     """
-    hypothesis, reference = texts
+    hypothesis, reference = (placed.text for placed in texts)
     if hypothesis.empty or reference.empty:
         side = "hypothesis" if hypothesis.empty else "reference"
         raise DataError(f"there is nothing to explain: the {side} has no words")
-    one, other = clouds.padded([hypothesis]), clouds.padded([reference])
+    (one, gone), (other, gone_too) = (clouds.padded([placed], metric.spec) for placed in texts)
+    vanished = (VANISHED,) if gone or gone_too else ()
     problem = problem_between(one, other, metric.spec)
     plans = solve(problem, metric.spec, excess_cost(one, other, metric.spec))
     parts = {name: float(value[0]) for name, value in measure(one, other, metric.spec).items()}
@@ -57,7 +58,7 @@ def explain_pair(metric: Prepared, segment: Segment, texts: tuple[Text, Text], s
         plans=couplings,
         moves=tuple(move for name, plan in couplings.items() for move in _moves(name, plan, cost, similarity, worth)),
         share_of="cost" if by_cost else "similarity",
-        flags=tuple(dict.fromkeys([*hypothesis.flags, *reference.flags])),
+        flags=tuple(dict.fromkeys([*hypothesis.flags, *reference.flags, *vanished])),
     )
 
 

@@ -58,7 +58,7 @@ def vector_sum(metric: Prepared, texts: Iterable[str], windows: Windows, counts:
             tokens, vectors = read[text]
             made = clouds.build(tokens, vectors[metric.request], metric, weigh)
             if not made.empty:
-                total = total + made.vectors.sum(0)
+                total = total + made.vectors.double().sum(0)
                 number += len(made.vectors)
     return VectorSum(np.asarray(total.numpy(), dtype=np.float64), number, keys % DIGEST_SPACE)
 

@@ -8,7 +8,7 @@ from math import inf
 import torch
 from torch import Tensor
 
-from monge.kernels import exact, ground, readout
+from monge.kernels import exact, ground, order, readout
 from monge.kernels.independent import independent
 from monge.kernels.onesided import onesided
 from monge.kernels.tempered import tempered
@@ -126,7 +126,21 @@ def measure(hypothesis: Cloud, reference: Cloud, spec: MetricSpec, own: tuple[Pa
     if spec.readout.name == "similarity":
         return {"score": torch.stack(list(found.values())).amin(0)}
     cost = torch.stack(list(found.values())).amax(0)  # of two one-sided costs the larger: RWMD
+    if isinstance(spec.readout, parts.Ordered):
+        return _ordered(cost, plans, hypothesis, reference, spec.readout)
     return {"score": readout.TRANSFORMS[spec.readout.name](cost), **_unbalanced(problem, plans, spec)}
+
+
+def _ordered(
+    cost: Tensor, plans: Mapping[str, Plan], hypothesis: Cloud, reference: Cloud, part: parts.Ordered
+) -> Parts:
+    """The cost with what broken word order and words without a vector add to it."""
+    plan = plans.get(PLAN, plans.get(RECALL))
+    assert plan is not None
+    broken = order.disorder(plan, hypothesis, reference, breaks=part.chunks == "breaks")
+    unknown = order.blank(hypothesis)
+    return {"score": cost + part.order * broken + part.unknown * unknown, "cost": cost, "order": broken,
+            "unknown": unknown}  # fmt: skip
 
 
 def _unbalanced(problem: Problem, plans: Mapping[str, Plan], spec: MetricSpec) -> Parts:

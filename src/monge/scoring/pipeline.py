@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import lcm
 
-import numpy as np
 import torch
 
 from monge.encode.batching import Counters, Vectors
 from monge.encode.protocol import Request
 from monge.scoring import clouds
-from monge.scoring.clouds import Text
+from monge.scoring.clouds import VANISHED, Placed, Text
 from monge.scoring.measure import Parts, measure, own_values
 from monge.scoring.prepared import HYPOTHESES, REFERENCES, Prepared, Reader
 from monge.scoring.references import combined
-from monge.spec.parts import BatchCentre, SelfNormalised
-from monge.types import Array, CorpusStats, Segment, Tokens
+from monge.spec.parts import BatchCentre, Centre, SelfNormalised
+from monge.types import Cloud, CorpusStats, Segment, Tokens
 
 WINDOW = 1024  # segments that share an encoding pass
 PAIR_NUMBERS = 1 << 21  # vector entries of one side of a padded batch of pairs
@@ -104,32 +103,20 @@ def score_window(
         scores = []
         for index, parts in enumerate(_scores(metric, rows, made)):
             merged, winner = combined(parts, rule, higher_is_better=higher)
-            scores.append(SegmentScore(merged, winner, _flags(made.hypothesis(index), made.references(index))))
+            scores.append(SegmentScore(merged, winner, made.flags(index)))
         results.append(scores)
     return results
 
 
-def _flags(hypothesis: Text, references: Sequence[Text]) -> tuple[str, ...]:
-    """What was unusual about the texts of a segment, with the side it was on."""
-    found = dict.fromkeys(f"{flag}-hypothesis" for flag in _text_flags(hypothesis))
-    found.update(dict.fromkeys(f"{flag}-reference" for text in references for flag in _text_flags(text)))
-    return tuple(found)
-
-
-def _text_flags(text: Text) -> tuple[str, ...]:
-    flags = (*(("empty",) if text.empty else ()), *(("truncated",) if text.truncated else ()))
-    return (*flags, *text.flags) if flags or text.flags else ()
-
-
-def texts_of(metric: Prepared, segment: Segment, stats: CorpusStats, windows: Windows) -> tuple[Text, Text]:
-    """The centred clouds of a segment's hypothesis and first reference."""
+def texts_of(metric: Prepared, segment: Segment, stats: CorpusStats, windows: Windows) -> tuple[Placed, Placed]:
+    """A segment's hypothesis and first reference, ready to be padded."""
     read = windows.read(list(dict.fromkeys((segment.hypothesis, *segment.references))))
     made = _Clouds(metric, read[metric.reader], [segment], lambda *_: stats)
     return made.hypothesis(0), made.references(0)[0]
 
 
 class _Clouds:
-    """The centred clouds of a window under one metric; equal texts under equal statistics are made once."""
+    """The texts of a window under one metric; equal texts under equal statistics are made once."""
 
     def __init__(self, metric: Prepared, read: Read, rows: Sequence[Segment], stats: StatsOf) -> None:
         self._metric, self._read, self._rows = metric, read, rows
@@ -140,16 +127,28 @@ class _Clouds:
             for side in (REFERENCES, HYPOTHESES)
         }
         self._raw: dict[tuple[str, str], Text] = {}
-        self._done: dict[tuple[str, str], Text] = {}
+        self._done: dict[tuple[str, str], Placed] = {}
+        self._means: dict[tuple[str, str], torch.Tensor] = {}
+        self.vanished: set[Placed] = set()
         self._batch: dict[int, dict[str, torch.Tensor]] = {}
         self._batches()
 
-    def hypothesis(self, index: int) -> Text:
+    def hypothesis(self, index: int) -> Placed:
         row = self._rows[index]
         return self._text(row.hypothesis, HYPOTHESES, index)
 
-    def references(self, index: int) -> list[Text]:
+    def references(self, index: int) -> list[Placed]:
         return [self._text(text, REFERENCES, index) for text in self._rows[index].references]
+
+    def flags(self, index: int) -> tuple[str, ...]:
+        """What was unusual about the texts of a row, with the side it was on."""
+        sides = [(self.hypothesis(index), "hypothesis"), *((one, "reference") for one in self.references(index))]
+        return tuple(dict.fromkeys(f"{flag}-{side}" for placed, side in sides for flag in self._unusual(placed)))
+
+    def _unusual(self, placed: Placed) -> tuple[str, ...]:
+        text = placed.text
+        named = (("empty", text.empty), ("truncated", text.truncated), (VANISHED, placed in self.vanished))
+        return (*(name for name, there in named if there), *text.flags)
 
     def _scope(self, side: str, index: int) -> str:
         """Texts of one scope share statistics: all of a run, or a side and system where its own are fitted."""
@@ -165,24 +164,22 @@ class _Clouds:
             self._raw[key] = clouds.build(tokens, vectors[self._metric.request], self._metric, weigh)
         return self._raw[key]
 
-    def _text(self, text: str, side: str, index: int) -> Text:
-        metric = self._metric
-        batched = isinstance(metric.spec.centre, BatchCentre)
+    def _text(self, text: str, side: str, index: int) -> Placed:
+        batched = isinstance(self._metric.spec.centre, BatchCentre)
         scope = f"{id(self._batch[index])}\t{side}" if batched else self._scope(side, index)
         if (scope, text) not in self._done:
-            raw = self._build(text, side, index)
-            self._done[scope, text] = raw if raw.empty else clouds.centred(
-                raw, metric.spec.centre, metric.spec.normalise, self._mean(side, index)
-            )  # fmt: skip
+            self._done[scope, text] = Placed(self._build(text, side, index), self._mean(side, index))
         return self._done[scope, text]
 
     def _mean(self, side: str, index: int) -> torch.Tensor | None:
-        metric = self._metric
+        metric, system = self._metric, self._rows[index].system
         if isinstance(metric.spec.centre, BatchCentre):
             return self._batch[index][side]
-        if metric.summed_sides:
-            return torch.from_numpy(metric.mean(self._stats[self._rows[index].system], side).mean)
-        return None
+        if not metric.summed_sides:
+            return None
+        if (system, side) not in self._means:
+            self._means[system, side] = torch.from_numpy(metric.mean(self._stats[system], side).mean)
+        return self._means[system, side]
 
     def _batches(self) -> None:
         """Mean vectors of every batch of consecutive segments of a system, a side each (or joint)."""
@@ -207,84 +204,89 @@ class _Clouds:
 
 def _mean_of(texts: Sequence[Text]) -> torch.Tensor:
     vectors = [text.vectors for text in texts if not text.empty]
-    return torch.cat(vectors).mean(0) if vectors else torch.zeros(1, dtype=torch.float64)
+    return torch.cat(vectors).double().mean(0) if vectors else torch.zeros(1, dtype=torch.float64)
 
 
-def _scores(metric: Prepared, rows: Sequence[Segment], made: _Clouds) -> list[list[dict[str, Array]]]:
+Pair = tuple[int, int, Placed, Placed]
+
+
+def _scores(metric: Prepared, rows: Sequence[Segment], made: _Clouds) -> list[list[dict[str, float]]]:
     """Parts of every row against each of its references."""
-    pairs = [(i, j, made.hypothesis(i), text) for i in range(len(rows)) for j, text in enumerate(made.references(i))]
-    scores: list[list[dict[str, Array]]] = [[{} for _ in row.references] for row in rows]
-    whole: list[tuple[int, int, Text, Text]] = []
-    empty: list[tuple[int, int, Text, Text]] = []
-    for pair in pairs:
-        _, _, hypothesis, reference = pair
-        if not (hypothesis.empty or reference.empty):
-            whole.append(pair)
-        elif metric.bounds.worst is None and not (hypothesis.empty and reference.empty):
-            other = reference if hypothesis.empty else hypothesis
-            stand_in = clouds.origin(other)
-            whole.append(
-                (*pair[:2], stand_in if hypothesis.empty else hypothesis, stand_in if reference.empty else reference)
-            )
-        else:
-            empty.append(pair)
-    own = _own(metric, whole) if isinstance(metric.spec.readout, SelfNormalised) else None
+    scores: list[list[dict[str, float]]] = [[{} for _ in row.references] for row in rows]
+    whole: list[Pair] = []
+    empty: list[Pair] = []
+    for i in range(len(rows)):
+        hypothesis = made.hypothesis(i)
+        for j, reference in enumerate(made.references(i)):
+            missing = hypothesis.text.empty + reference.text.empty
+            if missing == 1 and metric.bounds.worst is None:
+                nothing = clouds.origin(reference if hypothesis.text.empty else hypothesis)
+                whole.append((i, j, nothing, reference) if hypothesis.text.empty else (i, j, hypothesis, nothing))
+            else:
+                (empty if missing else whole).append((i, j, hypothesis, reference))
+    own = _own(metric, whole, made) if isinstance(metric.spec.readout, SelfNormalised) else None
     names: list[str] = []
     for batch in _batched(whole):
-        mine = (_gather(own, [p[2] for p in batch]), _gather(own, [p[3] for p in batch])) if own is not None else None
-        parts = measure(clouds.padded([p[2] for p in batch]), clouds.padded([p[3] for p in batch]), metric.spec, mine)
+        sides = [[pair[2] for pair in batch], [pair[3] for pair in batch]]
+        mine = (_gather(own, sides[0]), _gather(own, sides[1])) if own is not None else None
+        hypotheses, references = (_padded(side, metric, made) for side in sides)
+        parts = measure(hypotheses, references, metric.spec, mine)
         names = list(parts)
-        table = {name: values.numpy() for name, values in parts.items()}
-        for k, (i, j, _, _) in enumerate(batch):
-            scores[i][j] = {name: values[k] for name, values in table.items()}
+        for (i, j, _, _), values in zip(
+            batch, zip(*(parts[name].tolist() for name in names), strict=True), strict=True
+        ):
+            scores[i][j] = dict(zip(names, values, strict=True))
     for i, j, hypothesis, reference in empty:
-        both = hypothesis.empty and reference.empty
+        both = hypothesis.text.empty and reference.text.empty
         scores[i][j] = extreme(metric, names or part_names(metric), both=both)
     return scores
 
 
+def _padded(texts: Sequence[Placed], metric: Prepared, made: _Clouds) -> Cloud:
+    cloud, vanished = clouds.padded(texts, metric.spec)
+    made.vanished.update(texts[index] for index in vanished)
+    return cloud
+
+
 def part_names(metric: Prepared) -> list[str]:
     """The parts a metric gives, found by measuring a unit vector against itself."""
-    one = Text(torch.ones(1, 1, dtype=torch.float64), torch.ones(1, dtype=torch.float64), ("",), (), False, 0)
-    return list(measure(clouds.padded([one]), clouds.padded([one]), metric.spec))
+    one, _ = clouds.padded([Placed(Text(torch.ones(1, 1), (1.0,)))], replace(metric.spec, centre=Centre("none")))
+    return list(measure(one, one, metric.spec))
 
 
-def extreme(metric: Prepared, names: Sequence[str], *, both: bool) -> dict[str, Array]:
+def extreme(metric: Prepared, names: Sequence[str], *, both: bool) -> dict[str, float]:
     """Parts of a pair with an empty text: the best where both are, otherwise the declared worst."""
     value = metric.bounds.best if both else metric.bounds.worst
     assert value is not None
-    mass = 1.0 if both else 0.0
-    return {name: np.float64(mass if name == "mass" else value) for name in names}  # type: ignore[misc]
+    return {name: (1.0 if both else 0.0) if name == "mass" else value for name in names}
 
 
-def _batched(pairs: Sequence[tuple[int, int, Text, Text]]) -> Iterator[list[tuple[int, int, Text, Text]]]:
+def _batched(pairs: Sequence[Pair]) -> Iterator[list[Pair]]:
     """Pairs of similar size, so that little of a padded batch is padding."""
-    ordered = sorted(pairs, key=lambda p: (len(p[2].weights), len(p[3].weights)))
-    batch: list[tuple[int, int, Text, Text]] = []
+    batch: list[Pair] = []
     longest = 0
-    for pair in ordered:
-        size = max(longest, len(pair[2].weights), len(pair[3].weights))
-        if batch and size * pair[2].vectors.shape[1] * (len(batch) + 1) > PAIR_NUMBERS:
+    for pair in sorted(pairs, key=lambda pair: (len(pair[2]), len(pair[3]))):
+        size = max(longest, len(pair[2]), len(pair[3]))
+        if batch and size * pair[2].text.vectors.shape[1] * (len(batch) + 1) > PAIR_NUMBERS:
             yield batch
-            batch, size = [], max(len(pair[2].weights), len(pair[3].weights))
+            batch, size = [], max(len(pair[2]), len(pair[3]))
         batch.append(pair)
         longest = size
     if batch:
         yield batch
 
 
-def _own(metric: Prepared, pairs: Sequence[tuple[int, int, Text, Text]]) -> dict[Text, dict[str, float]]:
+def _own(metric: Prepared, pairs: Sequence[Pair], made: _Clouds) -> dict[Placed, dict[str, float]]:
     """Self-values of every distinct text among the pairs."""
     texts = list(dict.fromkeys(text for pair in pairs for text in pair[2:]))
-    found: dict[Text, dict[str, float]] = {}
+    found: dict[Placed, dict[str, float]] = {}
     for batch in _batched([(0, 0, text, text) for text in texts]):
         members = [pair[2] for pair in batch]
-        parts = {name: values.tolist() for name, values in own_values(clouds.padded(members), metric.spec).items()}
-        for k, text in enumerate(members):
-            found[text] = {name: values[k] for name, values in parts.items()}
+        parts = own_values(_padded(members, metric, made), metric.spec)
+        values = {name: column.tolist() for name, column in parts.items()}
+        found.update({text: {name: values[name][k] for name in values} for k, text in enumerate(members)})
     return found
 
 
-def _gather(own: dict[Text, dict[str, float]], texts: Sequence[Text]) -> Parts:
-    names = own[texts[0]]
-    return {name: torch.tensor([own[text][name] for text in texts], dtype=torch.float64) for name in names}
+def _gather(own: dict[Placed, dict[str, float]], texts: Sequence[Placed]) -> Parts:
+    return {name: torch.tensor([own[text][name] for text in texts], dtype=torch.float64) for name in own[texts[0]]}

@@ -27,9 +27,9 @@ def fitted(tokens: Tokens, longest: int, policy: str, where: str) -> Tokens:
     return replace(
         tokens,
         ids=tuple(tokens.ids[i] for i in keep),
-        pieces=tuple(tokens.pieces[i] for i in keep),
-        spans=tuple(tokens.spans[i] for i in keep),
-        special=tuple(tokens.special[i] for i in keep),
-        continues=tuple(tokens.continues[i] for i in keep),
+        pieces=[tokens.pieces[i] for i in keep],
+        spans=[tokens.spans[i] for i in keep],
+        special=[tokens.special[i] for i in keep],
+        continues=[tokens.continues[i] for i in keep],
         truncated=over,
     )

@@ -36,41 +36,44 @@ def select(tokens: Tokens, spec: parts.Units, stopwords: Set[str]) -> Units:
     Filters act on units after encoding, never on what the model reads. A text that they would leave
     without any unit keeps all of its words, and says so in `flags`.
     """
-    units = _select(tokens, spec, stopwords)
+    if spec.subwords == "all" and spec.punctuation == "keep" and not stopwords:
+        return _everything(tokens, spec)
+    units = _filtered(tokens, spec, stopwords)
     if all(units.special) and not is_empty(tokens):
-        unfiltered = parts.Units(subwords=spec.subwords, specials=spec.specials)
-        kept = _select(tokens, unfiltered, frozenset())
-        return Units(kept.groups, kept.labels, kept.special, (ALL_FILTERED,))
+        kept = _filtered(tokens, parts.Units(subwords=spec.subwords, specials=spec.specials), frozenset())
+        return Units(tokens, kept.groups, kept.special, kept.words, (ALL_FILTERED,))
     return units
 
 
-def _select(tokens: Tokens, spec: parts.Units, stopwords: Set[str]) -> Units:
+def _everything(tokens: Tokens, spec: parts.Units) -> Units:
+    """Every piece a unit, and the specials that are kept."""
+    kept = [p for p, special in enumerate(tokens.special) if not special or _keeps(tokens, p, spec)]
+    return Units(tokens, tuple((p,) for p in kept), tuple(tokens.special[p] for p in kept))
+
+
+def _keeps(tokens: Tokens, position: int, spec: parts.Units) -> bool:
+    """Whether a special piece stays."""
+    return spec.specials in ("keep", "targets") or (spec.specials == "first" and all(tokens.special[:position]))
+
+
+def _filtered(tokens: Tokens, spec: parts.Units, stopwords: Set[str]) -> Units:
     groups: list[tuple[int, ...]] = []
-    labels: list[str] = []
     special: list[bool] = []
     for whole in _words(tokens):
+        if tokens.special[whole[0]]:
+            if _keeps(tokens, whole[0], spec):
+                groups.append(whole)
+                special.append(True)
+            continue
         # a SentencePiece "▁" that stands alone is no word; with all pieces kept it is a piece like any other
-        word = whole if spec.subwords == "all" else tuple(p for p in whole if tokens.special[p] or _visible(tokens, p))
-        if not word:
-            continue
-        if tokens.special[word[0]]:
-            if spec.specials == "drop" or (spec.specials == "first" and not _leads(tokens, word[0])):
-                continue
-            groups.append(word)
-            labels.append(tokens.pieces[word[0]])
-            special.append(True)
-            continue
-        surface = tokens.text[tokens.spans[word[0]][0] : tokens.spans[word[-1]][1]].strip()
-        if spec.match == "word" and surface.lower() in stopwords:
+        word = whole if spec.subwords == "all" else tuple(p for p in whole if _visible(tokens, p))
+        if not word or (spec.match == "word" and stopwords and tokens.surface(word).lower() in stopwords):
             continue
         for group in _grouped(word, spec.subwords):
-            label = surface if spec.subwords != "all" else _surface(tokens, group[0])
-            if _dropped(tokens, group, label, spec, stopwords):
-                continue
-            groups.append(group)
-            labels.append(label)
-            special.append(False)
-    return Units(tuple(groups), tuple(labels), tuple(special))
+            if not _dropped(tokens, group, word, spec, stopwords):
+                groups.append(group)
+                special.append(False)
+    return Units(tokens, tuple(groups), tuple(special), words=spec.subwords != "all")
 
 
 def _words(tokens: Tokens) -> Iterator[tuple[int, ...]]:
@@ -91,24 +94,18 @@ def _grouped(word: tuple[int, ...], subwords: str) -> list[tuple[int, ...]]:
     return [(position,) for position in (word[:1] if subwords == "first" else word)]
 
 
-def _leads(tokens: Tokens, position: int) -> bool:
-    return all(tokens.special[:position])
-
-
 def _visible(tokens: Tokens, position: int) -> bool:
     start, end = tokens.spans[position]
     return start < end or bool(bare(tokens.pieces[position]))
 
 
-def _surface(tokens: Tokens, position: int) -> str:
-    start, end = tokens.spans[position]
-    return tokens.text[start:end].strip() or bare(tokens.pieces[position])
-
-
-def _dropped(tokens: Tokens, group: tuple[int, ...], label: str, spec: parts.Units, stopwords: Set[str]) -> bool:
-    piece = tokens.pieces[group[0]]
-    if spec.match == "piece" and bare(piece).lower() in stopwords:
+def _dropped(
+    tokens: Tokens, group: tuple[int, ...], word: tuple[int, ...], spec: parts.Units, stopwords: Set[str]
+) -> bool:
+    if spec.match == "piece" and stopwords and bare(tokens.pieces[group[0]]).lower() in stopwords:
         return True
     if spec.punctuation == "drop-ascii":
-        return bare(piece) in _ASCII_PUNCTUATION
-    return spec.punctuation == "drop" and is_punctuation(label)
+        return bare(tokens.pieces[group[0]]) in _ASCII_PUNCTUATION
+    if spec.punctuation == "keep":
+        return False
+    return is_punctuation(tokens.surface(group if spec.subwords == "all" else word))
