@@ -144,4 +144,5 @@ def _claim(one: Shown) -> str:
         word += "?"
     bounds = f" [{one['low']:+.3f}, {one['high']:+.3f}]" if one["low"] is not None else ""
     rows = " - ".join(one["pair"])
-    return f"{pad(word, 6)} {one['says']}: {rows} {one['ours']:+.3f}{bounds}; reported {said or 'illegible'}"
+    where = f" ({blocks[0]})" if len(blocks) == 1 and blocks[0] != "all" else ""
+    return f"{pad(word, 6)} {one['says']}{where}: {rows} {one['ours']:+.3f}{bounds}; reported {said or 'illegible'}"
