@@ -10,7 +10,7 @@ from typing import Annotated
 import click
 import typer
 
-from monge.cli import catalogue, explain, fit, score, selfcheck, signature
+from monge.cli import analyse, catalogue, explain, fit, reproduce, score, selfcheck, signature
 from monge.errors import MongeError
 
 app = typer.Typer(
@@ -42,6 +42,8 @@ def _root(
 app.command("score")(score.score)
 app.command("explain")(explain.explain)
 app.command("fit")(fit.fit)
+app.command("reproduce")(reproduce.reproduce)
+app.command("analyse")(analyse.analyse)
 app.command("metrics")(catalogue.metrics)
 app.command("show")(catalogue.show)
 app.command("selfcheck")(selfcheck.selfcheck)
