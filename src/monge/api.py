@@ -25,16 +25,21 @@ if TYPE_CHECKING:
 
 DEFAULT_METRIC = "twmd"
 KEPT_ENCODERS = 2
-_encoders: OrderedDict[tuple[str, str, str, bool], Encoder] = OrderedDict()
+_encoders: OrderedDict[tuple[str, str, str, bool, str], Encoder] = OrderedDict()
 
 
-def encoder_for(model: str, *, precision: str = "fp32", device: str = "auto", online: bool = False) -> Encoder:
-    """A loaded encoder; the last few stay loaded."""
-    from monge.encode.transformer import open_encoder
+def encoder_for(
+    model: str, *, precision: str = "fp32", device: str = "auto", online: bool = False, unknown: str = "drop"
+) -> Encoder:
+    """A loaded encoder: transformers, static word vectors or ELMo; the last few stay loaded.
 
-    key = model, precision, device, online
+    `unknown` says what becomes of words without a vector: drop, zero or error.
+    """
+    from monge.encode.opening import open_model
+
+    key = model, precision, device, online, unknown
     if key not in _encoders:
-        _encoders[key] = open_encoder(model, precision=precision, device=device, online=online)
+        _encoders[key] = open_model(model, precision=precision, device=device, online=online, unknown=unknown)
         while len(_encoders) > KEPT_ENCODERS:
             _encoders.popitem(last=False)
     _encoders.move_to_end(key)
@@ -138,7 +143,8 @@ def bind(name: str, spec: Spec, *, model: str = "auto", device: str = "auto", on
     from monge.scoring.prepared import prepare
 
     wanted = spec.encoder.model if spec.encoder.model != "auto" else model
-    encoder = encoder_for(wanted, precision=spec.encoder.precision, device=device, online=online)
+    settings = {"precision": spec.encoder.precision, "unknown": spec.encoder.unknown}
+    encoder = encoder_for(wanted, device=device, online=online, **settings)
     return Metric(prepare(name, spec, encoder))
 
 

@@ -9,6 +9,7 @@ from hashlib import blake2b
 
 import numpy as np
 
+from monge.encode.words import StaticEncoder
 from monge.errors import DataError
 from monge.scoring.fit import fit, reference_texts, source_texts
 from monge.scoring.pipeline import WINDOW, SegmentScore, Windows, score_segments
@@ -131,6 +132,7 @@ def run(
         for metric, one in zip(metrics, stats, strict=True):
             for system in systems:
                 expect(metric, one[system])
+    before = [_unknown(metric) for metric in metrics]
     scored: dict[tuple[int, str], list[tuple[int, str, SegmentScore]]] = {
         (k, system): [] for k in range(len(metrics)) for system in systems
     }
@@ -144,11 +146,18 @@ def run(
             progress(len(rows))
     work = windows.counters
     encoding = {"texts": work.texts, "encoded": work.encoded, "pieces": work.pieces}
+    lost = [_unknown(metric) - then for metric, then in zip(metrics, before, strict=True)]
     return [
-        _result(metric, system, scored[k, system], stats[k][system], encoding)
+        _result(metric, system, scored[k, system], stats[k][system], {**encoding, **lost[k]})
         for system in systems
         for k, metric in enumerate(metrics)
     ]
+
+
+def _unknown(metric: Prepared) -> Counter[str]:
+    """Words that static vectors have met so far, and those among them that they do not have."""
+    encoder = metric.reader.encoder
+    return Counter(encoder.unknown()) if isinstance(encoder, StaticEncoder) else Counter()
 
 
 def _result(

@@ -8,6 +8,7 @@ from functools import cache
 from importlib.resources import files
 
 from monge.errors import InvalidSetting
+from monge.spec.codec import show_layers
 from monge.spec.parts import Layers
 
 FALLBACK = 0.75
@@ -26,10 +27,19 @@ def automatic(model: str, depth: int) -> int:
 
 
 def concrete(layers: Layers, model: str, depth: int) -> Layers:
-    """The same choice with layer numbers, checked against the depth of the model."""
+    """The same choice with layer numbers, checked against the depth of the model.
+
+    Static vectors have one layer, 0: there is nothing to pool, so a pooled choice becomes that layer.
+    """
+    if depth == 0 and layers.pool != "single":
+        return Layers(at=0)
     if layers.pool != "single":
-        if layers.span > depth:
-            raise InvalidSetting(f"layers=last{layers.span}: {model} has {depth} layers")
+        if layers.span > depth + 1:
+            pooling = show_layers(layers).partition(":")[2]
+            raise InvalidSetting(
+                f"layers=last{layers.span}: {model} has layers 0 to {depth}; "
+                f"give --layers last{depth}:{pooling}, or last{depth + 1} to take layer 0 too"
+            )
         return replace(layers, span=depth if layers.span < 0 else layers.span)
     if layers.at == "auto":
         at = automatic(model, depth)
@@ -43,7 +53,7 @@ def concrete(layers: Layers, model: str, depth: int) -> Layers:
 
 
 def numbers(layers: Layers, depth: int) -> tuple[int, ...]:
-    """The layer numbers a concrete choice reads; 0 is the embedding layer, pooled spans leave it out."""
+    """The layer numbers a concrete choice reads; 0 is the embedding layer, which `all` leaves out."""
     if layers.pool == "single":
         assert isinstance(layers.at, int)
         return (layers.at,)

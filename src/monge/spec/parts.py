@@ -39,7 +39,10 @@ class Part:
 
 @dataclass(frozen=True)
 class Encoder(Part):
-    """The model, what it reads before each text, and what it does with a text that is too long."""
+    """The model, what it reads before each text, and what it does with a text that is too long.
+
+    `unknown` is for static word vectors: a word without one is dropped, has a zero vector, or is an error.
+    """
 
     name: str = ""
     model: str = setting("auto", NAME)
@@ -47,6 +50,7 @@ class Encoder(Part):
     prefix: str = setting("", TEXT)
     max_length: int = setting(0, LENGTH)
     overlong: str = setting("truncate", choice("truncate", "window", "error"))
+    unknown: str = setting("drop", choice("drop", "zero", "error"))
 
 
 Pool: TypeAlias = Literal["single", "mean", "pmeans", "routing", "barycentre"]
@@ -69,7 +73,11 @@ class Layers(Part):
 
 @dataclass(frozen=True)
 class Units(Part):
-    """Pieces -> units: which pieces make a unit, which units are dropped, how n units make one."""
+    """Pieces -> units: which pieces make a unit, which units are dropped, how n units make one.
+
+    `bag` says what is moved: words (or n-grams), the sentences of a text (the weighted mean of their words, weighing
+    as much as these), or both; `sentences` names the language whose abbreviations end no sentence.
+    """
 
     name: str = ""
     subwords: str = setting("all", choice("first", "all", "mean"))
@@ -79,6 +87,8 @@ class Units(Part):
     specials: str = setting("drop", choice("keep", "drop", "targets", "first"))
     ngram: int = setting(1, NGRAM)
     join: str = setting("average", choice("average", "sum", "mean", "max", "first"))
+    bag: str = setting("words", choice("words", "sentences", "both"))
+    sentences: str = setting("en", choice("en", "de", "none"))
 
 
 Corpus = NAME
@@ -182,6 +192,19 @@ class Readout(Part):
 
 
 @dataclass(frozen=True)
+class Ordered(Readout):
+    """The cost, plus `order` times how broken the word order is, plus `unknown` times the share of zero vectors.
+
+    Reference units in order go to the hypothesis unit that sends them most; runs of consecutive positions are chunks.
+    `chunks` counts them all (the authors' code) or only the breaks between them, so that an equal text costs nothing.
+    """
+
+    order: float = setting(0.18, SMALL)
+    unknown: float = setting(0.10, SMALL)
+    chunks: str = setting("breaks", choice("breaks", "all"))
+
+
+@dataclass(frozen=True)
 class Objective(Readout):
     """Similarity plus temperature times the plan's entropy (joint, or conditional on the side fitted last)."""
 
@@ -238,6 +261,7 @@ AXES: Mapping[str, Mapping[str, Part]] = {
         Prf("prf"),
         SelfNormalised("self-normalised"),
         Objective("objective"),
+        Ordered("cost+order"),
     ),
     "references": _table(*(References(name) for name in ("max", "mean", "first", "max-each"))),
 }

@@ -10,12 +10,13 @@ from typing import TypeAlias
 
 from monge.errors import InvalidSetting, UnknownName
 from monge.spec.codec import split_changes
+from monge.spec.families import FAMILIES
 from monge.spec.lexical import LEXICAL, LexicalSpec
 from monge.spec.metric import MetricSpec, Row
 from monge.spec.rows import CORE
 from monge.spec.rules import check
 
-PRESETS: Mapping[str, Row] = CORE
+PRESETS: Mapping[str, Row] = {**CORE, **FAMILIES}
 Spec: TypeAlias = MetricSpec | LexicalSpec
 
 

@@ -8,7 +8,7 @@ from math import exp, inf, sqrt
 
 from monge.errors import InvalidSetting
 from monge.spec.metric import MetricSpec
-from monge.spec.parts import Cosine, Objective, SelfNormalised, Tempered
+from monge.spec.parts import Cosine, Objective, Ordered, SelfNormalised, Tempered
 
 DISTANCES = ("euclidean", "sqeuclidean", "manhattan")
 
@@ -20,6 +20,11 @@ def check(spec: MetricSpec) -> None:
         raise InvalidSetting(
             f"readout=self-normalised does not go with ground={ground}: the distance of a text to itself is 0; "
             "use cosine, dot or dot2"
+        )
+    if spec.units.bag != "words" and (spec.units.ngram != 1 or spec.weights.name == "counts"):
+        raise InvalidSetting(
+            f"units.bag={spec.units.bag} makes sentences of single words: it goes with units.ngram=1 and "
+            "weights other than counts"
         )
     wants_entropy = isinstance(readout, Objective) or (
         isinstance(readout, SelfNormalised) and readout.of == "objective"
@@ -93,6 +98,9 @@ def bounds(spec: MetricSpec) -> Bounds:
         return Bounds(-inf if lossy else low, inf if lossy else high, 1.0, 0.0 if apart is not None else None, True)
     if lossy:
         far = inf
+    if isinstance(spec.readout, Ordered):
+        more = spec.readout.order + spec.readout.unknown
+        return Bounds(near, far + more, 0.0, None if apart is None else apart + more, False)
     if name == "cost":
         return Bounds(near, far, 0.0, apart, False)
     if name == "-cost":

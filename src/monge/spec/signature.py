@@ -16,7 +16,13 @@ from monge.spec.parts import AXES, Encoder, Idf
 from monge.spec.presets import Spec, row
 from monge.types import Signature
 
-_ENCODER_KEYS = {"precision": "precision", "length": "max_length", "overlong": "overlong", "prefix": "prefix"}
+_ENCODER_KEYS = {
+    "precision": "precision",
+    "length": "max_length",
+    "overlong": "overlong",
+    "prefix": "prefix",
+    "unknown": "unknown",
+}
 FILE = "file"
 
 

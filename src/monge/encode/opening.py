@@ -1,0 +1,19 @@
+"""Any kind of model by one name: a transformers directory or hub name, a file of word vectors, an ELMo directory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from monge.encode.protocol import Encoder
+
+
+def open_model(model: str, *, precision: str, device: str, online: bool, unknown: str) -> Encoder:
+    """A loaded encoder; `unknown` is the policy for words without a static vector."""
+    path = Path(model).expanduser()
+    from monge.encode.words import is_elmo, is_vector_file, open_words
+
+    if model != "auto" and (is_vector_file(path) or is_elmo(path)):
+        return open_words(path, precision=precision, unknown=unknown)
+    from monge.encode.transformer import open_encoder
+
+    return open_encoder(model, precision=precision, device=device, online=online)

@@ -1,0 +1,42 @@
+"""The metrics beyond the core, a row of data each: sentence movers, word order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from monge.spec.metric import Row
+from monge.spec.parts import Encoder, Ordered, Readout, Units
+from monge.spec.rows import COSINE, RAW, WMD
+
+CONTENT = Units(punctuation="drop", stopwords="en")
+WMS = replace(WMD, units=CONTENT, normalise=RAW, readout=Readout("exp(-cost)"))
+WMDO = replace(WMD, units=Units(punctuation="drop"), ground=COSINE, encoder=Encoder(unknown="zero"))
+ORDERED = Ordered("cost+order")
+
+CLARK, CHOW = "Clark et al. 2019", "Chow et al. 2019"
+
+FAMILIES: Mapping[str, Row] = {
+    "wms": Row(WMS, "word mover's similarity of content words, exp(-cost)", CLARK),
+    "sms": Row(
+        replace(WMS, units=replace(CONTENT, bag="sentences")),
+        "sentence mover's similarity: sentences weigh their content words",
+        CLARK,
+    ),
+    "s+wms": Row(
+        replace(WMS, units=replace(CONTENT, bag="both")), "words and sentences in one bag, half of the mass each", CLARK
+    ),
+    "wmdo": Row(
+        replace(WMDO, readout=ORDERED),
+        "word mover's distance plus a penalty for broken word order and unknown words",
+        CHOW,
+        symmetric=False,
+    ),
+    "wmdo@release": Row(
+        replace(WMDO, readout=replace(ORDERED, chunks="all")),
+        "the authors' code: every chunk counts, so an equal text of n words costs .18 / n",
+        CHOW,
+        symmetric=False,
+        lacks={"identity": "the first chunk counts too, so an equal text of n words costs .18 / n"},
+    ),
+}
