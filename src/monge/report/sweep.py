@@ -10,6 +10,8 @@ from monge.report.canvas import COLOURS, INK, LOW, blank, figure, grid
 if TYPE_CHECKING:
     from monge.study.sweep import Sweep
 
+MOST_TICKS = 16
+
 
 def sweep_figure(found: Sweep, path: Path) -> Path:
     """A panel a metric."""
@@ -54,3 +56,5 @@ def _ticks(panel: Any, places: list[float], names: list[str] | None) -> None:
         panel.set_xticks(places, names, rotation=40, ha="right", fontsize=6)
     elif min(places) > 0 and max(places) / min(places) > 30:
         panel.set_xscale("log")
+    elif len(places) <= MOST_TICKS:
+        panel.set_xticks(places)

@@ -1,7 +1,27 @@
 """Studies: metrics against people, systems against each other, settings against data."""
 
+from monge.study.compare import compare, compare_scores, compare_segments
+from monge.study.comparison import Comparison, Standings, SystemScore, Versus
 from monge.study.evaluate import Testing, assess, evaluate
 from monge.study.evaluation import Agreement, Evaluation, Figure, Order
 from monge.study.sweep import Curve, Sweep, sweep
 
-__all__ = ["Agreement", "Curve", "Evaluation", "Figure", "Order", "Sweep", "Testing", "assess", "evaluate", "sweep"]
+__all__ = [
+    "Agreement",
+    "Comparison",
+    "Curve",
+    "Evaluation",
+    "Figure",
+    "Order",
+    "Standings",
+    "Sweep",
+    "SystemScore",
+    "Testing",
+    "Versus",
+    "assess",
+    "compare",
+    "compare_scores",
+    "compare_segments",
+    "evaluate",
+    "sweep",
+]

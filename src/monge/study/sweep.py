@@ -106,7 +106,7 @@ def sweep(
     progress: Callable[[int], None] | None = None,
     opened: Callable[[Sequence[Judged]], None] | None = None,
 ) -> Sweep:
-    """Agreement at every point of `vary`, from one encoding pass; the point chosen on development data, tried on test data.
+    """Agreement at every point of `vary`, from one encoding pass; the best on development data, tried on test data.
 
     `development` and `test` may join data sets: `wmt15+wmt16`. They may share none.
     """

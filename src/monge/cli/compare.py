@@ -1,0 +1,81 @@
+"""`monge compare`: which system is better, and is the difference real?"""
+
+from __future__ import annotations
+
+import sys
+from importlib.metadata import version
+from typing import Annotated, Literal, cast
+
+import typer
+
+from monge.cli import options
+from monge.cli.emit import coloured, emit, progress
+from monge.cli.evaluate import Resamples, Seed
+from monge.cli.score import _rows
+from monge.data.output import check_writable
+from monge.spec.presets import resolve
+
+FORMATS = ("text", "json", "latex", "html")
+
+
+def compare(
+    table: Annotated[
+        str | None, typer.Argument(metavar="[TABLE]", help="TSV, CSV, JSONL or Parquet with a system column.")
+    ] = None,
+    hypotheses: Annotated[
+        list[str] | None,
+        typer.Option("-t", "--hypotheses", metavar="FILE", help="A system's output, one text a line; repeatable."),
+    ] = None,
+    references: Annotated[
+        list[str] | None, typer.Option("-r", "--references", metavar="FILE", help="References, one a line; repeatable.")
+    ] = None,
+    source: Annotated[
+        str | None,
+        typer.Option("-s", "--source", metavar="FILE", help="Source texts; without -r they stand in for references."),
+    ] = None,
+    metric: options.Metrics = None,
+    settings: options.Set = None,
+    layers: options.Layers = None,
+    lang: options.Lang = None,
+    model: options.Model = "auto",
+    online: options.Online = False,
+    device: options.Device = "auto",
+    precision: options.Precision = None,
+    test: Annotated[
+        str, typer.Option("--test", metavar="bootstrap|permutation", help="Whose p-values make the clusters.")
+    ] = "bootstrap",
+    resamples: Resamples = 1000,
+    confidence: Annotated[float, typer.Option("--confidence", help="Of the intervals.")] = 0.95,
+    alpha: Annotated[float, typer.Option("--alpha", help="Of the tests.")] = 0.05,
+    seed: Seed = 12345,
+    output_format: Annotated[
+        str, typer.Option("--format", "-f", metavar="|".join(FORMATS), envvar="MONGE_FORMAT", help="Output format.")
+    ] = "text",
+    output: options.Output = None,
+    quiet: options.Quiet = False,
+) -> None:
+    """Compare systems: scores with intervals, paired tests of every two, clusters that cannot be told apart."""
+    options.chosen_format(output_format, FORMATS)
+    changes = options.changes(settings, layers, precision)
+    if output is not None:
+        check_writable(output)
+    names = metric or ["twmd"]
+    for name in names:
+        resolve(name, changes, lang)  # a wrong name or setting is known before a model is loaded
+    rows = _rows(table, hypotheses, references, source)
+    from monge.render.comparisons import render_comparison
+    from monge.study import Testing, compare_segments
+    from monge.study.metrics import Where, ask
+
+    asked = ask(names, changes=changes, lang=lang, where=Where(model, device, online))
+    with progress(show=not quiet and sys.stderr.isatty()) as (grow, advance):
+        if grow is not None:
+            grow(len(rows))
+        found = compare_segments(
+            asked,
+            rows,
+            test=cast("Literal['bootstrap', 'permutation']", test),
+            testing=Testing(resamples, confidence, alpha, seed),
+            progress=advance,
+        )
+    emit(render_comparison(found, output_format, version=version("monge"), colour=coloured(output)), output)
