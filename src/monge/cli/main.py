@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
 import sys
 from importlib.metadata import version
-from typing import Annotated
+from typing import Annotated, Any
 
-import click
 import typer
 
 from monge.cli import analyse, catalogue, explain, fit, reproduce, score, selfcheck, signature
@@ -52,29 +53,46 @@ app.add_typer(signature.app, name="signature")
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command and exit: 0 ok, 1 data, 2 usage, 3 model or signature, 130 interrupted."""
+    for stream, errors in ((sys.stdout, "surrogateescape"), (sys.stderr, "backslashreplace")):
+        if isinstance(stream, io.TextIOWrapper):  # the same bytes whatever the locale
+            stream.reconfigure(encoding="utf-8", errors=errors)
     sys.exit(run(arguments))
 
 
 def run(arguments: list[str] | None = None) -> int:
     """Run the command; the exit code. Messages go to standard error, one line each."""
     try:
-        code = app(arguments, standalone_mode=False)
+        # not app(): its own handling of a closed pipe and of Ctrl-C hides both from us
+        command = typer.main.get_command(app)
+        with command.make_context("monge", list(sys.argv[1:] if arguments is None else arguments)) as context:
+            code = command.invoke(context)
         sys.stdout.flush()
         return code if isinstance(code, int) else 0
     except MongeError as error:
         return _fail(str(error), error.exit_code)
-    except click.exceptions.Abort:
+    except (KeyboardInterrupt, typer.Abort):
         return _fail("interrupted", 130)
-    except KeyboardInterrupt:
-        return _fail("interrupted", 130)
-    except click.exceptions.Exit as stop:
+    except typer.Exit as stop:
         return stop.exit_code
-    except click.ClickException as error:
-        where = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else "monge"
-        return _fail(f"{error.format_message()} (see {where} --help)", 2)
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        with contextlib.suppress(io.UnsupportedOperation):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except _REFUSED as error:
+        return _refused(error)
+
+
+# recent typer brings a click of its own: what its parser raises is found through what it exports
+_REFUSED: type[Exception] = typer.BadParameter.__mro__[2]
+
+
+def _refused(error: Any) -> int:
+    """A command line that the parser does not take; one without a verb gets the help instead."""
+    where = error.ctx.command_path if getattr(error, "ctx", None) else "monge"
+    if type(error).__name__ == "NoArgsIsHelpError":
+        sys.stderr.write(error.format_message() + "\n")
+        return 2
+    return _fail(f"{error.format_message()} (see {where} --help)", 2)
 
 
 def _fail(message: str, code: int) -> int:
