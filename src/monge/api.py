@@ -19,9 +19,11 @@ from monge.spec.signature import FILE, named_corpus, parse
 from monge.types import CorpusStats, Explanation, Result, Segment
 
 if TYPE_CHECKING:
+    from monge.encode.cache import Store
     from monge.encode.protocol import Encoder
     from monge.scoring.mixed import Bound
     from monge.scoring.prepared import Prepared
+    from monge.scoring.run import OnWindow
 
 DEFAULT_METRIC = "twmd"
 KEPT_ENCODERS = 2
@@ -51,6 +53,7 @@ class Metric:
     """A metric ready to score: its encoder is loaded (a lexical one has none), its settings are fixed."""
 
     prepared: Bound
+    cache: Store | None = None
 
     @property
     def name(self) -> str:
@@ -62,6 +65,11 @@ class Metric:
         """Every setting."""
         return self.prepared.spec
 
+    @property
+    def has_vectors(self) -> bool:
+        """Whether it compares vectors, rather than words alone."""
+        return not isinstance(self.prepared, Lexical)
+
     def score(
         self,
         hypotheses: Iterable[str],
@@ -72,9 +80,8 @@ class Metric:
         idf_corpus: Iterable[str] | None = None,
     ) -> Result:
         """Scores of hypotheses against references (or, without references, against sources)."""
-        return score_segments([self], segments_of(hypotheses, references, sources), stats=stats, idf_corpus=idf_corpus)[
-            0
-        ]
+        segments = segments_of(hypotheses, references, sources)
+        return score_segments([self], segments, stats=stats, idf_corpus=idf_corpus, cache=self.cache)[0]
 
     def fit(
         self, references: Iterable[str] | Iterable[Sequence[str]] = (), *, hypotheses: Iterable[str] = ()
@@ -122,10 +129,12 @@ def load(
     lang: str | None = None,
     settings: Sequence[str] | Mapping[str, object] = (),
     online: bool = False,
+    cache: str | Path | None = None,
 ) -> Metric:
     """A metric by name, `NAME@PROFILE` or `NAME[settings]`, with its encoder loaded.
 
-    `settings` are `AXIS=VALUE` / `AXIS.FIELD=VALUE`, as a list of strings or a mapping.
+    `settings` are `AXIS=VALUE` / `AXIS.FIELD=VALUE`, as a list of strings or a mapping;
+    `cache` is a directory in which vectors and scores are kept.
     """
     changes = [f"{key}={value}" for key, value in settings.items()] if isinstance(settings, Mapping) else list(settings)
     if layers is not None:
@@ -133,7 +142,7 @@ def load(
     if precision is not None:
         changes.append(f"encoder.precision={precision}")
     name, spec = resolve(metric, tuple(changes), lang)
-    return bind(name, spec, model=model, device=device, online=online)
+    return replace(bind(name, spec, model=model, device=device, online=online), cache=opened_cache(cache))
 
 
 def bind(name: str, spec: Spec, *, model: str = "auto", device: str = "auto", online: bool = False) -> Metric:
@@ -159,8 +168,7 @@ def score(
     **options: Any,
 ) -> Result:
     """Score hypotheses against references with one metric; `options` are those of `load`."""
-    segments = segments_of(hypotheses, references, sources)
-    return score_segments([load(metric, **options)], segments, stats=stats, idf_corpus=idf_corpus)[0]
+    return load(metric, **options).score(hypotheses, references, sources=sources, stats=stats, idf_corpus=idf_corpus)
 
 
 def fit(references: Iterable[str], *, metric: str = DEFAULT_METRIC, **options: Any) -> CorpusStats:
@@ -185,11 +193,14 @@ def score_segments(
     seed: int = 12345,
     progress: Callable[[int], None] | None = None,
     expect: Mapping[str, Mapping[str, str]] | None = None,
+    cache: Store | str | Path | None = None,
+    on_window: OnWindow | None = None,
 ) -> list[Result]:
     """Score re-iterable segments with several metrics in one encoding pass: system by system, metrics in order.
 
     `idf_corpus` replaces the corpus of every metric that weighs by idf; `expect` maps a metric's name
-    to the statistics digests that a replay must meet; `interval` adds a bootstrap interval of the mean.
+    to the statistics digests that a replay must meet; `interval` adds a bootstrap interval of the mean;
+    `cache` is a directory for vectors and scores; `on_window` sees scores as they are done.
     """
     from monge.scoring.mixed import run_mixed
 
@@ -200,8 +211,20 @@ def score_segments(
         files.update(texts)
     if idf_corpus is not None and not any(_weighs_by_idf(one) for one in bound):
         raise UsageError("an idf corpus was given, but no metric of this run weighs by idf")
-    results = run_mixed(bound, segments, files=files, stats=stats, progress=progress, expect=expect)
+    store = opened_cache(cache)
+    results = run_mixed(
+        bound, segments, files=files, stats=stats, progress=progress, expect=expect, store=store, on_window=on_window
+    )
     return [_with_interval(result, seed) for result in results] if interval else results
+
+
+def opened_cache(cache: Store | str | Path | None) -> Store | None:
+    """A store on disk: None where none is asked for."""
+    if cache is None:
+        return None
+    from monge.encode.cache import Store
+
+    return cache if isinstance(cache, Store) else Store(cache)
 
 
 def _weighs_by_idf(metric: Bound) -> bool:

@@ -265,6 +265,8 @@ class Result:
 
     `segments` [n] and every array of `parts` are in input order; `references` [n] is the index of
     the reference that gave the segment's score; `flags` [n] names what was unusual about a segment.
+    `run` holds facts of the data; `work` what the run cost (texts asked for, encoded, pieces), which
+    a cache or a resumed run changes, so it is not part of `to_dict`.
     """
 
     metric: str
@@ -279,6 +281,7 @@ class Result:
     flags: tuple[tuple[str, ...], ...]
     run: Mapping[str, Any] = field(default_factory=dict)
     interval: tuple[float, float] | None = None
+    work: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def n(self) -> int:

@@ -11,7 +11,20 @@ from typing import Annotated, Any
 
 import typer
 
-from monge.cli import analyse, catalogue, explain, fit, reproduce, score, selfcheck, signature
+from monge.cli import (
+    analyse,
+    cache,
+    catalogue,
+    compare,
+    evaluate,
+    explain,
+    fit,
+    reproduce,
+    score,
+    selfcheck,
+    signature,
+    sweep,
+)
 from monge.errors import MongeError
 
 app = typer.Typer(
@@ -43,12 +56,16 @@ def _root(
 app.command("score")(score.score)
 app.command("explain")(explain.explain)
 app.command("fit")(fit.fit)
+app.command("compare")(compare.compare)
+app.command("evaluate")(evaluate.evaluate)
+app.command("sweep")(sweep.sweep)
 app.command("reproduce")(reproduce.reproduce)
 app.command("analyse")(analyse.analyse)
 app.command("metrics")(catalogue.metrics)
 app.command("show")(catalogue.show)
 app.command("selfcheck")(selfcheck.selfcheck)
 app.add_typer(signature.app, name="signature")
+app.add_typer(cache.app, name="cache")
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -26,6 +26,11 @@ Overlong = Annotated[
     str | None,
     typer.Option("--on-overlong", metavar="truncate|window|error", help="Texts longer than the model reads."),
 ]
+Cache = Annotated[
+    str | None,
+    typer.Option("--cache", metavar="DIR", envvar="MONGE_CACHE", help="Keep vectors and scores here; off by default."),
+]
+NoCache = Annotated[bool, typer.Option("--no-cache", help="Use no cache, whatever MONGE_CACHE says.")]
 Stats = Annotated[str | None, typer.Option("--stats", metavar="FILE", help="Corpus statistics of `monge fit`.")]
 Output = Annotated[
     str | None, typer.Option("--output", "-o", metavar="FILE", help="Write here instead of standard output.")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from importlib.metadata import version
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -20,6 +22,10 @@ from monge.data.tables import Table, read_table
 from monge.errors import UsageError
 from monge.spec.presets import resolve
 from monge.types import Result, Segment
+
+if TYPE_CHECKING:
+    from monge.scoring.pipeline import SegmentScore
+    from monge.scoring.prepared import Prepared
 
 FORMATS = ("text", "json", "jsonl", "tsv", "latex", "html")
 
@@ -71,6 +77,9 @@ def score(
     fail_under: Annotated[
         float | None, typer.Option("--fail-under", metavar="X", help="Exit 1 if a score is worse than X.")
     ] = None,
+    cache: options.Cache = None,
+    no_cache: options.NoCache = False,
+    resume: Annotated[bool, typer.Option("--resume", help="With -o: go on where an interrupted run stopped.")] = False,
     quiet: options.Quiet = False,
 ) -> int:
     """Score hypotheses against references, line by line, or the rows of a table."""
@@ -95,7 +104,8 @@ def score(
     else:
         names = metric or [api.DEFAULT_METRIC]
         loaded = [api.bind(*resolve(name, changes, lang), **where) for name in names]  # type: ignore[arg-type]
-    with _progress(len(rows), show=not quiet and sys.stderr.isatty()) as advance:
+    with _progress(len(rows), show=not quiet and sys.stderr.isatty()) as advance, _journal(output, resume) as journal:
+        streams = output_format == "jsonl" and output is None
         results = api.score_segments(
             loaded,
             rows,
@@ -105,8 +115,13 @@ def score(
             seed=seed,
             progress=advance,
             expect=None if refit else expected,
+            cache=(None if no_cache else cache) or journal,
+            on_window=_stream if streams else None,
         )
-    _emit(results, output_format, output, segments=segments)
+        if streams:
+            _stream_results(results, loaded)
+        else:
+            _emit(results, output_format, output, segments=segments)
     if not quiet:
         _notes(results)
     return _gate(results, fail_under)
@@ -157,12 +172,51 @@ def _progress(total: int, *, show: bool) -> Iterator[Callable[[int], None] | Non
         yield lambda count: bar.advance(task, count)
 
 
+@contextmanager
+def _journal(output: str | None, resume: bool) -> Iterator[str | None]:
+    """A directory beside the output that remembers the scores of a run until the output is written.
+
+    A run that was interrupted leaves it; `--resume` goes on from it, otherwise it is begun anew.
+    """
+    if output is None:
+        if resume:
+            raise UsageError("--resume goes on with an output file: give it with -o FILE")
+        yield None
+        return
+    folder = Path(f"{output}.partial")
+    if folder.exists() and not resume:
+        shutil.rmtree(folder)
+    yield str(folder)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _stream(metrics: Sequence[Prepared], rows: Sequence[Segment], scores: list[list[SegmentScore]]) -> None:
+    """Segment lines of a window as soon as it is done."""
+    from monge.render.results import segment_line
+
+    for metric, column in zip(metrics, scores, strict=True):
+        for row, score in zip(rows, column, strict=True):
+            parts = {name: value for name, value in score.parts.items() if name != "score"}
+            line = {"id": row.id, "score": score.parts["score"], "parts": parts}
+            line |= {"reference": score.winner, "flags": list(score.flags)}
+            sys.stdout.write(segment_line({"metric": metric.name, "system": row.system}, line) + "\n")
+    sys.stdout.flush()
+
+
+def _stream_results(results: Sequence[Result], metrics: Sequence[api.Metric]) -> None:
+    """Result lines at the end, and the segments of metrics that have no windows."""
+    from monge.render.results import result_line, results_jsonl
+
+    streamed = {metric.name for metric in metrics if metric.has_vectors}
+    for result in results:
+        lines = [result_line(result)] if result.metric in streamed else results_jsonl([result])
+        sys.stdout.writelines(line + "\n" for line in lines)
+
+
 def _emit(results: Sequence[Result], name: str, output: str | None, *, segments: bool) -> None:
     from monge.render import render_results, results_text
 
     if name == "text" and output is None and sys.stdout.isatty():
-        import shutil
-
         sys.stdout.write(
             results_text(results, segments=segments, width=shutil.get_terminal_size().columns, colour=True)
         )
@@ -175,14 +229,16 @@ def _emit(results: Sequence[Result], name: str, output: str | None, *, segments:
 
 
 def _notes(results: Sequence[Result]) -> None:
-    """What a user should know and would not look for: texts that were cut or stood empty."""
-    for result in {id(one.run): one for one in results}.values():
-        if result.run["truncated"]:
-            sys.stderr.write(
-                f"monge: {result.system or 'texts'}: {result.run['truncated']} text(s) longer than the model reads "
-                "were cut (--on-overlong window|error)\n"
-            )
-            break
+    """What a user should know and would not look for: texts that were cut, and work that was saved."""
+    cut = {one.system: one.run["truncated"] for one in results if one.run.get("truncated")}
+    for system, count in cut.items():
+        sys.stderr.write(
+            f"monge: {system or 'texts'}: {count} text(s) longer than the model reads were cut "
+            "(--on-overlong window|error)\n"
+        )
+    work = next((one.work for one in results if one.work), None)
+    if work and sys.stderr.isatty():
+        sys.stderr.write(f"monge: {work['texts']} texts, {work['encoded']} encoded ({work['pieces']} pieces)\n")
 
 
 def _gate(results: Sequence[Result], least: float | None) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from itertools import pairwise
 import torch
 from torch import Tensor
 
+from monge.encode.cache import Store, key_of
 from monge.encode.protocol import Encoder, Request
 from monge.errors import DataError
 from monge.kernels.pooling import power_means, routing, unit
@@ -17,6 +19,7 @@ from monge.types import Tokens
 
 BATCH_PIECES = 2048
 CACHE_BYTES = 512 * 2**20
+STORED_TEXTS = 512  # texts looked up, or written, at a time
 
 Ids = tuple[int, ...]
 
@@ -38,11 +41,18 @@ class Vectors:
     """
 
     def __init__(
-        self, encoder: Encoder, requests: Sequence[Request], *, longest: int = 0, batch_pieces: int = BATCH_PIECES
+        self,
+        encoder: Encoder,
+        requests: Sequence[Request],
+        *,
+        longest: int = 0,
+        batch_pieces: int = BATCH_PIECES,
+        store: Store | None = None,
     ) -> None:
         self.encoder, self.requests, self.batch_pieces = encoder, tuple(requests), batch_pieces
         self.longest = min(longest or encoder.longest, encoder.longest)
         self.counters = Counters()
+        self._store = store
         self._held: OrderedDict[Ids, tuple[Tensor, ...]] = OrderedDict()
         self._bytes = 0
 
@@ -53,7 +63,7 @@ class Vectors:
         found = {ids: self._held[ids] for ids in wanted if ids in self._held}
         for ids in found:
             self._held.move_to_end(ids)
-        for ids, vectors in self._encode([ids for ids in wanted if ids not in found]):
+        for ids, vectors in self._made([ids for ids in wanted if ids not in found]):
             found[ids] = vectors
             self._hold(ids, vectors)
         return [dict(zip(self.requests, found[tokens.ids], strict=True)) for tokens in texts]
@@ -63,6 +73,31 @@ class Vectors:
         self._bytes += _size(vectors)
         while self._bytes > CACHE_BYTES and self._held:
             self._bytes -= _size(self._held.popitem(last=False)[1])
+
+    def _made(self, texts: list[Ids]) -> Iterator[tuple[Ids, tuple[Tensor, ...]]]:
+        """Vectors from the store where it has them, encoded and stored otherwise."""
+        if self._store is None:
+            yield from self._encode(texts)
+            return
+        keys = {ids: [self._key(ids, request) for request in self.requests] for ids in texts}
+        for start in range(0, len(texts), STORED_TEXTS):
+            chunk = texts[start : start + STORED_TEXTS]
+            stored = self._store.get([key for ids in chunk for key in keys[ids]])
+            whole = [ids for ids in chunk if all(key in stored for key in keys[ids])]
+            for ids in whole:
+                yield ids, tuple(_unpacked(stored[key]) for key in keys[ids])
+            there = set(whole)
+            fresh = dict(self._encode([ids for ids in chunk if ids not in there]))
+            rows = [
+                (key, _packed(one)) for ids, every in fresh.items() for key, one in zip(keys[ids], every, strict=True)
+            ]
+            self._store.put("vectors", rows)
+            yield from fresh.items()
+
+    def _key(self, ids: Ids, request: Request) -> bytes:
+        encoder = self.encoder
+        identity = encoder.weights_digest, encoder.tokenizer_digest, encoder.precision, self.longest
+        return key_of("vectors", *identity, request, array("q", ids).tobytes())
 
     def _encode(self, texts: list[Ids]) -> Iterator[tuple[Ids, tuple[Tensor, ...]]]:
         long = [ids for ids in texts if len(ids) > self.longest]
@@ -101,10 +136,15 @@ class Vectors:
 
 
 def pool(hidden: dict[int, Tensor], request: Request) -> Tensor:
-    """One vector a piece from its layers: [pieces, d] each -> [pieces, d or d * exponents]."""
+    """One vector a piece from its layers: [pieces, d] each -> [pieces, d or d * exponents].
+
+    A barycentre is of a whole text and its weights: its layers stay side by side, [pieces, layers * d].
+    """
     chosen = [unit(hidden[layer]) if request.unit_layers else hidden[layer] for layer in request.layers]
     if request.pool == "single":
         return chosen[0]
+    if request.pool == "barycentre":
+        return torch.cat(chosen, dim=-1)
     stacked = torch.stack(chosen)
     if request.pool == "pmeans":
         return power_means(stacked, request.exponents)
@@ -133,6 +173,19 @@ def window_plan(length: int, longest: int) -> list[tuple[int, int, int, int]]:
     starts = [*range(0, length - longest, step), length - longest]
     edges = [0, *((one + longest + other) // 2 for one, other in pairwise(starts)), length]
     return [(start, start + longest, first, last) for start, first, last in zip(starts, edges, edges[1:], strict=False)]
+
+
+def _packed(vectors: Tensor) -> bytes:
+    """float32 entries behind their shape."""
+    shape = array("q", [vectors.dim(), *vectors.shape]).tobytes()
+    return shape + vectors.contiguous().numpy().astype("<f4", copy=False).tobytes()
+
+
+def _unpacked(data: bytes) -> Tensor:
+    """The inverse of `_packed`."""
+    (dims,) = array("q", data[:8])
+    shape = array("q", data[8 : 8 * (dims + 1)]).tolist()
+    return torch.frombuffer(bytearray(data[8 * (dims + 1) :]), dtype=torch.float32).reshape(shape)
 
 
 def _size(vectors: tuple[Tensor, ...]) -> int:

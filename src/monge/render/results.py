@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
+from typing import Any
 
 from monge.errors import UnknownName
 from monge.render.checks import checked, dumps
@@ -43,8 +44,18 @@ def results_jsonl(results: Sequence[Result]) -> Iterator[str]:
     for result in checked(results):
         name = {"metric": result.metric, "system": result.system}
         for index in range(result.n):
-            yield dumps({"type": "segment", **name, **result.segment(index)})
-        yield dumps({"type": "result", **result.to_dict(segments=False)})
+            yield segment_line(name, result.segment(index))
+        yield result_line(result)
+
+
+def segment_line(name: Mapping[str, str], row: Mapping[str, Any]) -> str:
+    """The line of a segment: its metric and system, then the row."""
+    return dumps({"type": "segment", **name, **row})
+
+
+def result_line(result: Result) -> str:
+    """The line of a result."""
+    return dumps({"type": "result", **result.to_dict(segments=False)})
 
 
 def results_tsv(results: Sequence[Result], *, segments: bool = False) -> str:

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from monge.kernels import centring
+from monge.kernels.barycentre import barycentre
 from monge.kernels.pooling import unit
 from monge.scoring.prepared import Prepared
 from monge.scoring.sentences import bagged
@@ -75,6 +76,8 @@ def build(tokens: Tokens, vectors: Tensor, metric: Prepared, weigh: Callable[[in
     if not any(weights):
         weights = [0.0 if special else 1.0 for special in units.special]
         flags = (*flags, NO_MASS)
+    if metric.request.pool == "barycentre":
+        points = _barycentre(points, weights, metric)
     if spec.weights.name == "counts":
         points, weights, members = _merged(tokens, units.groups, points, weights)
     epsilon = spec.weights.epsilon if isinstance(spec.weights, parts.Idf) else 0.0
@@ -93,6 +96,16 @@ def _means(vectors: Tensor, groups: Sequence[tuple[int, ...]]) -> Tensor:
     if last - first == len(groups) - 1:  # nothing left out between: a view
         return vectors[first : last + 1]
     return vectors[torch.tensor([group[0] for group in groups])]
+
+
+def _barycentre(points: Tensor, weights: Sequence[float], metric: Prepared) -> Tensor:
+    """One vector a unit from its layers side by side, float64 from the unit norm on: [n, layers * d] -> [n, d]."""
+    layers = points.double().unflatten(1, (len(metric.request.layers), -1)).transpose(0, 1)
+    layers = unit(layers) if metric.spec.normalise.layers else layers
+    mass = torch.tensor([weights], dtype=torch.float64)
+    return barycentre(
+        layers.unsqueeze(0), mass, torch.ones_like(mass, dtype=torch.bool), start=metric.spec.layers.start
+    )[0]
 
 
 def _weight(tokens: Tokens, group: tuple[int, ...], weigh: Callable[[int], float]) -> float:
@@ -154,7 +167,8 @@ def origin(like: Placed) -> Placed:
 def padded(texts: Sequence[Placed], spec: MetricSpec) -> tuple[Cloud, list[int]]:
     """A batch of clouds, centred and of unit length where the spec asks: vectors [b, n, d].
 
-    float64, but for the vectors of an inner product, whose float32 is as exact as the encoder's. A text whose vectors all vanish when centred keeps them as they were; the second value lists those texts.
+    float64, but for the vectors of an inner product, whose float32 is as exact as the encoder's.
+    A text whose vectors all vanish when centred keeps them as they were; the second value lists those texts.
     """
     longest, width = max(map(len, texts)), texts[0].text.vectors.shape[1]
     single = spec.ground.name in INNER and spec.centre.name == "none" and texts[0].text.vectors.dtype == torch.float32

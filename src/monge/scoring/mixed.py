@@ -11,7 +11,9 @@ from monge.spec.signature import library_fields
 from monge.types import CorpusStats, Result, Segment
 
 if TYPE_CHECKING:
+    from monge.encode.cache import Store
     from monge.scoring.prepared import Prepared
+    from monge.scoring.run import OnWindow
 
     Bound: TypeAlias = Prepared | Lexical
 
@@ -26,11 +28,14 @@ def run_mixed(
     stats: CorpusStats | None = None,
     progress: Callable[[int], None] | None = None,
     expect: Expected | None = None,
+    store: Store | None = None,
+    on_window: OnWindow | None = None,
 ) -> list[Result]:
     """Score re-iterable segments with every metric: results system by system, metrics in the given order.
 
     `files` are idf corpora by name, `stats` ready-made statistics;
-    `expect` maps a metric's name to the digests (or fields of a library) that a replay must meet.
+    `expect` maps a metric's name to the digests (or fields of a library) that a replay must meet;
+    `store` and `on_window` are those of `run`.
     """
     systems = list(dict.fromkeys(segment.system for segment in segments))
     if not systems:
@@ -46,6 +51,8 @@ def run_mixed(
             corpora=Corpora(files or {}, stats),
             progress=progress,
             expect=lambda metric, stats: _check_digests(metric, stats, expect or {}),
+            store=store,
+            on_window=on_window,
         )
         keys = [(system, k) for system in systems for k, _ in vectors]
         found.update(zip(keys, results, strict=True))

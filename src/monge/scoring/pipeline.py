@@ -9,6 +9,7 @@ from math import lcm
 import torch
 
 from monge.encode.batching import Counters, Vectors
+from monge.encode.cache import Store
 from monge.encode.protocol import Request
 from monge.scoring import clouds
 from monge.scoring.clouds import VANISHED, Placed, Text
@@ -34,14 +35,15 @@ class SegmentScore:
 class Windows:
     """Reads texts once for all metrics of a run: pieces and vectors, shared by readers."""
 
-    def __init__(self, metrics: Sequence[Prepared]) -> None:
+    def __init__(self, metrics: Sequence[Prepared], store: Store | None = None) -> None:
         requests: dict[Reader, list[Request]] = {}
         for metric in metrics:
             wanted = requests.setdefault(metric.reader, [])
             if metric.request not in wanted:
                 wanted.append(metric.request)
         self._vectors = {
-            reader: Vectors(reader.encoder, wanted, longest=reader.longest) for reader, wanted in requests.items()
+            reader: Vectors(reader.encoder, wanted, longest=reader.longest, store=store)
+            for reader, wanted in requests.items()
         }
 
     def read(self, texts: Sequence[str]) -> dict[Reader, Read]:
@@ -60,16 +62,26 @@ class Windows:
 
 
 Read = Mapping[str, tuple[Tokens, Mapping[Request, torch.Tensor]]]
+Recall = Callable[[Sequence[Segment]], list[list[SegmentScore]]]
 StatsOf = Callable[[Prepared, str], CorpusStats]
 
 
 def score_segments(
-    metrics: Sequence[Prepared], segments: Iterable[Segment], stats: StatsOf, windows: Windows, *, window: int = WINDOW
+    metrics: Sequence[Prepared],
+    segments: Iterable[Segment],
+    stats: StatsOf,
+    windows: Windows,
+    *,
+    window: int = WINDOW,
+    recall: Recall | None = None,
 ) -> Iterator[tuple[list[int], list[Segment], list[list[SegmentScore]]]]:
-    """Scores a window at a time: positions in the input, the segments, and for each metric their scores."""
+    """Scores a window at a time: positions in the input, the segments, and for each metric their scores.
+
+    `recall` may score a window in place of `score_window`, from what it remembers.
+    """
     block = lcm(1, *(m.spec.centre.size for m in metrics if isinstance(m.spec.centre, BatchCentre)))
     for positions, rows in windowed(segments, window, block):
-        yield positions, rows, score_window(metrics, rows, stats, windows)
+        yield positions, rows, recall(rows) if recall else score_window(metrics, rows, stats, windows)
 
 
 def windowed(segments: Iterable[Segment], size: int, block: int) -> Iterator[tuple[list[int], list[Segment]]]:

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from hashlib import blake2b
 
 import numpy as np
 
+from monge.encode.cache import Store
 from monge.encode.words import StaticEncoder
 from monge.errors import DataError
 from monge.scoring.fit import fit, reference_texts, source_texts
 from monge.scoring.pipeline import WINDOW, SegmentScore, Windows, score_segments
 from monge.scoring.prepared import HYPOTHESES, Prepared
+from monge.scoring.remembered import score_or_recall
 from monge.spec.parts import Idf
 from monge.spec.signature import ModelIdentity, sign
 from monge.text import stopwords
 from monge.types import CorpusStats, Result, Segment, Signature
 
 Texts = Iterable[str]
+OnWindow = Callable[[Sequence[Prepared], Sequence[Segment], list[list[SegmentScore]]], None]
 
 
 @dataclass(frozen=True)
@@ -117,15 +122,18 @@ def run(
     window: int = WINDOW,
     progress: Callable[[int], None] | None = None,
     expect: Callable[[Prepared, CorpusStats], None] | None = None,
+    store: Store | None = None,
+    on_window: OnWindow | None = None,
 ) -> list[Result]:
     """Score re-iterable segments with every metric: results system by system, metrics in the given order.
 
-    `expect` may look at a metric's statistics and refuse before anything is scored (replay).
+    `expect` may look at a metric's statistics and refuse before anything is scored (replay); `store`
+    keeps vectors and scores on disk; `on_window` sees the scores of a window as soon as they are there.
     """
     counts = Counter(segment.system for segment in segments)
     if not counts:
         raise DataError("there is nothing to score: no segments")
-    systems, windows = list(counts), Windows(metrics)
+    systems, windows = list(counts), Windows(metrics, store)
     stats = [fitted_stats(metric, segments, systems, corpora, windows) for metric in metrics]
     by_metric = {id(metric): one for metric, one in zip(metrics, stats, strict=True)}
     if expect is not None:
@@ -133,22 +141,31 @@ def run(
             for system in systems:
                 expect(metric, one[system])
     before = [_unknown(metric) for metric in metrics]
-    scored: dict[tuple[int, str], list[tuple[int, str, SegmentScore]]] = {
-        (k, system): [] for k in range(len(metrics)) for system in systems
-    }
-    for positions, rows, scores in score_segments(
-        metrics, segments, lambda metric, system: by_metric[id(metric)][system], windows, window=window
-    ):
+    scored = {(k, system): _Column() for k in range(len(metrics)) for system in systems}
+
+    def stats_of(metric: Prepared, system: str) -> CorpusStats:
+        return by_metric[id(metric)][system]
+
+    recall = None
+    if store is not None:
+        signed = [
+            {system: str(signature(m, one[system])) for system in systems}
+            for m, one in zip(metrics, stats, strict=True)
+        ]
+        recall = partial(score_or_recall, metrics, signed, stats=stats_of, windows=windows, store=store)
+    for positions, rows, scores in score_segments(metrics, segments, stats_of, windows, window=window, recall=recall):
         for k, column in enumerate(scores):
             for position, row, score in zip(positions, rows, column, strict=True):
-                scored[k, row.system].append((position, row.id, score))
+                scored[k, row.system].add(position, row.id, score)
+        if on_window is not None:
+            on_window(metrics, rows, scores)
         if progress is not None:
             progress(len(rows))
     work = windows.counters
-    encoding = {"texts": work.texts, "encoded": work.encoded, "pieces": work.pieces}
+    cost = {"texts": work.texts, "encoded": work.encoded, "pieces": work.pieces}
     lost = [_unknown(metric) - then for metric, then in zip(metrics, before, strict=True)]
     return [
-        _result(metric, system, scored[k, system], stats[k][system], {**encoding, **lost[k]})
+        _result(metric, system, scored[k, system], stats[k][system], lost[k], cost)
         for system in systems
         for k, metric in enumerate(metrics)
     ]
@@ -160,33 +177,43 @@ def _unknown(metric: Prepared) -> Counter[str]:
     return Counter(encoder.unknown()) if isinstance(encoder, StaticEncoder) else Counter()
 
 
+class _Column:
+    """Scores of one metric and system as they come in, a few bytes a segment."""
+
+    def __init__(self) -> None:
+        self.positions, self.winners, self.ids = array("q"), array("q"), list[str]()
+        self.parts: dict[str, array[float]] = {}
+        self.flags: dict[int, tuple[str, ...]] = {}
+
+    def add(self, position: int, identity: str, score: SegmentScore) -> None:
+        if score.flags:
+            self.flags[len(self.ids)] = score.flags
+        self.positions.append(position)
+        self.winners.append(score.winner)
+        self.ids.append(identity)
+        for name, value in score.parts.items():
+            self.parts.setdefault(name, array("d")).append(value)
+
+
 def _result(
-    metric: Prepared,
-    system: str,
-    rows: list[tuple[int, str, SegmentScore]],
-    stats: CorpusStats,
-    encoding: dict[str, int],
+    metric: Prepared, system: str, rows: _Column, stats: CorpusStats, lost: Mapping[str, int], cost: Mapping[str, int]
 ) -> Result:
-    rows = sorted(rows, key=lambda row: row[0])
-    scores = [score for _, _, score in rows]
-    segments = np.array([score.parts["score"] for score in scores], dtype=np.float64)
-    flags = tuple(score.flags for score in scores)
-    flagged = Counter(flag for each in flags for flag in each)
+    order = np.argsort(np.array(rows.positions), kind="stable")
+    parts = {name: np.array(values)[order] for name, values in rows.parts.items()}
+    flagged = Counter(flag for each in rows.flags.values() for flag in each)
     truncated = sum(count for flag, count in flagged.items() if flag.startswith("truncated-"))
+    segments = parts.pop("score")
     return Result(
         metric=metric.name,
         system=system,
         score=float(segments.mean()),
         segments=segments,
-        parts={
-            name: np.array([score.parts[name] for score in scores], dtype=np.float64)
-            for name in scores[0].parts
-            if name != "score"
-        },
-        ids=tuple(identity for _, identity, _ in rows),
+        parts=parts,
+        ids=tuple(rows.ids[i] for i in order),
         higher_is_better=metric.bounds.higher_is_better,
         signature=signature(metric, stats),
-        references=np.array([score.winner for score in scores], dtype=np.int64),
-        flags=flags,
-        run={"truncated": truncated, "flagged": dict(sorted(flagged.items())), **encoding},
+        references=np.array(rows.winners, dtype=np.int64)[order],
+        flags=tuple(rows.flags.get(i, ()) for i in order.tolist()),
+        run={"truncated": truncated, "flagged": dict(sorted(flagged.items())), **lost},
+        work=cost,
     )
