@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from importlib.metadata import version
 from typing import Annotated, Literal, cast
 
@@ -11,9 +12,12 @@ import typer
 from monge.cli import options
 from monge.cli.emit import coloured, emit, progress
 from monge.cli.evaluate import Resamples, Seed
-from monge.cli.score import _rows
 from monge.data.output import check_writable
+from monge.data.parallel import read_parallel
+from monge.data.tables import read_table
+from monge.errors import UsageError
 from monge.spec.presets import resolve
+from monge.types import Segment
 
 FORMATS = ("text", "json", "latex", "html")
 
@@ -64,7 +68,7 @@ def compare(
         resolve(name, changes, lang)  # a wrong name or setting is known before a model is loaded
     rows = _rows(table, hypotheses, references, source)
     from monge.render.comparisons import render_comparison
-    from monge.study import Testing, compare_segments
+    from monge.study import Resampling, compare_segments
     from monge.study.metrics import Where, ask
 
     asked = ask(names, changes=changes, lang=lang, where=Where(model, device, online))
@@ -75,7 +79,24 @@ def compare(
             asked,
             rows,
             test=cast("Literal['bootstrap', 'permutation']", test),
-            testing=Testing(resamples, confidence, alpha, seed),
+            resampling=Resampling(resamples, confidence, alpha, seed),
             progress=advance,
         )
     emit(render_comparison(found, output_format, version=version("monge"), colour=coloured(output)), output)
+
+
+def _rows(
+    table: str | None, hypotheses: list[str] | None, references: list[str] | None, source: str | None
+) -> list[Segment]:
+    """The segments of a table or of parallel files; the source in the reference's place where there is none."""
+    if table is not None and (hypotheses or references or source):
+        raise UsageError("give a table, or -t and -r files, not both")
+    if table is not None:
+        rows = list(read_table(table))
+    elif not hypotheses:
+        raise UsageError("nothing to compare: give two or more -t HYPOTHESES and -r REFERENCES, or a table")
+    elif not references and source is None:
+        raise UsageError("give -r REFERENCES, or -s SOURCE for a reference-free comparison")
+    else:
+        rows = list(read_parallel(hypotheses, references or (), source))
+    return rows if rows and rows[0].references else [replace(row, references=(row.source or "",)) for row in rows]

@@ -106,7 +106,7 @@ def evaluate(
             device=device,
             online=online,
             uniform_units=uniform_units,
-            testing=study.Testing(resamples, confidence, alpha, seed),
+            resampling=study.Resampling(resamples, confidence, alpha, seed),
             switches=switches(switch),
             progress=advance,
             opened=opened,

@@ -93,7 +93,7 @@ def sweep(
             model=model,
             device=device,
             online=online,
-            testing=study.Testing(resamples=resamples, seed=seed),
+            resampling=study.Resampling(resamples=resamples, seed=seed),
             progress=advance,
             opened=opened,
         )

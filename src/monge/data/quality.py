@@ -108,8 +108,9 @@ def read_table_judged(path: Path, human: str, against: str | None, wanted: tuple
 
 
 def _model_column(names: dict[str, object], human: str) -> str | None:
-    """The first column that by its name holds the model's own scores."""
-    return next((name for name in names if name != human and any(word in name.lower() for word in _MODEL_WORDS)), None)
+    """The column that by its name holds the model's own scores: the human one itself if it is so named."""
+    found = [name for name in names if any(word in name.lower() for word in _MODEL_WORDS)]
+    return human if human in found else next(iter(found), None)
 
 
 def _numbers(values: list[object]) -> Array | None:

@@ -2,7 +2,7 @@
 
 from monge.study.compare import compare, compare_scores, compare_segments
 from monge.study.comparison import Comparison, Standings, SystemScore, Versus
-from monge.study.evaluate import Testing, assess, evaluate
+from monge.study.evaluate import Resampling, assess, evaluate
 from monge.study.evaluation import Agreement, Evaluation, Figure, Order
 from monge.study.sweep import Curve, Sweep, sweep
 
@@ -13,10 +13,10 @@ __all__ = [
     "Evaluation",
     "Figure",
     "Order",
+    "Resampling",
     "Standings",
     "Sweep",
     "SystemScore",
-    "Testing",
     "Versus",
     "assess",
     "compare",

@@ -16,7 +16,7 @@ from monge.stats import PairwiseTests, bootstrap_means, clusters, pairwise_tests
 from monge.study import metrics as asking
 from monge.study.agreement import interval
 from monge.study.comparison import Comparison, Standings, SystemScore, Versus
-from monge.study.evaluate import USUAL, Testing
+from monge.study.evaluate import USUAL, Resampling
 from monge.study.pooled import Pooled, pooled, pooled_tests
 from monge.types import Array, Result, Segment
 
@@ -37,7 +37,7 @@ def compare(
     device: str = "auto",
     online: bool = False,
     test: Test = "bootstrap",
-    testing: Testing = USUAL,
+    resampling: Resampling = USUAL,
 ) -> Comparison:
     """Compare the outputs of systems for the same items.
 
@@ -52,7 +52,7 @@ def compare(
         device: Where it runs.
         online: Whether a named model may be fetched.
         test: Whose corrected p-values make the clusters.
-        testing: Resamples, confidence, alpha and seed.
+        resampling: Resamples, confidence, alpha and seed.
     """
     references = list(references) if references is not None else None
     sources = list(sources) if sources is not None else None
@@ -63,7 +63,7 @@ def compare(
     ]
     where = asking.Where(model, device, online)
     asked = asking.ask(metrics, changes=settings, lang=lang, where=where)
-    return compare_segments(asked, rows, test=test, testing=testing)
+    return compare_segments(asked, rows, test=test, resampling=resampling)
 
 
 def compare_segments(
@@ -71,7 +71,7 @@ def compare_segments(
     rows: Iterable[Segment],
     *,
     test: Test = "bootstrap",
-    testing: Testing = USUAL,
+    resampling: Resampling = USUAL,
     progress: Callable[[int], None] | None = None,
 ) -> Comparison:
     """Compare the systems named in re-iterable segments; every system must have the same items."""
@@ -85,8 +85,10 @@ def compare_segments(
     for k, one in enumerate(asked):
         mine = results[k :: len(asked)]
         counts = pooled(one.metric, list(by_system.values()))
-        standings.append(_standings(one, mine, counts, test, testing))
-    return Comparison(tuple(standings), testing.seed, testing.resamples, testing.confidence, testing.alpha, test)
+        standings.append(_standings(one, mine, counts, test, resampling))
+    return Comparison(
+        tuple(standings), resampling.seed, resampling.resamples, resampling.confidence, resampling.alpha, test
+    )
 
 
 def _aligned(rows: Iterable[Segment]) -> dict[str, list[Segment]]:
@@ -112,7 +114,7 @@ def _aligned(rows: Iterable[Segment]) -> dict[str, list[Segment]]:
 
 
 def _standings(
-    asked: asking.Asked, results: Sequence[Result], counts: Pooled | None, test: Test, testing: Testing
+    asked: asking.Asked, results: Sequence[Result], counts: Pooled | None, test: Test, resampling: Resampling
 ) -> Standings:
     names = [one.system for one in results]
     if counts is None:
@@ -121,10 +123,10 @@ def _standings(
             np.stack([one.segments for one in results]),
             higher_is_better=asked.higher_is_better,
             test=test,
-            testing=testing,
+            resampling=resampling,
         )
     else:
-        systems, pairs = _compare_pooled(names, counts, asked.higher_is_better, test, testing)
+        systems, pairs = _compare_pooled(names, counts, asked.higher_is_better, test, resampling)
     return Standings(
         metric=asked.name,
         label=asked.label,
@@ -143,30 +145,32 @@ def compare_scores(
     *,
     higher_is_better: bool = True,
     test: Test = "bootstrap",
-    testing: Testing = USUAL,
+    resampling: Resampling = USUAL,
 ) -> tuple[tuple[SystemScore, ...], tuple[Versus, ...]]:
     """The statistics alone: scores [systems, segments] -> each system's mean, interval and cluster, and all pairs."""
     values = np.asarray(scores, dtype=np.float64)
     tests = {
-        method: pairwise_tests(values, method=method, resamples=testing.resamples, seed=testing.seed)
+        method: pairwise_tests(values, method=method, resamples=resampling.resamples, seed=resampling.seed)
         for method in TESTS
     }
-    found = bootstrap_means(values, level=testing.confidence, resamples=testing.resamples, seed=testing.seed)
+    found = bootstrap_means(values, level=resampling.confidence, resamples=resampling.resamples, seed=resampling.seed)
     bounds = [(one.low, one.high) for one in found]
-    return _gathered(names, values.mean(axis=1), bounds, tests, higher_is_better, test, testing)
+    return _gathered(names, values.mean(axis=1), bounds, tests, higher_is_better, test, resampling)
 
 
 def _compare_pooled(
-    names: Sequence[str], counts: Pooled, higher_is_better: bool, test: Test, testing: Testing
+    names: Sequence[str], counts: Pooled, higher_is_better: bool, test: Test, resampling: Resampling
 ) -> tuple[tuple[SystemScore, ...], tuple[Versus, ...]]:
     values = counts.scores(counts.counts.sum(axis=1))
-    drawn = counts.resampled(resamples=testing.resamples, seed=testing.seed)
+    drawn = counts.resampled(resamples=resampling.resamples, seed=resampling.seed)
     tests = {
-        method: pooled_tests(counts, values, method=method, resamples=testing.resamples, seed=testing.seed, drawn=drawn)
+        method: pooled_tests(
+            counts, values, method=method, resamples=resampling.resamples, seed=resampling.seed, drawn=drawn
+        )
         for method in TESTS
     }
-    bounds = [interval(row, testing.confidence) or (float(row.min()), float(row.max())) for row in drawn]
-    return _gathered(names, values, bounds, tests, higher_is_better, test, testing)
+    bounds = [interval(row, resampling.confidence) or (float(row.min()), float(row.max())) for row in drawn]
+    return _gathered(names, values, bounds, tests, higher_is_better, test, resampling)
 
 
 def _gathered(
@@ -176,11 +180,11 @@ def _gathered(
     tests: Mapping[Test, PairwiseTests],
     higher_is_better: bool,
     test: Test,
-    testing: Testing,
+    resampling: Resampling,
 ) -> tuple[tuple[SystemScore, ...], tuple[Versus, ...]]:
     boot, perm = tests["bootstrap"], tests["permutation"]
     chosen = boot if test == "bootstrap" else perm
-    ranks = clusters(values, chosen.corrected, alpha=testing.alpha, higher_is_better=higher_is_better)
+    ranks = clusters(values, chosen.corrected, alpha=resampling.alpha, higher_is_better=higher_is_better)
     systems = tuple(
         SystemScore(name, float(value), low, high, int(rank))
         for name, value, (low, high), rank in zip(names, values, bounds, ranks, strict=True)

@@ -30,7 +30,7 @@ UNIFORM_UNITS = (
 
 
 @dataclass(frozen=True)
-class Testing:
+class Resampling:
     """How intervals are drawn and differences are tested."""
 
     resamples: int = RESAMPLES
@@ -45,7 +45,7 @@ class Testing:
             raise InvalidSetting(f"confidence {self.confidence} and alpha {self.alpha} must be between 0 and 1")
 
 
-USUAL = Testing()
+USUAL = Resampling()
 
 
 def evaluate(
@@ -64,7 +64,7 @@ def evaluate(
     device: str = "auto",
     online: bool = False,
     uniform_units: bool = False,
-    testing: Testing = USUAL,
+    resampling: Resampling = USUAL,
     switches: Mapping[str, Any] | None = None,
     progress: Callable[[int], None] | None = None,
     opened: Callable[[Sequence[Judged]], None] | None = None,
@@ -86,7 +86,7 @@ def evaluate(
         device: Where it runs.
         online: Whether a named model may be fetched.
         uniform_units: Give every metric the same units and weights, and tell whether that changes their order.
-        testing: Resamples, confidence, alpha and seed.
+        resampling: Resamples, confidence, alpha and seed.
         switches: What else the data set's file lets one choose.
         progress: Called with the number of segments done.
         opened: Called with what was read, before anything is scored.
@@ -108,7 +108,7 @@ def evaluate(
             metrics, changes=settings, lang=lang, where=where, rule=every[0].references, last=UNIFORM_UNITS
         )
     pools = _scored(asked, every, progress)
-    return assess(pools, statistics, testing=testing, doubled=uniform_units)
+    return assess(pools, statistics, resampling=resampling, doubled=uniform_units)
 
 
 def _scored(
@@ -127,7 +127,7 @@ def assess(
     pools: Sequence[tuple[Judged, Sequence[Scored]]],
     statistics: Sequence[Sequence[str]],
     *,
-    testing: Testing = USUAL,
+    resampling: Resampling = USUAL,
     doubled: bool = False,
 ) -> Evaluation:
     """The evaluation of scores that are there already; pure.
@@ -144,19 +144,19 @@ def assess(
         half = len(scored) // 2 if doubled else 0
         shown.append((judged, scored[half:]))
         for name in names:
-            table, test, notes = _table(judged, scored[half:], name, testing)
+            table, test, notes = _table(judged, scored[half:], name, resampling)
             agreements += table
             tests |= test
             warnings += [line for line in notes if line not in warnings]
             if doubled:
-                own = _table(judged, scored[:half], name, testing)[0]
+                own = _table(judged, scored[:half], name, resampling)[0]
                 orders.append(Order(judged.human, name, _order(own), _order(table)))
     return Evaluation(
         agreements=tuple(agreements),
-        seed=testing.seed,
-        resamples=testing.resamples,
-        confidence=testing.confidence,
-        alpha=testing.alpha,
+        seed=resampling.seed,
+        resamples=resampling.resamples,
+        confidence=resampling.confidence,
+        alpha=resampling.alpha,
         tests=tests,
         warnings=tuple(warnings),
         orders=tuple(orders),
@@ -180,14 +180,14 @@ class _Column:
 
 
 def _table(
-    judged: Judged, scored: Sequence[Scored], statistic: str, testing: Testing
+    judged: Judged, scored: Sequence[Scored], statistic: str, resampling: Resampling
 ) -> tuple[list[Agreement], dict[str, str], list[str]]:
     """A row a metric, the tests behind the marks, and what the user should know."""
     columns: dict[str, _Column] = {}
     notes = []
     for number, name in enumerate(judged.groups):
         try:
-            columns[name] = _column(judged, scored, statistic, name, testing, seed=testing.seed + number)
+            columns[name] = _column(judged, scored, statistic, name, resampling, seed=resampling.seed + number)
         except UndefinedError as problem:
             notes.append(f"{name}: {problem}; the group is left out")
     if not columns:
@@ -204,8 +204,8 @@ def _table(
             level=judged.level,
             human=judged.human,
             statistic=statistic,
-            groups={name: _figure(column, k, testing) for name, column in columns.items()},
-            mean=_figure(mean, k, testing),
+            groups={name: _figure(column, k, resampling) for name, column in columns.items()},
+            mean=_figure(mean, k, resampling),
             excluded=excluded,
         )
         for k, one in enumerate(scored)
@@ -215,7 +215,7 @@ def _table(
 
 
 def _column(
-    judged: Judged, scored: Sequence[Scored], statistic: str, name: str, testing: Testing, *, seed: int
+    judged: Judged, scored: Sequence[Scored], statistic: str, name: str, resampling: Resampling, *, seed: int
 ) -> _Column:
     group = judged.groups[name]
     asked: Question = question(group, statistic, judged.direction)
@@ -224,7 +224,7 @@ def _column(
         for one in scored
     ]
     values = [asked.value(one) for one in scores]
-    drawn = draws(asked, scores, resamples=testing.resamples, seed=seed)
+    drawn = draws(asked, scores, resamples=resampling.resamples, seed=seed)
     return _Column(np.array(values), drawn, standing(values, drawn, asked, scores), asked.n)
 
 
@@ -246,9 +246,9 @@ def _mean_column(columns: Mapping[str, _Column], weights: Array) -> _Column:
     return _Column(values, drawn, standing(values.tolist(), drawn, None, []), count)
 
 
-def _figure(column: _Column, index: int, testing: Testing) -> Figure:
-    bounds = interval(column.drawn[index], testing.confidence)
+def _figure(column: _Column, index: int, resampling: Resampling) -> Figure:
+    bounds = interval(column.drawn[index], resampling.confidence)
     low, high = bounds if bounds is not None else (None, None)
     contested = len(column.values) > 1
-    mark = column.standing.mark(index, testing.alpha) if contested else ""
+    mark = column.standing.mark(index, resampling.alpha) if contested else ""
     return Figure(float(column.values[index]), low, high, column.n, mark, float(column.standing.p_values[index]))

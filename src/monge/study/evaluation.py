@@ -130,21 +130,22 @@ class Evaluation:
 
 
 def _standing(table: Sequence[Agreement]) -> dict[str, Any]:
-    columns = {
-        name: [one.groups[name] if name != MEAN else one.mean for one in table] for name in (*table[0].groups, MEAN)
-    }
-    return {
+    """How the metrics of a table stand: means with intervals and, where there are several, who is best and who tied."""
+    found: dict[str, Any] = {
         "human": table[0].human,
         "statistic": table[0].statistic,
         "metrics": [one.label for one in table],
         "mean": [{"value": one.mean.value, "low": one.mean.low, "high": one.mean.high} for one in table],
-        "best": {
-            name: next(one.label for one, figure in zip(table, figures, strict=True) if figure.mark == "best")
-            for name, figures in columns.items()
-        },
-        "tied": {
-            name: [one.label for one, figure in zip(table, figures, strict=True) if figure.mark == "tied"]
-            for name, figures in columns.items()
-        },
-        "p_values": {name: [figure.p_value for figure in figures] for name, figures in columns.items()},
     }
+    columns = {name: [one.groups.get(name, one.mean) for one in table] for name in (*table[0].groups, MEAN)}
+
+    def marked(mark: str) -> dict[str, list[str]]:
+        return {
+            name: [one.label for one, figure in zip(table, figures, strict=True) if figure.mark == mark]
+            for name, figures in columns.items()
+        }
+
+    if len(table) > 1:
+        found |= {"best": {name: labels[0] for name, labels in marked("best").items()}, "tied": marked("tied")}
+        found["p_values"] = {name: [figure.p_value for figure in figures] for name, figures in columns.items()}
+    return found

@@ -13,7 +13,7 @@ from monge.errors import UsageError
 from monge.spec.presets import resolve
 from monge.study import metrics as asking
 from monge.study.agreement import named
-from monge.study.evaluate import USUAL, Testing, assess
+from monge.study.evaluate import USUAL, Resampling, assess
 from monge.study.evaluation import Agreement
 from monge.study.scores import score_judged
 from monge.study.vary import Variation, joined, points, variation
@@ -102,7 +102,7 @@ def sweep(
     model: str = "auto",
     device: str = "auto",
     online: bool = False,
-    testing: Testing = USUAL,
+    resampling: Resampling = USUAL,
     progress: Callable[[int], None] | None = None,
     opened: Callable[[Sequence[Judged]], None] | None = None,
 ) -> Sweep:
@@ -135,12 +135,12 @@ def sweep(
     curves = []
     for k, name in enumerate(metrics):
         mine = scored[k * len(tried) : (k + 1) * len(tried)]
-        found = assess([(judged, mine)], [[named(statistic or judged.statistic, judged.kind)]], testing=testing)
+        found = assess([(judged, mine)], [[named(statistic or judged.statistic, judged.kind)]], resampling=resampling)
         curves.append(Curve(name, found.agreements, _best(found.agreements)))
     if held:
         chosen = [loaded(curve.metric, tried[curve.chosen]) for curve in curves]
         apart, marks = joined([(one, score_judged(chosen, one, progress=progress)) for one in held])
-        final = assess([(apart, marks)], [[named(statistic or apart.statistic, apart.kind)]], testing=testing)
+        final = assess([(apart, marks)], [[named(statistic or apart.statistic, apart.kind)]], resampling=resampling)
         curves = [replace(curve, test=one) for curve, one in zip(curves, final.agreements, strict=True)]
     return Sweep(
         variations=variations,
@@ -148,9 +148,9 @@ def sweep(
         curves=tuple(curves),
         development=judged.dataset,
         test=test,
-        seed=testing.seed,
-        resamples=testing.resamples,
-        alpha=testing.alpha,
+        seed=resampling.seed,
+        resamples=resampling.resamples,
+        alpha=resampling.alpha,
         warnings=tuple(dict.fromkeys(line for one in (*dev, *held) for line in one.warnings)),
     )
 

@@ -1,0 +1,140 @@
+"""`compare`: the tests of `stats` on systems, corpus scores by kept counts, speed, the command."""
+
+import json
+import time
+
+import numpy as np
+import pytest
+import sacrebleu
+
+import monge
+from monge.cli.main import run
+from monge.errors import Misaligned, UsageError
+from monge.render.comparisons import render_comparison
+from monge.stats import pairwise_tests
+from monge.study import Resampling, compare, compare_scores
+
+REFERENCES = [
+    f"the {a} {b} sat on the {c} mat today"
+    for a in ["red", "big", "old"]
+    for b in ["cat", "dog"]
+    for c in ["new", "wet", "far"]
+]
+GOOD = [line.replace("today", "now") if k % 4 == 0 else line for k, line in enumerate(REFERENCES)]
+FAIR = [line.replace("sat on", "stood by") if k % 2 == 0 else line for k, line in enumerate(REFERENCES)]
+BAD = ["a thing was somewhere" if k % 3 else line for k, line in enumerate(REFERENCES)]
+SYSTEMS = {"good": GOOD, "fair": FAIR, "bad": BAD}
+
+
+def test_a_thousand_resamples_of_five_systems_take_less_than_two_seconds():
+    random = np.random.default_rng(0)
+    scores = random.normal(size=3000) + random.normal(size=(5, 3000)) * 0.5 + np.arange(5)[:, None] * 0.1
+    start = time.perf_counter()
+    systems, pairs = compare_scores("abcde", scores)
+    assert time.perf_counter() - start < 2
+    assert len(pairs) == 10
+    assert [one.cluster for one in systems] == [5, 4, 3, 2, 1]
+
+
+def test_p_values_are_those_of_the_paired_tests():
+    scores = np.random.default_rng(2).normal([[0.0], [0.1], [0.6]], 1, size=(3, 60))
+    _, pairs = compare_scores("abc", scores, resampling=Resampling(resamples=300, seed=7))
+    for method in ("bootstrap", "permutation"):
+        expected = pairwise_tests(scores, method=method, resamples=300, seed=7)
+        found = [getattr(one, method) for one in pairs]
+        assert found == [expected.p_values[i, j] for i, j in ((0, 1), (0, 2), (1, 2))]
+        assert getattr(pairs[1], f"{method}_holm") == expected.corrected[0, 2]
+
+
+def test_lower_can_be_better():
+    scores = np.random.default_rng(2).normal([[0.0], [2.0]], 1, size=(2, 60))
+    systems, _ = compare_scores("ab", scores, higher_is_better=False)
+    assert [one.cluster for one in systems] == [1, 2]
+
+
+@pytest.mark.parametrize("metric", ["bleu", "chrf", "chrf++", "ter"])
+def test_corpus_scores_are_the_library_s_and_their_resamples_too(metric):
+    found = compare(SYSTEMS, REFERENCES, [metric], resampling=Resampling(resamples=40, seed=3)).standings[0]
+    scorer = {
+        "bleu": sacrebleu.metrics.BLEU(),
+        "chrf": sacrebleu.metrics.CHRF(),
+        "chrf++": sacrebleu.metrics.CHRF(word_order=2),
+        "ter": sacrebleu.metrics.TER(),
+    }[metric]
+    assert found.of == "corpus score"
+    for one in found.systems:
+        assert one.score == pytest.approx(scorer.corpus_score(SYSTEMS[one.system], [REFERENCES]).score)
+    n = len(REFERENCES)
+    random = np.random.default_rng(3)
+    drawn = [[int(k) for k in row] for row in random.integers(n, size=(40, n))]
+    scores = [scorer.corpus_score([BAD[k] for k in row], [[REFERENCES[k] for k in row]]).score for row in drawn]
+    low, high = np.quantile(scores, [0.025, 0.975])
+    assert (found.systems[2].low, found.systems[2].high) == pytest.approx((low, high))
+
+
+def test_swapping_outputs_is_swapping_counts():
+    from monge.study.metrics import ask
+    from monge.study.pooled import pooled
+    from monge.types import Segment
+
+    rows = [
+        [Segment(str(k), h, (r,)) for k, (h, r) in enumerate(zip(s[:3], REFERENCES[:3], strict=True))]
+        for s in (GOOD, BAD)
+    ]
+    counts = pooled(ask(["chrf"])[0].metric, rows)
+    found = counts.swapped(0, 1, resamples=8, seed=0)  # all 2^3 swaps
+    scorer = sacrebleu.metrics.CHRF()
+    expected = []
+    for bits in range(8):
+        one = [BAD[k] if bits >> k & 1 else GOOD[k] for k in range(3)]
+        two = [GOOD[k] if bits >> k & 1 else BAD[k] for k in range(3)]
+        expected.append(
+            scorer.corpus_score(one, [REFERENCES[:3]]).score - scorer.corpus_score(two, [REFERENCES[:3]]).score
+        )
+    assert found == pytest.approx(expected)
+
+
+def test_systems_must_answer_the_same_items():
+    with pytest.raises(Misaligned):
+        compare({"a": GOOD, "b": BAD[:-1]}, REFERENCES, ["chrf"])
+    with pytest.raises(UsageError, match="two systems"):
+        compare({"a": GOOD}, REFERENCES, ["chrf"])
+
+
+def test_it_is_public():
+    assert monge.compare is compare
+    assert {"compare", "evaluate"} <= set(monge.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = monge.nothing
+
+
+@pytest.mark.parametrize("form", ["text", "latex", "html"])
+def test_formats(form):
+    found = compare(SYSTEMS, REFERENCES, ["rouge1", "ter"], resampling=Resampling(resamples=100))
+    shown = render_comparison(found, form, version="9")
+    assert "good" in shown and f"{found.standings[0].systems[0].score:.4f}" in shown
+    assert "Holm" in shown and "seed 12345" in shown and "corpus score" in shown
+
+
+def test_the_command(tmp_path, capsys):
+    for name, lines in {**SYSTEMS, "reference": REFERENCES}.items():
+        (tmp_path / name).write_text("\n".join(lines) + "\n")
+    files = [word for name in SYSTEMS for word in ("-t", str(tmp_path / name))]
+    given = ["compare", *files, "-r", str(tmp_path / "reference"), "-m", "rouge1", "-f", "json"]
+    assert run([*given, "--resamples", "200", "--test", "permutation"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    (result,) = found["results"]
+    assert [one["system"] for one in result["systems"]] == list(SYSTEMS)
+    assert result["systems"][0]["cluster"] == 1
+    assert {"p", "holm"} == set(result["pairs"][0]["bootstrap"])
+    assert found["study"] == {
+        "seed": 12345,
+        "resamples": 200,
+        "confidence": 0.95,
+        "alpha": 0.05,
+        "test": "permutation",
+        "correction": "Holm",
+    }
+    assert run([*given, "--test", "luck"]) == 2
+    assert run(["compare", "-t", str(tmp_path / "good"), "-m", "rouge1"]) == 2
+    capsys.readouterr()

@@ -1,0 +1,213 @@
+"""`evaluate` on a small table, with metrics of words so that no model is needed."""
+
+import csv
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from monge.cli.main import run
+from monge.data import open_dataset
+from monge.errors import DataError, InvalidSetting, UnknownName
+from monge.render.evaluations import render_evaluation
+from monge.stats import pearson
+from monge.study import Resampling, assess, evaluate
+from monge.study.metrics import ask
+from monge.study.scores import score_judged
+
+WORDS = [
+    "the",
+    "quick",
+    "brown",
+    "fox",
+    "jumps",
+    "over",
+    "lazy",
+    "dogs",
+    "while",
+    "nine",
+    "small",
+    "cats",
+    "watch",
+    "from",
+    "a",
+    "warm",
+    "wall",
+]
+FAST = Resampling(resamples=100)
+
+
+def write(path, groups=("one", "two"), n=24, seed=0, systems=("",), **columns):
+    """A table whose human score is the share of the reference's words that were kept, with noise."""
+    random = np.random.default_rng(seed)
+    rows = []
+    for group in groups:
+        for number in range(n):
+            for system in systems:
+                reference = list(random.choice(WORDS, 8))
+                kept = random.uniform(size=8) < random.uniform(0.2, 1)
+                hypothesis = [word if keep else "zzz" for word, keep in zip(reference, kept, strict=True)]
+                human = kept.mean() + random.normal() * 0.1
+                row = {"id": str(number), "hypothesis": " ".join(hypothesis), "reference": " ".join(reference)}
+                row |= {"human": f"{human:.4f}", "group": group, "system": system}
+                rows.append(row | {name: value(human) for name, value in columns.items()})
+    with path.open("w", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]), delimiter="\t", lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    return path
+
+
+@pytest.fixture
+def table(tmp_path):
+    return write(tmp_path / "judged.tsv")
+
+
+def test_values_intervals_and_means(table):
+    found = evaluate("table", table, ["chrf", "rouge1", "ter"], resampling=FAST)
+    judged = open_dataset("table", table)
+    scored = score_judged(ask(["chrf", "ter"]), judged)
+    chrf, ter = found.agreements[0], found.agreements[2]
+    for name, group in judged.groups.items():
+        assert chrf.groups[name].value == pytest.approx(pearson(group.scores, scored[0].groups[name]))
+        assert ter.groups[name].value == pytest.approx(-pearson(group.scores, scored[1].groups[name]))
+        assert chrf.groups[name].low < chrf.groups[name].value < chrf.groups[name].high
+    assert ter.mean.value > 0.5, "a distance agrees with people when it is low"
+    assert chrf.mean.value == pytest.approx(np.mean([one.value for one in chrf.groups.values()]))
+    assert sum(one.mean.mark == "best" for one in found.agreements) == 1
+
+
+def test_the_json_is_that_of_the_design(table):
+    found = json.loads(render_evaluation(evaluate("table", table, ["chrf"], resampling=FAST), "json", version="9"))
+    (result,) = found["results"]
+    keys = ["metric", "signature", "dataset", "text", "level", "human", "statistic", "groups", "mean", "excluded"]
+    assert list(result) == keys
+    assert (found["monge"], result["metric"], result["statistic"], result["level"]) == (
+        "9",
+        "chrf",
+        "pearson",
+        "segment",
+    )
+    assert set(result["groups"]["one"]) == {"value", "low", "high", "n"}
+    assert found["study"]["seed"] == 12345
+
+
+def test_one_result_a_metric_a_human_column_and_a_statistic(tmp_path):
+    table = write(tmp_path / "t.tsv", other=lambda human: f"{human**2:.4f}")
+    found = evaluate(
+        "table", table, ["chrf", "rouge1"], human=["human", "other"], statistic=["pearson", "kendall"], resampling=FAST
+    )
+    shown = [(one.human, one.statistic, one.metric) for one in found.agreements]
+    assert shown == [(h, s, m) for h in ("human", "other") for s in ("pearson", "kendall") for m in ("chrf", "rouge1")]
+
+
+def test_a_seed_means_the_same_intervals(table):
+    one, same, other = (
+        evaluate("table", table, ["chrf"], resampling=Resampling(50, seed=s)).agreements[0] for s in (1, 1, 2)
+    )
+    assert one.groups == same.groups
+    assert one.groups["one"].low != other.groups["one"].low
+
+
+def test_equal_groups_are_drawn_apart(tmp_path):
+    table = write(tmp_path / "t.tsv", groups=("one",))
+    judged = open_dataset("table", table)
+    group = judged.groups["one"]
+    twice = replace(judged, groups={"a": group, "b": group})
+    scored = score_judged(ask(["chrf"]), twice)
+    found = assess([(twice, scored)], [["pearson"]], resampling=FAST).agreements[0]
+    assert found.groups["a"].value == found.groups["b"].value
+    assert found.groups["a"].low != found.groups["b"].low
+
+
+def test_a_group_without_a_value_is_left_out_and_told(tmp_path):
+    table = write(tmp_path / "t.tsv")
+    lines = table.read_text().splitlines()
+    head = lines[0].split("\t")
+    place = head.index("human")
+    rows = [line.split("\t") for line in lines[1:]]
+    for row in rows:
+        if "two" in row:
+            row[place] = "0.5"
+    table.write_text("\n".join(["\t".join(head), *("\t".join(row) for row in rows)]) + "\n")
+    found = evaluate("table", table, ["chrf"], resampling=FAST)
+    (one,) = found.agreements
+    assert list(one.groups) == ["one"]
+    assert one.excluded["groups without a value"] == 1
+    assert any("constant" in line for line in found.warnings)
+    with pytest.raises(DataError, match="no value on any group"):
+        evaluate("table", table, ["chrf"], pairs=["two"], resampling=FAST)
+
+
+def test_systems_are_judged_by_their_mean(tmp_path):
+    table = write(tmp_path / "t.tsv", systems=("a", "b", "c", "d", "e"), groups=("one",))
+    found = evaluate("table", table, ["rouge1"], level="system", statistic=["pearson", "acc23"], resampling=FAST)
+    assert [(one.level, one.statistic, one.groups["one"].n) for one in found.agreements] == [
+        ("system", "pearson", 5),
+        ("system", "acc23", 5),
+    ]
+
+
+def test_mistakes_are_named_before_anything_is_read(tmp_path):
+    with pytest.raises(UnknownName, match="did you mean chrf"):
+        evaluate("table", tmp_path / "none.tsv", ["chrff"])
+    with pytest.raises(InvalidSetting, match="twice"):
+        evaluate("table", tmp_path / "none.tsv", ["chrf", "chrf"])
+    with pytest.raises(InvalidSetting, match="resamples"):
+        Resampling(resamples=0)
+
+
+@pytest.mark.parametrize("form", ["text", "latex", "html"])
+def test_every_format_shows_values_marks_test_and_seed(table, form):
+    found = evaluate("table", table, ["chrf", "rouge1", "rouge2"], resampling=FAST)
+    shown = render_evaluation(found, form, version="9")
+    assert shown.endswith("\n")
+    assert f"{found.agreements[0].mean.value:.3f}" in shown
+    assert "Williams" in shown and "seed 12345" in shown and "Holm" in shown
+    assert {"text": "* best", "latex": r"\textbf{", "html": 'class="best"'}[form] in shown
+
+
+def test_many_groups_stand_below_each_other(tmp_path):
+    table = write(tmp_path / "t.tsv", groups=[f"g{k}" for k in range(12)], n=6)
+    lines = render_evaluation(evaluate("table", table, ["chrf", "ter"], resampling=FAST), "text", version="9").split(
+        "\n"
+    )
+    assert lines[1].split() == ["chrf", "ter"]
+    assert [line.split()[0] for line in lines if line.startswith("g")] == [f"g{k}" for k in range(12)]
+
+
+def test_the_command(table, capsys):
+    options = ["--data", str(table), "-m", "chrf", "-m", "ter", "--pairs", "one", "--resamples", "50"]
+    assert run(["evaluate", "table", *options, "-f", "json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [one["metric"] for one in found["results"]] == ["chrf", "ter"]
+    assert list(found["results"][0]["groups"]) == ["one"]
+    assert run(["evaluate", "table", *options, "--set", "layers=3"]) == 2
+    assert "chrf" in capsys.readouterr().err
+    assert run(["evaluate", "table", *options, "--human", "nope"]) != 0
+    assert "human" in capsys.readouterr().err
+
+
+def test_the_wrong_column_guard_reaches_the_user(tmp_path, capsys):
+    table = write(tmp_path / "t.tsv", groups=("one",), model_scores=lambda human: f"{2 * human + 1:.6f}")
+    assert run(["evaluate", "table", "--data", str(table), "-m", "chrf", "--human", "model_scores", "-q"]) == 0
+    said = capsys.readouterr().err
+    assert "warning" in said and "model_scores" in said
+
+
+def test_figures(table, tmp_path, capsys):
+    options = ["--data", str(table), "-m", "chrf", "-m", "rouge1", "--resamples", "50", "-q"]
+    folder = tmp_path / "figures"
+    assert run(["evaluate", "table", *options, "--figures", str(folder)]) == 0
+    drawn = sorted(path.name for path in folder.iterdir())
+    assert drawn == [
+        "table-distributions.svg",
+        "table-human-pearson-bars.svg",
+        "table-metrics.svg",
+        "table-scatter.svg",
+    ]
+    first = (folder / "table-metrics.svg").read_bytes()
+    assert run(["evaluate", "table", *options, "--figures", str(folder)]) == 0
+    assert (folder / "table-metrics.svg").read_bytes() == first, "the same figure tomorrow"
+    capsys.readouterr()
