@@ -1,11 +1,11 @@
 """`evaluate` on a small table, with metrics of words so that no model is needed."""
 
-import csv
 import json
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from study_tables import write
 
 from monge.cli.main import run
 from monge.data import open_dataset
@@ -16,47 +16,7 @@ from monge.study import Resampling, assess, evaluate
 from monge.study.metrics import ask
 from monge.study.scores import score_judged
 
-WORDS = [
-    "the",
-    "quick",
-    "brown",
-    "fox",
-    "jumps",
-    "over",
-    "lazy",
-    "dogs",
-    "while",
-    "nine",
-    "small",
-    "cats",
-    "watch",
-    "from",
-    "a",
-    "warm",
-    "wall",
-]
 FAST = Resampling(resamples=100)
-
-
-def write(path, groups=("one", "two"), n=24, seed=0, systems=("",), **columns):
-    """A table whose human score is the share of the reference's words that were kept, with noise."""
-    random = np.random.default_rng(seed)
-    rows = []
-    for group in groups:
-        for number in range(n):
-            for system in systems:
-                reference = list(random.choice(WORDS, 8))
-                kept = random.uniform(size=8) < random.uniform(0.2, 1)
-                hypothesis = [word if keep else "zzz" for word, keep in zip(reference, kept, strict=True)]
-                human = kept.mean() + random.normal() * 0.1
-                row = {"id": str(number), "hypothesis": " ".join(hypothesis), "reference": " ".join(reference)}
-                row |= {"human": f"{human:.4f}", "group": group, "system": system}
-                rows.append(row | {name: value(human) for name, value in columns.items()})
-    with path.open("w", newline="") as file:
-        writer = csv.DictWriter(file, list(rows[0]), delimiter="\t", lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-    return path
 
 
 @pytest.fixture
