@@ -56,6 +56,8 @@ def compare(
         str, typer.Option("--format", "-f", metavar="|".join(FORMATS), envvar="MONGE_FORMAT", help="Output format.")
     ] = "text",
     output: options.Output = None,
+    cache: options.Cache = None,
+    no_cache: options.NoCache = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Compare systems: scores with intervals, paired tests of every two, clusters that cannot be told apart."""
@@ -80,6 +82,7 @@ def compare(
             rows,
             test=cast("Literal['bootstrap', 'permutation']", test),
             resampling=Resampling(resamples, confidence, alpha, seed),
+            cache=None if no_cache else cache,
             progress=advance,
         )
     emit(render_comparison(found, output_format, version=version("monge"), colour=coloured(output)), output)

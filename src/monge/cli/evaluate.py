@@ -69,6 +69,8 @@ def evaluate(
     output: options.Output = None,
     figures: Annotated[str | None, typer.Option("--figures", metavar="DIR", help="Draw figures into DIR.")] = None,
     figure_format: Annotated[str, typer.Option("--figure-format", metavar="svg|png", help="Of the figures.")] = "svg",
+    cache: options.Cache = None,
+    no_cache: options.NoCache = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Correlate metrics with human judgements, group by group, and test which are best."""
@@ -108,6 +110,7 @@ def evaluate(
             uniform_units=uniform_units,
             resampling=study.Resampling(resamples, confidence, alpha, seed),
             switches=switches(switch),
+            cache=None if no_cache else cache,
             progress=advance,
             opened=opened,
         )

@@ -55,6 +55,8 @@ def sweep(
     ] = "text",
     output: options.Output = None,
     figure: Annotated[str | None, typer.Option("--figure", metavar="FILE.svg|.png", help="Draw the curves.")] = None,
+    cache: options.Cache = None,
+    no_cache: options.NoCache = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Vary any setting, encoding once: a curve a group, the best value, and its score on other data."""
@@ -94,6 +96,7 @@ def sweep(
             device=device,
             online=online,
             resampling=study.Resampling(resamples=resamples, seed=seed),
+            cache=None if no_cache else cache,
             progress=advance,
             opened=opened,
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
@@ -16,8 +17,8 @@ from monge.stats import PairwiseTests, bootstrap_means, clusters, pairwise_tests
 from monge.study import metrics as asking
 from monge.study.agreement import interval
 from monge.study.comparison import Comparison, Standings, SystemScore, Versus
-from monge.study.evaluate import USUAL, Resampling
 from monge.study.pooled import Pooled, pooled, pooled_tests
+from monge.study.resampling import USUAL, Resampling
 from monge.types import Array, Result, Segment
 
 Test = Literal["bootstrap", "permutation"]
@@ -38,6 +39,7 @@ def compare(
     online: bool = False,
     test: Test = "bootstrap",
     resampling: Resampling = USUAL,
+    cache: str | Path | None = None,
 ) -> Comparison:
     """Compare the outputs of systems for the same items.
 
@@ -53,6 +55,7 @@ def compare(
         online: Whether a named model may be fetched.
         test: Whose corrected p-values make the clusters.
         resampling: Resamples, confidence, alpha and seed.
+        cache: A directory that keeps vectors and scores.
     """
     references = list(references) if references is not None else None
     sources = list(sources) if sources is not None else None
@@ -63,7 +66,7 @@ def compare(
     ]
     where = asking.Where(model, device, online)
     asked = asking.ask(metrics, changes=settings, lang=lang, where=where)
-    return compare_segments(asked, rows, test=test, resampling=resampling)
+    return compare_segments(asked, rows, test=test, resampling=resampling, cache=cache)
 
 
 def compare_segments(
@@ -72,6 +75,7 @@ def compare_segments(
     *,
     test: Test = "bootstrap",
     resampling: Resampling = USUAL,
+    cache: str | Path | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Comparison:
     """Compare the systems named in re-iterable segments; every system must have the same items."""
@@ -79,7 +83,10 @@ def compare_segments(
         raise InvalidSetting(f"test takes bootstrap, permutation, got {test!r}")
     by_system = _aligned(rows)
     results = api.score_segments(
-        [one.metric for one in asked], [row for some in by_system.values() for row in some], progress=progress
+        [one.metric for one in asked],
+        [row for some in by_system.values() for row in some],
+        progress=progress,
+        cache=cache,
     )
     standings = []
     for k, one in enumerate(asked):

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
+from pathlib import Path
 
 import numpy as np
 
@@ -45,14 +46,16 @@ class Part:
     signature: Signature
 
 
-def score_judged(asked: Sequence[Asked], judged: Judged, *, progress: Progress | None = None) -> list[Scored]:
-    """The scores of a judged data set by every metric, in the order asked."""
+def score_judged(
+    asked: Sequence[Asked], judged: Judged, *, progress: Progress | None = None, cache: str | Path | None = None
+) -> list[Scored]:
+    """The scores of a judged data set by every metric, in the order asked; `cache` is a directory that keeps them."""
     corpora = rows_of(judged)
     pooled = describe(judged.dataset).groups in POOLED
     if pooled:
-        parts = _split(score_rows(asked, [row for rows in corpora.values() for row in rows], progress), corpora)
+        parts = _split(score_rows(asked, [row for rows in corpora.values() for row in rows], progress, cache), corpora)
     else:
-        parts = {name: score_rows(asked, rows, progress) for name, rows in corpora.items()}
+        parts = {name: score_rows(asked, rows, progress, cache) for name, rows in corpora.items()}
     return [_gathered(one, {name: found[k] for name, found in parts.items()}) for k, one in enumerate(asked)]
 
 
@@ -67,20 +70,27 @@ def rows_of(judged: Judged) -> dict[str, list[Segment]]:
     return {name: [row(one) for one in group.segments] for name, group in judged.groups.items()}
 
 
-def score_rows(asked: Sequence[Asked], rows: Sequence[Segment], progress: Progress | None = None) -> list[Part]:
+def score_rows(
+    asked: Sequence[Asked], rows: Sequence[Segment], progress: Progress | None = None, cache: str | Path | None = None
+) -> list[Part]:
     """The scores of rows by every metric; those of vectors share one encoding pass."""
     found: dict[int, Part] = {}
     for spread in (False, True):
         chosen = [k for k, one in enumerate(asked) if one.spread is spread]
         if chosen:
             metrics = [asked[k].metric for k in chosen]
-            parts = _spread(metrics, rows) if spread else _parts(metrics, rows, progress)
+            parts = _spread(metrics, rows) if spread else _parts(metrics, rows, progress, cache)
             found.update(zip(chosen, parts, strict=True))
     return [found[k] for k in range(len(asked))]
 
 
-def _parts(metrics: Sequence[api.Metric], rows: Sequence[Segment], progress: Progress | None = None) -> list[Part]:
-    results = api.score_segments(metrics, rows, progress=progress)
+def _parts(
+    metrics: Sequence[api.Metric],
+    rows: Sequence[Segment],
+    progress: Progress | None = None,
+    cache: str | Path | None = None,
+) -> list[Part]:
+    results = api.score_segments(metrics, rows, progress=progress, cache=cache)
     places = _places(rows)
     parts = []
     for k in range(len(metrics)):

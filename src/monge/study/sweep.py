@@ -13,8 +13,9 @@ from monge.errors import UsageError
 from monge.spec.presets import resolve
 from monge.study import metrics as asking
 from monge.study.agreement import named
-from monge.study.evaluate import USUAL, Resampling, assess
+from monge.study.assess import assess
 from monge.study.evaluation import Agreement
+from monge.study.resampling import USUAL, Resampling
 from monge.study.scores import score_judged
 from monge.study.vary import Variation, joined, points, variation
 
@@ -103,6 +104,7 @@ def sweep(
     device: str = "auto",
     online: bool = False,
     resampling: Resampling = USUAL,
+    cache: str | Path | None = None,
     progress: Callable[[int], None] | None = None,
     opened: Callable[[Sequence[Judged]], None] | None = None,
 ) -> Sweep:
@@ -131,7 +133,7 @@ def sweep(
         return replace(one, label=f"{name} {', '.join(changes)}")
 
     asked = [loaded(name, changes) for name in metrics for changes in tried]
-    judged, scored = joined([(one, score_judged(asked, one, progress=progress)) for one in dev])
+    judged, scored = joined([(one, score_judged(asked, one, progress=progress, cache=cache)) for one in dev])
     curves = []
     for k, name in enumerate(metrics):
         mine = scored[k * len(tried) : (k + 1) * len(tried)]
@@ -139,7 +141,7 @@ def sweep(
         curves.append(Curve(name, found.agreements, _best(found.agreements)))
     if held:
         chosen = [loaded(curve.metric, tried[curve.chosen]) for curve in curves]
-        apart, marks = joined([(one, score_judged(chosen, one, progress=progress)) for one in held])
+        apart, marks = joined([(one, score_judged(chosen, one, progress=progress, cache=cache)) for one in held])
         final = assess([(apart, marks)], [[named(statistic or apart.statistic, apart.kind)]], resampling=resampling)
         curves = [replace(curve, test=one) for curve, one in zip(curves, final.agreements, strict=True)]
     return Sweep(
