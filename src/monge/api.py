@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 DEFAULT_METRIC = "twmd"
 KEPT_ENCODERS = 2
-_encoders: OrderedDict[tuple[str, str, str, bool, str], Encoder] = OrderedDict()
+_encoders: OrderedDict[tuple[object, ...], Encoder] = OrderedDict()
 
 
 def encoder_for(
@@ -39,13 +39,24 @@ def encoder_for(
     """
     from monge.encode.opening import open_model
 
-    key = model, precision, device, online, unknown
+    key = model, precision, device, online, unknown, _stamp(model)
     if key not in _encoders:
         _encoders[key] = open_model(model, precision=precision, device=device, online=online, unknown=unknown)
         while len(_encoders) > KEPT_ENCODERS:
             _encoders.popitem(last=False)
     _encoders.move_to_end(key)
     return _encoders[key]
+
+
+def _stamp(model: str) -> tuple[object, ...]:
+    """What tells a model on disk from another under the same name, or from itself before it was written anew."""
+    path = Path(model).expanduser()
+    try:
+        found = sorted(path.iterdir()) if path.is_dir() else [path] if path.is_file() else []
+        facts = [(one.name, one.stat().st_size, one.stat().st_mtime_ns) for one in found]
+    except OSError:  # opening it will say what is wrong
+        return ()
+    return (str(path.resolve()), *facts) if found else ()
 
 
 @dataclass(frozen=True)

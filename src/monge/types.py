@@ -136,6 +136,11 @@ class DocumentCounts:
             df[piece] = df.get(piece, 0) + count
         return DocumentCounts(self.n + other.n, df, (self.texts + other.texts) % DIGEST_SPACE)
 
+    @property
+    def plausible(self) -> bool:
+        """Whether some texts could have been counted so: a damaged file has impossible numbers."""
+        return self.n >= 0 and all(0 < count <= self.n for count in self.df.values())
+
 
 @dataclass(frozen=True, slots=True)
 class VectorSum:
@@ -147,6 +152,11 @@ class VectorSum:
 
     def __add__(self, other: VectorSum) -> VectorSum:
         return VectorSum(self.total + other.total, self.count + other.count, (self.texts + other.texts) % DIGEST_SPACE)
+
+    @property
+    def plausible(self) -> bool:
+        """Whether some vectors could have been summed so."""
+        return self.count >= 0 and self.total.ndim == 1 and bool(np.isfinite(self.total).all())
 
     @property
     def mean(self) -> Array:
@@ -220,6 +230,10 @@ class CorpusStats:
                 }
                 for space, sides in data["sums"].items()
             }
+            if not all(one.plausible for one in counts.values()) or not all(
+                one.plausible for sides in sums.values() for one in sides.values()
+            ):
+                raise StatisticsMismatch("not statistics of monge fit: counts or sums that no texts can have")
             return cls(str(data["reader"]), counts, sums)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise StatisticsMismatch(f"not a statistics file of monge fit ({type(error).__name__}: {error})") from None

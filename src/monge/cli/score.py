@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from importlib.metadata import version
+from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -83,6 +84,8 @@ def score(
     quiet: options.Quiet = False,
 ) -> int:
     """Score hypotheses against references, line by line, or the rows of a table."""
+    if fail_under is not None and isnan(fail_under):
+        raise UsageError("--fail-under takes a number, got nan: a gate that nothing fails")
     options.chosen_format(output_format, FORMATS)
     changes = options.changes(settings, layers, precision, overlong)
     changes = (*((f"references={rule}",) if rule else ()), *changes)
@@ -147,7 +150,10 @@ Rows = Parallel | Table | _SourceAsReference
 def _rows(table: str | None, hypotheses: list[str] | None, references: list[str] | None, source: str | None) -> Rows:
     if table is not None:
         if hypotheses or references or source:
-            raise UsageError("give a table, or -t and -r files, not both")
+            raise UsageError(
+                f"{table} stands alone, as a table would, beside -t, -r or -s: "
+                "give a table or files, not both (several files: -t A -t B)"
+            )
         found = read_table(table)
         first = next(iter(found))
         return found if first.references else _SourceAsReference(found)

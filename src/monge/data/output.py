@@ -33,7 +33,7 @@ def write_text(path: str | Path, text: str) -> None:
     except OSError as error:
         raise UsageError(f"{target}: cannot be written ({error.strerror})") from None
     try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+        with os.fdopen(handle, "w", encoding="utf-8", errors="surrogateescape", newline="\n") as file:
             file.write(text)
         Path(name).chmod(0o666 & ~_umask())
         Path(name).replace(target)

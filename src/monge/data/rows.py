@@ -151,7 +151,7 @@ def table_format(path: StrPath, format: str | None = None) -> str:  # noqa: A002
         if plain.endswith(suffix):
             return name
     raise InvalidSetting(
-        f"{shown(path)}: no table by its name; accepted are {', '.join(_SUFFIXES)}, or give the format"
+        f"{shown(path)}: no table by its name; accepted are {', '.join(_SUFFIXES)} (lines of text: -t FILE -r FILE)"
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from monge.encode.protocol import Encoder
+from monge.errors import ModelError
 
 
 def open_model(model: str, *, precision: str, device: str, online: bool, unknown: str) -> Encoder:
@@ -12,7 +13,11 @@ def open_model(model: str, *, precision: str, device: str, online: bool, unknown
     path = Path(model).expanduser()
     from monge.encode.words import is_elmo, is_vector_file, open_words
 
-    if model != "auto" and (is_vector_file(path) or is_elmo(path)):
+    try:
+        words = model != "auto" and (is_vector_file(path) or is_elmo(path))
+    except OSError as error:
+        raise ModelError(f"model {model[:40]!r}…: {error.strerror}") from None
+    if words:
         return open_words(path, precision=precision, unknown=unknown)
     from monge.encode.transformer import open_encoder
 
