@@ -131,7 +131,8 @@ WMD = replace(EMD, ground=EUCLIDEAN)
 
 MOVERSCORE_PAPER, CHEN, LAZY_PAPER = "Zhao et al. 2019", "Chen et al. 2020", "Lazy-EMD 2020"
 _NEIGHBOURS = "the mean of a batch of 32 consecutive segments is subtracted, by definition"
-_BATCH_LACKS = dict.fromkeys(("order", "neighbours", "symmetry"), _NEIGHBOURS)
+_BATCH_LACKS = dict.fromkeys(("order", "neighbours", "duplicates", "identity", "references"), _NEIGHBOURS)
+_EACH_SIDE = {"identity": "one idf dictionary a side: an equal text weighs its words otherwise on either side"}
 _DESTROYS = "slack lets a pair destroy mass instead of paying for it, so a bad pair can cost less (metrics-spec §4.4)"
 _ENTROPY = "the entropy term rewards spread-out plans, so other texts can score above the text itself"
 LAZY_LANGUAGES = {
@@ -162,14 +163,18 @@ CORE: Mapping[str, Row] = {
     "moverscore@paper": Row(
         MOVER_PAPER, "the printed equations: vectors scaled by idf, Euclidean, a distance", MOVERSCORE_PAPER
     ),
-    "moverscore@v1": Row(MOVER_V1, "release 1: one idf dictionary a side, its epsilons", MOVERSCORE_PAPER),
-    "moverscore@v2": Row(MOVER_V2, "release 2: last layer, Euclidean, 1/(1+cost)", MOVERSCORE_PAPER),
+    "moverscore@v1": Row(
+        MOVER_V1, "release 1: one idf dictionary a side, its epsilons", MOVERSCORE_PAPER, lacks=_EACH_SIDE
+    ),
+    "moverscore@v2": Row(MOVER_V2, "release 2: last layer, Euclidean, 1/(1+cost)", MOVERSCORE_PAPER, lacks=_EACH_SIDE),
     "moverscore@web": Row(MOVER_WEB, "the web service: uniform weights, nothing filtered", MOVERSCORE_PAPER),
     "moverscore-2": Row(MOVERSCORE.changed(["units.ngram=2"]), "MoverScore of bigrams", MOVERSCORE_PAPER),
     "moverscore-2@paper": Row(
         MOVER_PAPER.changed(["units.ngram=2"]), "bigrams, the printed equations", MOVERSCORE_PAPER
     ),
-    "moverscore-2@v1": Row(MOVER_V1.changed(["units.ngram=2"]), "bigrams, release 1", MOVERSCORE_PAPER),
+    "moverscore-2@v1": Row(
+        MOVER_V1.changed(["units.ngram=2"]), "bigrams, release 1", MOVERSCORE_PAPER, lacks=_EACH_SIDE
+    ),
     "moverscore-2@web": Row(MOVER_WEB.changed(["units.ngram=2"]), "bigrams, the web service", MOVERSCORE_PAPER),
     "smd": Row(MOVERSCORE.changed(["units.ngram=sentence"]), "sentence mover: one unit a text", MOVERSCORE_PAPER),
     "smd@paper": Row(MOVER_PAPER.changed(["units.ngram=sentence"]), "the printed equations", MOVERSCORE_PAPER),
