@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from monge.data import Judged, open_dataset
-from monge.errors import MongeError, Unreadable, UsageError
+from monge.errors import MongeError, UnknownName, Unreadable, UsageError
 from monge.spec.metric import MetricSpec
 from monge.spec.presets import resolve
 from monge.study.agreement import Question, draws, named, question, signed_scores
@@ -77,15 +77,14 @@ class Bench:
     def _open(self, dataset: str, human: str, groups: Sequence[str] | None) -> Judged | Missing:
         given = {**self.opening.get(dataset, {}), **(self.switches if dataset.startswith("tac") else {})}
         try:
-            found = open_dataset(dataset, self.data, human=human, **given)
+            try:
+                return open_dataset(dataset, self.data, human=human, pairs=groups, **given)
+            except UnknownName:  # some of the groups are not here: take those that are
+                found = open_dataset(dataset, self.data, human=human, **given)
         except (Unreadable, UsageError) as error:
             return Missing(f"data not here: {dataset} ({error})")
-        if groups is not None:
-            there = {name: found.groups[name] for name in groups if name in found.groups}
-            if not there:
-                return Missing(f"data not here: {dataset} has none of {', '.join(groups)}")
-            found = replace(found, groups=there)
-        return found
+        there = {name: found.groups[name] for name in groups or () if name in found.groups}
+        return replace(found, groups=there) if there else Missing(f"data not here: {dataset} has none of these groups")
 
     def load(self, metric: str, lang: str, rule: str) -> Asked | Missing:
         """A metric by name and settings for a target language, loaded, or why it cannot be."""

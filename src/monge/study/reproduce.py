@@ -13,7 +13,7 @@ from typing import Any
 
 from monge.data import Judged
 from monge.stats import SEED
-from monge.study.bench import Bench, Missing, Parts, value_and_draws
+from monge.study.bench import Bench, Missing, Parts, of_vectors, value_and_draws
 from monge.study.metrics import Where
 from monge.study.pairs_table import score_pairs
 from monge.study.tables import Cell, Column, Line, Table
@@ -204,7 +204,8 @@ def reproduce(
     computed = [
         row for row in table.rows if any(one.ours is not None for one in readings[0].cells[row.block, row.label])
     ]
-    name = bench.encoder.name if computed else ""
+    named = any(row.hypothesis or (row.metric and of_vectors(row.metric)) for row in computed)
+    name = bench.encoder.name if named else ""
     return Reproduction(table, name, _condition(computed, name), tuple(readings), signatures, seed, resamples)
 
 
@@ -212,6 +213,8 @@ def _condition(rows: Sequence[Line], model: str) -> str:
     """`same model`, or what differs: the rule of the study of reproducibility (same or varied conditions)."""
     if not rows:
         return "not computed"
+    if not model:
+        return "no model needed"
     others = sorted({row.model for row in rows if row.model} - {model.rpartition("/")[2]})
     return f"varied ({model} instead of {', '.join(others)})" if others else SAME
 

@@ -1,0 +1,69 @@
+"""Published tables on the published judgements: what is listed, and a few figures that are quick to compute.
+
+MONGE_DATA names a directory with one directory a data set (`unpack` of the shared data makes it).
+"""
+
+import os
+from dataclasses import replace
+
+import pytest
+
+from monge.study.listing import listed
+from monge.study.metrics import Where
+from monge.study.reproduce import reproduce, reproduction_to_dict
+from monge.study.tables import logged, tables
+
+ROOT = os.environ.get("MONGE_DATA", "")
+
+pytestmark = pytest.mark.skipif(not ROOT, reason="MONGE_DATA is not set")
+
+
+def only(name, *labels, block=None):
+    table = tables()[name]
+    rows = tuple(row for row in table.rows if row.label in labels and block in (None, row.block))
+    return replace(table, rows=rows, claims=())
+
+
+def test_the_logged_values_of_wmt18_are_listed():
+    table = logged(ROOT)
+    assert len(table.figures) == 77
+    assert table.rows[0].values[0] == 0.37573385518590996
+    printed = tables()["reproducibility-1"].rows
+    assert [round(table.rows[0].values[k], 3) for k in range(7)] == list(printed[2].values[:7])
+    shown = next(one for one in listed(ROOT) if one["table"] == "wmt18-log")
+    assert (shown["rows"], shown["figures"]) == (11, 77)
+
+
+def test_the_list_says_which_data_are_here():
+    found = {one["table"]: one for one in listed(ROOT)}
+    assert found["lazy-emd-3"]["why"] == "data not here: wmt19"
+    assert found["tempered-1"]["why"] == "data not here: sts15, sts16"
+    assert found["tempered-2"]["computable"] == 24
+    assert found["moverscore-4"]["computable"] == 0
+
+
+def test_tac_is_printed_with_and_without_human_peers():
+    table = replace(only("moverscore-2", "ROUGE-1"), columns=tables()["moverscore-2"].columns[:1])
+    found = reproduce(table, ROOT, where=Where(), resamples=0)
+    with_peers, without = (reading.cells["baselines", "ROUGE-1"][0].ours for reading in found.readings)
+    assert [reading.name for reading in found.readings] == ["with human peers", "without human peers"]
+    assert with_peers == pytest.approx(0.703, abs=0.03)  # the published figure has the human peers in
+    assert without < with_peers - 0.15
+
+
+def test_tempered_wmd_on_one_pair_of_wmt17():
+    table = only("tempered-2", "SBERT", "BERTscore", "TWMD", block="roberta-base")
+    found = reproduction_to_dict(reproduce(table, ROOT, where=Where(), pairs=["cs-en"], resamples=0))
+    at = found["columns"].index("wmt17 da pearson cs-en")
+    ours = {row["label"]: row["ours"][at] for row in found["readings"][0]["rows"]}
+    assert ours["TWMD"] > ours["BERTscore"] > ours["SBERT"]
+    assert found["condition"] == "varied (all-MiniLM-L6-v2 instead of roberta-base)"
+    assert all(row["ours"][-1] is None for row in found["readings"][0]["rows"])  # the mean needs all pairs
+
+
+def test_english_models_do_not_score_other_languages():
+    table = only("lazy-emd-2", "EMD")
+    found = reproduce(table, ROOT, where=Where(), pairs=["tr-en", "en-tr"], resamples=0)
+    cells = dict(zip([str(one) for one in table.columns], found.readings[0].cells["", "EMD"], strict=True))
+    assert 0.1 < cells["wmt18 darr darr tr-en"].ours < 0.4
+    assert "reads English only" in cells["wmt18 darr darr en-tr"].why

@@ -1,0 +1,237 @@
+"""A published table recomputed in miniature: cells, reasons, the three levels of the verdict, the command."""
+
+import json
+
+import pytest
+
+from monge.cli.main import run
+from monge.render.reproductions import reproduction_text
+from monge.study.bench import target
+from monge.study.metrics import Where
+from monge.study.reproduce import reproduce, reproduction_to_dict
+from monge.study.tables import Cell, Claim, Column, Line, Table, logged, table_named
+from monge.study.verdict import Tally, claim_columns, holds, judge, margin, scopes
+
+HERE = Where()
+
+
+def table(rows, columns=("sts13 score pearson mean",), **more):
+    base = {"name": "t-1", "paper": "P", "citation": "C", "number": "table 1", "caption": "C."}
+    return Table(columns=tuple(Column.parse(one) for one in columns), rows=tuple(rows), **{**base, **more})
+
+
+def cells(found):
+    """Cells of {(block, label): [(reported, ours), ...]}."""
+    return {key: tuple(Cell(reported, ours) for reported, ours in row) for key, row in found.items()}
+
+
+def line(label, block="", metric="", **more):
+    return Line(label, block=block, metric=metric or label, **more)
+
+
+@pytest.fixture
+def data(tmp_path):
+    """Two subsets of STS 2013, where the second is longer, so that its share of the mean is larger."""
+    folder = tmp_path / "data" / "2013"
+    folder.mkdir(parents=True)
+    one = ["5\tthe cat sat\tthe cat sat", "3\tthe cat sat\tthe cat ran", "0\tthe cat sat\tno dogs here"]
+    two = ["4\ta b c d\ta b c x", "5\ta b c d\ta b c d", "1\ta b c d\tw x y z", "2\ta b c d\ta x y z"]
+    (folder / "FNWN.test.tsv").write_text("\n".join(one) + "\n")
+    (folder / "OnWN.test.tsv").write_text("\n".join(two) + "\n")
+    return str(tmp_path / "data")
+
+
+def test_reported_ours_and_difference(data):
+    wanted = table([line("chrf", values=(90.0,)), line("sentbleu", values=("illegible",))], scale=100)
+    found = reproduction_to_dict(reproduce(wanted, data, where=HERE, resamples=20))
+    chrf, bleu = found["readings"][0]["rows"]
+    assert chrf["reported"] == [0.9]
+    assert chrf["difference"][0] == pytest.approx(chrf["ours"][0] - 0.9)
+    assert bleu["reported"] == ["illegible"]
+    assert bleu["difference"] == [None]
+    assert 0.5 < bleu["ours"][0] <= 1
+    assert found["condition"] == "no model needed"
+
+
+def test_the_mean_of_sts_weighs_subsets_by_size(data):
+    columns = ("sts13 score pearson FNWN", "sts13 score pearson OnWN", "sts13 score pearson mean")
+    found = reproduce(table([line("chrf", values=(0.5, 0.5, 0.5))], columns), data, where=HERE, resamples=0)
+    one, two, mean = (cell.ours for cell in found.readings[0].cells["", "chrf"])
+    assert mean == pytest.approx((3 * one + 4 * two) / 7)
+
+
+def test_data_sets_that_are_not_here_are_left_out_of_a_joint_mean_and_said(data):
+    joint = table([line("chrf", values=(0.5,))], ("sts12+sts13 score pearson mean",))
+    found = reproduce(joint, data, where=HERE, resamples=0)
+    alone = reproduce(table([line("chrf", values=(0.5,))]), data, where=HERE, resamples=0)
+    assert found.readings[0].cells["", "chrf"][0].ours == alone.readings[0].cells["", "chrf"][0].ours
+    assert any("computed on sts13, the others are not here" in note for note in found.readings[0].notes)
+
+
+def test_why_a_figure_could_not_be_had(data):
+    rows = [
+        line("RUSE", metric="chrf", unavailable="model not here: RUSE", model="ruse", values=(0.5, 0.5)),
+        line("nosuch", values=(0.5, 0.5)),
+        line("chrf", values=(0.5, 0.5)),
+    ]
+    wanted = table(rows, ("sts13 score pearson mean", "tac09 pyramid pearson mean"))
+    shown = reproduction_text(reproduction_to_dict(reproduce(wanted, data, where=HERE, resamples=0)))
+    assert "not computed: RUSE: model not here: RUSE" in shown
+    assert "metric not here: unknown metric 'nosuch'" in shown
+    assert "not computed: nosuch, chrf [tac09 pyramid pearson mean]: data not here: tac09" in shown
+    assert "reported    ours     diff" in shown
+
+
+def test_pairs_leave_the_mean_out(data):
+    columns = ("sts13 score pearson FNWN", "sts13 score pearson OnWN", "sts13 score pearson mean")
+    found = reproduce(table([line("chrf", values=(0.5,) * 3)], columns), data, where=HERE, pairs=["FNWN"], resamples=0)
+    one, two, mean = found.readings[0].cells["", "chrf"]
+    assert one.ours is not None
+    assert (two.ours, mean.ours) == (None, None)
+    assert "--pairs" in two.why
+
+
+def test_claims_have_intervals_and_are_seeded(data):
+    claim = Claim("character n-grams beat words", better=("chrf",), worse=("sentbleu",))
+    wanted = table([line("chrf", values=(0.9,)), line("sentbleu", values=(0.5,))], claims=(claim,))
+    first, again, other = (
+        reproduce(wanted, data, where=HERE, resamples=40, seed=seed).readings[0].verdict.conclusion[0]
+        for seed in (1, 1, 2)
+    )
+    assert first == again
+    assert (first.low, first.high) != (other.low, other.high)
+    assert first.low <= first.ours <= first.high
+    assert first.reported == (pytest.approx(0.4),)
+
+
+def test_value_counts_figures_within_a_hundredth():
+    wanted = table([line("a"), line("b"), line("c")])
+    verdict = judge(wanted, cells({("", "a"): [(0.5, 0.51)], ("", "b"): [(0.5, 0.511)], ("", "c"): [(None, 0.5)]}))
+    assert (verdict.value.held, verdict.value.of) == (1, 2)
+    assert verdict.value.word == "fails"
+    assert Tally(2, 2).word == "holds"
+    assert Tally(2, 3).word == "partly"
+    assert Tally(0, 0).word == "nothing to compare"
+
+
+def test_finding_counts_pairs_in_the_published_order():
+    wanted = table([line("a"), line("b"), line("c")])
+    same = cells({("", "a"): [(0.3, 0.1)], ("", "b"): [(0.2, 0.05)], ("", "c"): [(0.2, 0.07)]})
+    verdict = judge(wanted, same)
+    assert (verdict.finding.held, verdict.finding.of) == (2, 2)  # b and c are tied in print
+    turned = cells({("", "a"): [(0.3, 0.1)], ("", "b"): [(0.2, 0.5)], ("", "c"): [(0.1, 0.07)]})
+    verdict = judge(wanted, turned)
+    assert (verdict.finding.held, verdict.finding.of) == (2, 3)
+
+
+def test_blocks_that_repeat_labels_are_compared_within_and_claims_on_equal_rows_are_one():
+    rows = [line(label, block) for block in ("base", "large") for label in ("a", "b")]
+    claim = Claim("a beats b", better=("a",), worse=("b",))
+    wanted = table(rows, claims=(claim,))
+    assert [len(scope) for scope in scopes(wanted)] == [2, 2]
+    values = {
+        (block, label): [(0.5 if label == "a" else x, 0.3)]
+        for block, x in (("base", 0.4), ("large", 0.6))
+        for label in "ab"
+    }
+    found = judge(wanted, cells(values)).conclusion
+    assert len(found) == 1
+    assert found[0].blocks == ("base", "large")
+    assert found[0].reported == (pytest.approx(0.1), pytest.approx(-0.1))
+    assert found[0].reported_holds == (True, False)
+    assert found[0].holds is False  # 0.3 is not above 0.3
+
+
+def test_margins_of_the_kinds_of_claim():
+    import numpy as np
+
+    values = np.array([0.6, 0.5, 0.55, 0.58])
+    above = Claim("", better=("a",), worse=("b", "c", "d"))
+    assert margin(above, values, 1) == (pytest.approx(0.02), (0, 3))
+    near = Claim("", better=("a",), worse=("b",), within=0.01)
+    assert holds(near, -0.01)
+    assert not holds(near, -0.011)
+    alike = Claim("", better=("a",), worse=("b",), within=0.01, both=True)
+    assert not holds(alike, 0.02)
+    flat = Claim("", flatter="x", than="y")
+    assert margin(flat, values, 2)[0] == pytest.approx(0.03 - 0.1)
+
+
+def test_claims_are_judged_on_the_means_of_pearson_where_there_are_any():
+    columns = [f"wmt17 da {s} {g}" for g in ("cs-en", "mean") for s in ("kendall", "pearson")]
+    wanted = table([line("a")], columns)
+    assert claim_columns(wanted, Claim("")) == [3]
+    assert claim_columns(wanted, Claim("", column="wmt17 da kendall cs-en")) == [0]
+    assert claim_columns(wanted, Claim("", to="en")) == [1]
+
+
+def test_signs_turn_distances():
+    wanted = table([line("a"), line("b")], claims=(Claim("a is better", better=("a",), worse=("b",)),))
+    found = judge(wanted, cells({("", "a"): [(0.1, 0.2)], ("", "b"): [(0.3, 0.4)]}), signs=(-1,)).conclusion[0]
+    assert found.holds
+    assert found.reported_holds == (True,)
+
+
+def test_target_language():
+    assert [target(group) for group in ("cs-en", "en-zh", "FNWN", "D0801-A")] == ["en", "zh", "en", "en"]
+
+
+def test_metric_of_a_group():
+    row = line("x", metric="moverscore@v1", set=("layers=last",), set_for={"fi-en": ("units.subwords=all",)})
+    assert row.metric_for("cs-en") == "moverscore@v1[layers=last]"
+    assert row.metric_for("fi-en") == "moverscore@v1[layers=last,units.subwords=all]"
+
+
+def test_the_log_of_wmt18_is_read_from_the_data(tmp_path):
+    (tmp_path / "wmt18_log.csv").write_text(
+        "model_type,cs-en,avg\nbertscore (idf),0.375,0.375\nbaryscore (idf),-0.36,-0.36\n"
+    )
+    found = logged(tmp_path)
+    assert [row.values for row in found.rows] == [(0.375,), (-0.36,)]
+    assert found.rows[1].reported(0, 1) == 0.36
+    assert table_named("wmt18-log", tmp_path).columns == found.columns
+
+
+def test_every_metric_of_the_tables_resolves_or_says_why():
+    from monge.errors import UsageError
+    from monge.spec.presets import resolve
+    from monge.study.tables import tables
+
+    unknown = set()
+    for one in tables().values():
+        for row in one.rows:
+            if row.metric:
+                try:
+                    resolve(row.metric_for("fi-en").replace("layers=last-", "layers="))
+                except UsageError as error:
+                    assert "unknown metric" in str(error), (one.name, row.label, str(error))
+                    unknown.add(row.metric)
+    assert unknown <= {"baryscore@release", "sentsim", "sentsim-wmd"}
+
+
+def test_command_lists_the_tables(capsys):
+    assert run(["reproduce"]) == 0
+    shown = capsys.readouterr().out
+    assert "tempered-figure-4" in shown
+    assert "model not here: RoBERTa fine-tuned on human scores" in shown
+    assert run(["reproduce", "--format", "json"]) == 0
+    found = json.loads(capsys.readouterr().out)["tables"]
+    assert {one["table"]: one["figures"] for one in found}["tempered-2"] == 384
+
+
+def test_command_refuses(capsys, data):
+    assert run(["reproduce", "tempered-9", "--data", data]) == 2
+    assert "did you mean tempered-" in capsys.readouterr().err
+    assert run(["reproduce", "tempered-2"]) == 2
+    assert "--data" in capsys.readouterr().err
+    assert run(["reproduce", "tempered-2", "--data", data, "--format", "html"]) == 2
+    assert run(["reproduce", "wmt18-log", "--data", data]) == 1
+
+
+def test_command_prints_a_table_whose_data_are_missing(capsys, data):
+    assert run(["reproduce", "germeval-3", "--data", data]) == 0
+    shown = capsys.readouterr().out
+    assert "31.992" in shown
+    assert "illegible" in shown
+    assert "not computed: all 5 rows: data not here: the 216 German summaries" in shown
+    assert "nothing to compare" in shown
