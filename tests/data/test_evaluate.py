@@ -1,0 +1,89 @@
+"""`evaluate` on the published judgements: the values that the notes on the data give."""
+
+import json
+
+import pytest
+
+from monge.cli.main import run
+from monge.study import Resampling, evaluate
+
+FEW = Resampling(resamples=20)
+CHRF = "chrf[eps_smoothing=true]"
+"""chrF as the notes measured it: an order without n-grams counts 0 (sacrebleu's default leaves it out)."""
+
+KNOWN = {
+    "wmt15": {"cs-en": 0.551, "de-en": 0.604, "fi-en": 0.573, "ru-en": 0.610, "en-ru": 0.650},
+    "wmt16": {
+        "cs-en": 0.657, "de-en": 0.469, "fi-en": 0.456, "ro-en": 0.580, "ru-en": 0.534, "tr-en": 0.555, "en-ru": 0.681,
+    },
+    "wmt17": {
+        "cs-en": 0.514, "de-en": 0.531, "fi-en": 0.671, "lv-en": 0.525, "ru-en": 0.599, "tr-en": 0.607, "en-ru": 0.605,
+        "en-zh": 0.608,
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("dataset", KNOWN)
+def test_chrf_has_the_known_correlations(data_dir, dataset):
+    found = evaluate(dataset, data_dir, [CHRF], resampling=FEW).agreements[0]
+    assert {name: found.groups[name].value for name in KNOWN[dataset]} == pytest.approx(KNOWN[dataset], abs=0.002)
+
+
+def test_chrf_has_the_known_tau_of_rankings(data_dir):
+    found = evaluate("wmt18", data_dir, ["chrf"], pairs=["cs-en", "en-tr"], resampling=FEW).agreements[0]
+    assert found.statistic == "tau10"
+    assert {name: one.value for name, one in found.groups.items()} == pytest.approx(
+        {"cs-en": 0.290, "en-tr": 0.406}, abs=0.002
+    )
+    assert found.groups["cs-en"].n == 5110
+
+
+def test_a_metric_of_vectors_reaches_the_prototype(data_dir):
+    metrics = ["twmd[transport.temperature=0.1]", "bertscore", "bertscore[layers=6]", "sbert"]
+    found = evaluate("wmt17", data_dir, metrics, pairs=["cs-en", "tr-en"], text="tokenised", resampling=FEW)
+    values = [one.mean.value for one in found.agreements]
+    assert values[0] > values[1] > values[2] > values[3]
+    assert values == pytest.approx([0.639, 0.627, 0.602, 0.578], abs=0.03)
+
+
+def test_tac_is_the_mean_of_topics_with_and_without_the_human_peers(data_dir, capsys):
+    means = []
+    for more in ([], ["--switch", "include_human_peers=true"]):
+        options = ["--data", str(data_dir), "-m", "rouge1", "--resamples", "20", "-f", "json", *more]
+        assert run(["evaluate", "tac08", *options]) == 0
+        (result,) = json.loads(capsys.readouterr().out)["results"]
+        assert len(result["groups"]) == 48
+        assert result["mean"] == pytest.approx(sum(one["value"] for one in result["groups"].values()) / 48)
+        assert ("human peers" in result["excluded"]) is (not more)
+        means.append(result["mean"])
+    assert means[1] != pytest.approx(means[0], abs=0.005)
+
+
+def test_sts_is_weighted_by_size(data_dir):
+    found = evaluate("sts12", data_dir, ["rouge1"], resampling=FEW).agreements[0]
+    sizes = {name: one.n for name, one in found.groups.items()}
+    assert sum(sizes.values()) == 3108
+    expected = sum(one.value * one.n for one in found.groups.values()) / 3108
+    assert found.mean.value == pytest.approx(expected)
+
+
+def test_a_model_s_log_likelihood_is_not_a_human_score(data_dir, capsys):
+    options = ["--data", str(data_dir), "-m", "chrf", "--pairs", "ro-en", "--resamples", "20", "-q"]
+    assert run(["evaluate", "mlqe-pe", *options, "--human", "model_scores"]) == 0
+    assert "correlates perfectly with the model's own scores" in capsys.readouterr().err
+    assert run(["evaluate", "mlqe-pe", *options]) == 0
+    assert "perfectly" not in capsys.readouterr().err
+
+
+def test_systems(data_dir):
+    found = evaluate(
+        "wmt17",
+        data_dir,
+        ["chrf"],
+        level="system",
+        pairs=["cs-en"],
+        statistic=["pearson", "pairwise_accuracy"],
+        resampling=FEW,
+    )
+    assert [one.groups["cs-en"].n for one in found.agreements] == [4, 4]
+    assert found.agreements[0].groups["cs-en"].value > 0.8
