@@ -8,8 +8,8 @@
 A token's scale is its own and the integer product is exact, so its result does not depend on the batch it is in.
 The second form is for inputs that are known not to lie below ``floor`` (after GELU or ReLU): it has half the step.
 
-Only feed-forward networks are worth it: quantising and rescaling cost as much as int8 saves on the smaller projections
-of attention, whose error would be the larger half of the total (token cosine to fp32 .9978 with them, .9987 without).
+Attention's projections stay in bf16: there, quantising and rescaling leave int8 a gain of 5 % of the encoder's time,
+for nearly twice the error (mean token cosine to fp32 .9976 with them, .9987 without; all-MiniLM-L6-v2, WMT17).
 """
 
 from __future__ import annotations
