@@ -1,0 +1,125 @@
+"""Time and peak memory as a corpus grows: a tiny encoder, so that the pipeline is what is measured.
+
+    python benchmarks/growth.py [--pairs 1000 10000 100000] [--distinct 100000] [--json FILE]
+
+Every size runs in a process of its own; resident memory is read while it runs. With --pairs 1000000 this is the
+million-pair run (100,000 distinct texts).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+
+def tiny_model(folder: Path) -> None:
+    """A random BERT of 2 layers x 32 with a small vocabulary."""
+    import torch
+    from tokenizers import Tokenizer, models, pre_tokenizers, processors
+    from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
+
+    words = [f"w{i}" for i in range(2000)]
+    vocabulary = {word: i for i, word in enumerate(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *words])}
+    tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
+    )
+    fast = PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer,
+        pad_token="[PAD]",
+        unk_token="[UNK]",
+        cls_token="[CLS]",
+        sep_token="[SEP]",
+        model_max_length=128,
+    )
+    torch.manual_seed(0)
+    config = BertConfig(
+        vocab_size=len(vocabulary),
+        hidden_size=32,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=64,
+        max_position_embeddings=128,
+    )
+    BertModel(config, add_pooling_layer=False).save_pretrained(folder)
+    fast.save_pretrained(folder)
+
+
+def texts(path: Path, count: int, distinct: int, seed: int) -> None:
+    """`count` lines drawn from `distinct` random sentences of 6 to 14 words."""
+    draw = random.Random(seed)
+    pool = [
+        " ".join(f"w{draw.randrange(2000)}" for _ in range(draw.randrange(6, 15))) for _ in range(min(distinct, count))
+    ]
+    with path.open("w") as file:
+        for _ in range(count):
+            file.write(draw.choice(pool) + "\n")
+
+
+def measured(count: int, distinct: int, model: Path, metric: str) -> dict[str, float]:
+    """Seconds and resident memory of one `monge score` of `count` pairs."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        texts(folder / "h", count, distinct // 2, 1)
+        texts(folder / "r", count, distinct // 2, 2)
+        command = [str(Path(sys.executable).parent / "monge"), "score", "-t", "h", "-r", "r", "-m", metric, "-q"]
+        start = time.perf_counter()
+        process = subprocess.Popen([*command, "--model", str(model), "-f", "json", "-o", "out.json"], cwd=folder)
+        samples: list[tuple[float, float]] = []
+
+        def watch() -> None:
+            while process.poll() is None:
+                try:
+                    status = Path(f"/proc/{process.pid}/status").read_text()
+                except OSError:
+                    break
+                line = next((x for x in status.splitlines() if x.startswith("VmRSS")), "VmRSS: 0 kB")
+                samples.append((time.perf_counter() - start, int(line.split()[1]) / 1024))
+                time.sleep(0.1)
+
+        watcher = threading.Thread(target=watch)
+        watcher.start()
+        code = process.wait()
+        watcher.join()
+        seconds = time.perf_counter() - start
+        if code:
+            sys.exit(f"monge score of {count} pairs failed with {code}")
+    early = max(mb for at, mb in samples if at <= max(seconds * 0.1, samples[0][0]))
+    return {"pairs": count, "seconds": seconds, "peak_mb": max(mb for _, mb in samples), "first_tenth_mb": early}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--pairs", type=int, nargs="+", default=[1000, 10000, 100000])
+    parser.add_argument("--distinct", type=int, default=100000)
+    parser.add_argument("--metric", default="bertscore")
+    parser.add_argument("--json")
+    options = parser.parse_args()
+    rows = []
+    with tempfile.TemporaryDirectory() as name:
+        tiny_model(Path(name))
+        start = measured(10, 10, Path(name), options.metric)["seconds"]
+        print(f"start-up {start:.1f} s")
+        for count in options.pairs:
+            row = measured(count, options.distinct, Path(name), options.metric)
+            row["ms_per_pair"] = (row["seconds"] - start) / count * 1e3
+            rows.append(row)
+            print(
+                f"{count:>8} pairs {row['seconds']:8.1f} s  {row['ms_per_pair']:.3f} ms a pair after start-up  "
+                f"peak {row['peak_mb']:.0f} MB (first tenth {row['first_tenth_mb']:.0f} MB)",
+                flush=True,
+            )
+    if options.json:
+        Path(options.json).write_text(json.dumps(rows, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

