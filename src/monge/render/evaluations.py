@@ -65,7 +65,8 @@ def _counted(first: Agreement) -> str:
 def _tied(found: Evaluation, table: Sequence[Agreement]) -> str:
     if len(table) < 2:
         return ""
-    groups, mean = found.tests["groups"], found.tests["mean"]
+    tests = found.tests[table[0].human, table[0].statistic]
+    groups, mean = tests["groups"], tests["mean"]
     test = f"{groups} in a group, {mean} of the mean" if groups != mean and len(table[0].groups) > 1 else groups
     return f"not significantly below the best ({test}; one-sided, Holm over {len(table) - 1}, p > {found.alpha:g})"
 

@@ -33,7 +33,7 @@ def assess(
     agreements: list[Agreement] = []
     warnings = list(dict.fromkeys(line for judged, _ in pools for line in judged.warnings))
     orders: list[Order] = []
-    tests: dict[str, str] = {}
+    tests: dict[tuple[str, str], dict[str, str]] = {}
     shown = []
     for (judged, scored), names in zip(pools, statistics, strict=True):
         half = len(scored) // 2 if doubled else 0
@@ -41,7 +41,7 @@ def assess(
         for name in names:
             table, test, notes = _table(judged, scored[half:], name, resampling)
             agreements += table
-            tests |= test
+            tests[judged.human, name] = test
             warnings += [line for line in notes if line not in warnings]
             if doubled:
                 own = _table(judged, scored[:half], name, resampling)[0]
@@ -105,8 +105,8 @@ def _table(
         )
         for k, one in enumerate(scored)
     ]
-    tests = {"groups": next(iter(columns.values())).standing.test, MEAN: mean.standing.test, "correction": "Holm"}
-    return rows, tests if len(scored) > 1 else {}, notes
+    used = " or ".join(sorted({column.standing.test for column in columns.values()}))
+    return rows, {"groups": used, MEAN: mean.standing.test, "correction": "Holm"}, notes
 
 
 def _column(

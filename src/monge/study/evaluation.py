@@ -92,7 +92,8 @@ class Order:
 class Evaluation:
     """All agreements of a run, metrics in the order asked within each human column and statistic.
 
-    `tests` names the tests behind the marks; `pools` are the data and the scores, a pair a human column.
+    `tests` names the tests behind the marks of each table, by human column and statistic;
+    `pools` are the data and the scores, a pair a human column.
     """
 
     agreements: tuple[Agreement, ...]
@@ -100,7 +101,7 @@ class Evaluation:
     resamples: int
     confidence: float
     alpha: float
-    tests: Mapping[str, str]
+    tests: Mapping[tuple[str, str], Mapping[str, str]]
     warnings: tuple[str, ...] = ()
     orders: tuple[Order, ...] = ()
     pools: Sequence[tuple[Judged, Sequence[Scored]]] = field(default=(), repr=False)
@@ -120,8 +121,9 @@ class Evaluation:
             "resamples": self.resamples,
             "confidence": self.confidence,
             "alpha": self.alpha,
-            "tests": dict(self.tests),
-            "standings": [_standing(table) for table in self.tables],
+            "standings": [
+                _standing(table, self.tests.get((table[0].human, table[0].statistic))) for table in self.tables
+            ],
             "warnings": list(self.warnings),
         }
         if self.orders:
@@ -129,7 +131,7 @@ class Evaluation:
         return {"results": [one.to_dict() for one in self.agreements], "study": study}
 
 
-def _standing(table: Sequence[Agreement]) -> dict[str, Any]:
+def _standing(table: Sequence[Agreement], tests: Mapping[str, str] | None) -> dict[str, Any]:
     """How the metrics of a table stand: means with intervals and, where there are several, who is best and who tied."""
     found: dict[str, Any] = {
         "human": table[0].human,
@@ -147,5 +149,6 @@ def _standing(table: Sequence[Agreement]) -> dict[str, Any]:
 
     if len(table) > 1:
         found |= {"best": {name: labels[0] for name, labels in marked("best").items()}, "tied": marked("tied")}
+        found["tests"] = dict(tests or {})
         found["p_values"] = {name: [figure.p_value for figure in figures] for name, figures in columns.items()}
     return found

@@ -59,6 +59,8 @@ def test_one_result_a_metric_a_human_column_and_a_statistic(tmp_path):
         "table", table, ["chrf", "rouge1"], human=["human", "other"], statistic=["pearson", "kendall"], resampling=FAST
     )
     shown = [(one.human, one.statistic, one.metric) for one in found.agreements]
+    assert found.tests["human", "pearson"]["groups"] == "Williams' test"
+    assert found.tests["human", "kendall"]["groups"] == "paired bootstrap"
     assert shown == [(h, s, m) for h in ("human", "other") for s in ("pearson", "kendall") for m in ("chrf", "rouge1")]
 
 
