@@ -10,7 +10,8 @@ import pytest
 
 from monge.study.listing import listed
 from monge.study.metrics import Where
-from monge.study.reproduce import reproduce, reproduction_to_dict
+from monge.study.reproduce import reproduce
+from monge.study.reproduction import reproduction_to_dict
 from monge.study.tables import logged, tables
 
 ROOT = os.environ.get("MONGE_DATA", "")

@@ -73,7 +73,7 @@ def _results(
 ) -> list[dict[str, object]]:
     from monge.study.metrics import Where
     from monge.study.reproduce import reproduce as recompute
-    from monge.study.reproduce import reproduction_to_dict
+    from monge.study.reproduction import reproduction_to_dict
     from monge.study.tables import table_named
 
     wanted = table_named(table, data)

@@ -6,7 +6,7 @@ value, the finding and the conclusion hold is told by `study.verdict`, under a n
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from math import isnan
 from typing import Any
@@ -16,34 +16,12 @@ from monge.stats import SEED
 from monge.study.bench import Bench, Missing, Parts, of_vectors, value_and_draws
 from monge.study.metrics import Where
 from monge.study.pairs_table import score_pairs
+from monge.study.reproduction import Reading, Reproduction
 from monge.study.tables import Cell, Column, Line, Table
-from monge.study.verdict import Draws, Verdict, judge
+from monge.study.verdict import Draws, judge
 
 RESAMPLES = 500
 SAME = "same model"
-
-
-@dataclass(frozen=True)
-class Reading:
-    """A table computed under one reading of the data: a row of cells a line of the table, beside included."""
-
-    name: str
-    cells: Mapping[tuple[str, str], tuple[Cell, ...]]
-    verdict: Verdict
-    notes: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Reproduction:
-    """A published table beside ours, with the model that was used and the condition this makes it."""
-
-    table: Table
-    model: str
-    condition: str
-    readings: tuple[Reading, ...]
-    signatures: Mapping[str, str]
-    seed: int
-    resamples: int
 
 
 @dataclass
@@ -217,47 +195,3 @@ def _condition(rows: Sequence[Line], model: str) -> str:
         return "no model needed"
     others = sorted({row.model for row in rows if row.model} - {model.rpartition("/")[2]})
     return f"varied ({model} instead of {', '.join(others)})" if others else SAME
-
-
-def reproduction_to_dict(found: Reproduction) -> dict[str, Any]:
-    """The JSON form: plain numbers, None where there is none."""
-    table = found.table
-
-    def row(line: Line, cells: Sequence[Cell]) -> dict[str, Any]:
-        why = next((cell.why for cell in cells if cell.why), "")
-        return {
-            "label": line.label,
-            "block": line.block,
-            "model": line.model,
-            "metric": line.metric_for("") if line.metric else None,
-            "note": line.note,
-            "reported": ["illegible" if cell.illegible else cell.reported for cell in cells],
-            "ours": [cell.ours for cell in cells],
-            "difference": [
-                None if cell.ours is None or cell.reported is None else cell.ours - cell.reported for cell in cells
-            ],
-            "why": [cell.why for cell in cells] if why else [],
-        }
-
-    return {
-        "table": table.name,
-        "paper": table.paper,
-        "citation": table.citation,
-        "number": table.number,
-        "caption": table.caption,
-        "model": found.model,
-        "condition": found.condition,
-        "seed": found.seed,
-        "resamples": found.resamples,
-        "columns": [str(column) for column in (*table.columns, *table.beside)],
-        "readings": [
-            {
-                "reading": reading.name,
-                "rows": [row(line, reading.cells[line.block, line.label]) for line in table.rows],
-                "verdict": reading.verdict.to_dict(),
-                "notes": list(reading.notes),
-            }
-            for reading in found.readings
-        ],
-        "signatures": dict(found.signatures),
-    }

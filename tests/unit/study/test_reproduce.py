@@ -8,7 +8,8 @@ from monge.cli.main import run
 from monge.render.reproductions import reproduction_text
 from monge.study.bench import target
 from monge.study.metrics import Where
-from monge.study.reproduce import reproduce, reproduction_to_dict
+from monge.study.reproduce import reproduce
+from monge.study.reproduction import reproduction_to_dict
 from monge.study.tables import Cell, Claim, Column, Line, Table, logged, table_named
 from monge.study.verdict import Tally, claim_columns, holds, judge, margin, scopes
 
