@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from monge.data.lines import TextFile, check_text
-from monge.errors import DataError, Misaligned, StatisticsMismatch, UsageError
+from monge.errors import DataError, InvalidSetting, Misaligned, StatisticsMismatch, UsageError
 from monge.scoring.lexical import Lexical
 from monge.spec.lexical import LexicalSpec
 from monge.spec.parts import Idf
@@ -203,14 +203,14 @@ def score_segments(
     interval: bool = False,
     seed: int = 12345,
     progress: Callable[[int], None] | None = None,
-    expect: Mapping[str, Mapping[str, str]] | None = None,
+    expect: Sequence[Mapping[str, str]] | None = None,
     cache: Store | str | Path | None = None,
     on_window: OnWindow | None = None,
 ) -> list[Result]:
     """Score re-iterable segments with several metrics in one encoding pass: system by system, metrics in order.
 
-    `idf_corpus` replaces the corpus of every metric that weighs by idf; `expect` maps a metric's name
-    to the statistics digests that a replay must meet; `interval` adds a bootstrap interval of the mean;
+    `idf_corpus` replaces the corpus of every metric that weighs by idf; `expect` has for each metric
+    the statistics digests that a replay must meet; `interval` adds a bootstrap interval of the mean;
     `cache` is a directory for vectors and scores; `on_window` sees scores as they are done.
     """
     from monge.scoring.mixed import run_mixed
@@ -300,9 +300,16 @@ def replay(
         if settings:
             raise UsageError(f"{said.metric} compares words, not vectors: it has no {settings[0].partition('=')[0]!r}")
         return bind(said.metric, said.spec), dict(said.stats)
+    other = next((one for one in settings if not one.startswith("units.stopwords=")), None)
+    if other is not None:
+        raise UsageError(f"a signature says every setting: {other!r} would compute something else; give -m and --set")
     spec = said.spec.changed(settings)
     wanted = model if model != "auto" else spec.encoder.model
-    metric = bind(said.metric, replace(spec, encoder=replace(spec.encoder, model=wanted)), device=device, online=online)
+    spec = replace(spec, encoder=replace(spec.encoder, model=wanted))
+    try:
+        metric = bind(said.metric, spec, device=device, online=online)
+    except InvalidSetting as error:
+        raise StatisticsMismatch(f"the signature does not fit {wanted}: {error}") from None
     encoder = metric.of_vectors("replay").reader.encoder
     for what, now, was in (
         ("weights", encoder.weights_digest[:8], said.weights),

@@ -97,13 +97,11 @@ def score(
         resolve(name, changes, lang)  # a wrong name or setting is known before a model is loaded
     rows = _rows(table, hypotheses, references, source)
     where = {"model": model, "device": device, "online": online}
-    expected: dict[str, dict[str, str]] = {}
+    expected: list[dict[str, str]] | None = None
     if signature:
-        loaded = []
-        for line in signature:
-            one, digests = api.replay(line, model=model, device=device, online=online, settings=changes)
-            loaded.append(one)
-            expected[one.name] = digests
+        replayed = [api.replay(line, model=model, device=device, online=online, settings=changes) for line in signature]
+        loaded = [one for one, _ in replayed]
+        expected = [digests for _, digests in replayed]
     else:
         names = metric or [api.DEFAULT_METRIC]
         loaded = [api.bind(*resolve(name, changes, lang), **where) for name in names]  # type: ignore[arg-type]

@@ -82,7 +82,8 @@ def is_vector_file(path: Path) -> bool:
     """Whether a path is word vectors: a file, or a directory that is no other kind of model."""
     if path.is_file():
         return True
-    return path.is_dir() and not (path / "config.json").exists() and not is_elmo(path)
+    other = any(next(path.glob(name), None) for name in ("config.json", "tokenizer.json", "*.safetensors"))
+    return path.is_dir() and not other and not is_elmo(path)
 
 
 def is_elmo(path: Path) -> bool:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     Bound: TypeAlias = Prepared | Lexical
 
-Expected = Mapping[str, Mapping[str, str]]
+Expected = Sequence[Mapping[str, str]]
 
 
 def run_mixed(
@@ -34,7 +34,7 @@ def run_mixed(
     """Score re-iterable segments with every metric: results system by system, metrics in the given order.
 
     `files` are idf corpora by name, `stats` ready-made statistics;
-    `expect` maps a metric's name to the digests (or fields of a library) that a replay must meet;
+    `expect` has for each metric the digests (or fields of a library) that a replay must meet;
     `store` and `on_window` are those of `run`.
     """
     systems = list(dict.fromkeys(segment.system for segment in segments))
@@ -45,12 +45,13 @@ def run_mixed(
     if vectors:
         from monge.scoring.run import Corpora, run
 
+        wanted = {id(metric): expect[k] for k, metric in vectors} if expect else {}
         results = run(
             [one for _, one in vectors],
             segments,
             corpora=Corpora(files or {}, stats),
             progress=progress,
-            expect=lambda metric, stats: _check_digests(metric, stats, expect or {}),
+            expect=lambda metric, stats: _check_digests(metric, stats, wanted.get(id(metric))),
             store=store,
             on_window=on_window,
         )
@@ -60,21 +61,20 @@ def run_mixed(
     for system in systems if words else ():
         rows = [segment for segment in segments if segment.system == system]
         for k, metric in words:
-            found[system, k] = _met(metric.score(system, rows), expect)
+            found[system, k] = _met(metric.score(system, rows), expect[k] if expect else None)
         if progress is not None and not vectors:
             progress(len(rows))
     return [found[system, k] for system in systems for k in range(len(metrics))]
 
 
-def _check_digests(metric: Prepared, stats: CorpusStats, expect: Expected) -> None:
+def _check_digests(metric: Prepared, stats: CorpusStats, wanted: Mapping[str, str] | None) -> None:
     from monge.scoring.run import stats_digests
 
-    if metric.name in expect:
-        _compare(metric.name, "statistics", expect[metric.name], stats_digests(metric, stats))
+    if wanted is not None:
+        _compare(metric.name, "statistics", wanted, stats_digests(metric, stats))
 
 
-def _met(result: Result, expect: Expected | None) -> Result:
-    wanted = (expect or {}).get(result.metric)
+def _met(result: Result, wanted: Mapping[str, str] | None) -> Result:
     if wanted is not None:
         _compare(result.metric, "library", wanted, library_fields(result.signature))
     return result

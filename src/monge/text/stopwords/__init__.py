@@ -16,12 +16,16 @@ def names() -> list[str]:
 
 
 @cache
+def _shipped(name: str) -> str:
+    return (files(__name__) / f"{name}.txt").read_text("utf-8")
+
+
 def load(name: str) -> frozenset[str]:
     """The words of a list: `none`, a shipped name, or a text file with one word a line (or spaces between)."""
     if name == "none":
         return frozenset()
     if name in names():
-        text = (files(__name__) / f"{name}.txt").read_text("utf-8")
+        text = _shipped(name)
     elif Path(name).is_file():
         try:
             text = Path(name).read_text("utf-8")
