@@ -63,6 +63,9 @@ def evaluate(
     confidence: Annotated[float, typer.Option("--confidence", help="Of the intervals.")] = 0.95,
     alpha: Annotated[float, typer.Option("--alpha", help="Of the tests against the best.")] = 0.05,
     seed: Seed = 12345,
+    test: Annotated[
+        str, typer.Option("--test", metavar="auto|williams|perm-both|bootstrap", help="Of groups; means: bootstrap.")
+    ] = "auto",
     output_format: Annotated[
         str, typer.Option("--format", "-f", metavar="|".join(FORMATS), envvar="MONGE_FORMAT", help="Output format.")
     ] = "text",
@@ -108,7 +111,7 @@ def evaluate(
             device=device,
             online=online,
             uniform_units=uniform_units,
-            resampling=study.Resampling(resamples, confidence, alpha, seed),
+            resampling=study.Resampling(resamples, confidence, alpha, seed, test),
             switches=switches(switch),
             cache=None if no_cache else cache,
             progress=advance,

@@ -120,7 +120,8 @@ def _column(
     ]
     values = [asked.value(one) for one in scores]
     drawn = draws(asked, scores, resamples=resampling.resamples, seed=seed)
-    return _Column(np.array(values), drawn, standing(values, drawn, asked, scores), asked.n)
+    found = standing(values, drawn, asked, scores, wanted=resampling.test, seed=seed)
+    return _Column(np.array(values), drawn, found, asked.n)
 
 
 def _weights(judged: Judged, statistic: str, names: Sequence[str]) -> Array:

@@ -10,12 +10,13 @@ from monge.stats import RESAMPLES, SEED
 
 @dataclass(frozen=True)
 class Resampling:
-    """How intervals are drawn and differences are tested."""
+    """How intervals are drawn and differences are tested; `test` is auto, williams, perm-both or bootstrap."""
 
     resamples: int = RESAMPLES
     confidence: float = 0.95
     alpha: float = 0.05
     seed: int = SEED
+    test: str = "auto"
 
     def __post_init__(self) -> None:
         if self.resamples < 1 or self.seed < 0:

@@ -1,8 +1,9 @@
 """Which metrics are best, and which cannot be told from the best.
 
-On a group of plain scores and Pearson's r: Williams' test. Everywhere else (other statistics, rankings, means
-over groups): paired bootstrap, from the draws that also made the intervals. One-sided, against the metric with
-the highest value; Holm's correction over the other metrics of the column.
+Unless another test is asked for: on a group of plain scores and Pearson's r Williams' test; everywhere else (other
+statistics, rankings) paired bootstrap, from the draws that also made the intervals. PERM-BOTH can be asked for where
+people scored. Means over groups are always tested by paired bootstrap. One-sided, against the metric with the highest
+value; Holm's correction over the other metrics of the column.
 """
 
 from __future__ import annotations
@@ -12,11 +13,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from monge.stats import UndefinedError, holm, williams_scores
+from monge.errors import InvalidSetting
+from monge.stats import SEED, UndefinedError, holm, perm_both, williams_scores
 from monge.study.agreement import Question
 from monge.types import Array
 
-WILLIAMS, BOOTSTRAP = "Williams' test", "paired bootstrap"
+WILLIAMS, PERM_BOTH, BOOTSTRAP = "Williams' test", "PERM-BOTH", "paired bootstrap"
+TESTS = {"williams": WILLIAMS, "perm-both": PERM_BOTH, "bootstrap": BOOTSTRAP}
+AUTO = "auto"
 
 
 @dataclass(frozen=True)
@@ -34,27 +38,53 @@ class Standing:
         return "tied" if self.p_values[index] > alpha else ""
 
 
-def standing(values: Sequence[float], drawn: Array, asked: Question | None, scores: Sequence[Array]) -> Standing:
+def standing(
+    values: Sequence[float],
+    drawn: Array,
+    asked: Question | None,
+    scores: Sequence[Array],
+    *,
+    wanted: str = AUTO,
+    seed: int = SEED,
+) -> Standing:
     """The standing of metrics with values [m] and draws [m, r] on a group, or (without `asked`) on the mean."""
+    test = chosen_test(wanted, asked)
     best = int(np.argmax(values))
     others = [index for index in range(len(values)) if index != best]
-    exact = asked is not None and asked.human is not None and asked.statistic == "pearson" and asked.n >= 4
     p_values = np.ones(len(values))
     if others:
         found = [
-            _williams(asked, scores[best], scores[index])
-            if exact
-            else _bootstrap(values[best] - values[index], drawn[best] - drawn[index])
+            _bootstrap(values[best] - values[index], drawn[best] - drawn[index])
+            if asked is None or asked.human is None or test == BOOTSTRAP
+            else _tested(test, asked, asked.human, scores[best], scores[index], drawn.shape[1], seed)
             for index in others
         ]
         p_values[others] = holm(found)
-    return Standing(best, p_values, WILLIAMS if exact else BOOTSTRAP)
+    return Standing(best, p_values, test)
 
 
-def _williams(asked: Question | None, first: Array, second: Array) -> float:
-    assert asked is not None and asked.human is not None
+def chosen_test(wanted: str, asked: Question | None) -> str:
+    """The test for a group, or for the mean; raises where the one asked for does not fit the judgements."""
+    plain = asked is not None and asked.human is not None
+    fits = plain and asked is not None and asked.statistic == "pearson" and asked.n >= 4
+    if wanted != AUTO and wanted not in TESTS:
+        raise InvalidSetting(f"a test is one of {', '.join((AUTO, *TESTS))}, got {wanted!r}")
+    if asked is None or wanted == "bootstrap":
+        return BOOTSTRAP
+    if wanted == AUTO:
+        return WILLIAMS if fits else BOOTSTRAP
+    if wanted == "williams" and not fits:
+        raise InvalidSetting("Williams' test is for Pearson's r of four scores or more; take perm-both or bootstrap")
+    if not plain:
+        raise InvalidSetting("PERM-BOTH needs human scores; these are rankings: take bootstrap")
+    return TESTS[wanted]
+
+
+def _tested(test: str, asked: Question, human: Array, first: Array, second: Array, resamples: int, seed: int) -> float:
     try:
-        return williams_scores(asked.human, first, second).p_value
+        if test == WILLIAMS:
+            return williams_scores(human, first, second).p_value
+        return perm_both(human, first, second, statistic=asked.statistic, resamples=resamples, seed=seed).p_value
     except UndefinedError:  # the same metric up to scale
         return 1.0
 

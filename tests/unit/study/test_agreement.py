@@ -5,9 +5,9 @@ import pytest
 
 from monge.data import Group
 from monge.errors import InvalidSetting, UnknownName
-from monge.stats import bootstrap_correlation, bootstrap_darr, pearson, williams_scores
+from monge.stats import bootstrap_correlation, bootstrap_darr, pearson, perm_both, williams_scores
 from monge.study.agreement import draws, interval, named, question, signed_scores
-from monge.study.ties import BOOTSTRAP, WILLIAMS, standing
+from monge.study.ties import BOOTSTRAP, PERM_BOTH, WILLIAMS, standing
 from monge.types import Segment
 
 
@@ -111,3 +111,23 @@ def test_the_same_metric_twice_is_tied():
     values = [asked.value(one) for one in scores]
     found = standing(values, draws(asked, scores, resamples=50, seed=0), asked, scores)
     assert sorted(found.mark(k, 0.05) for k in range(2)) == ["best", "tied"]
+
+
+def test_other_tests_can_be_asked_for_where_they_fit():
+    random = np.random.default_rng(8)
+    human = random.normal(size=30)
+    scores = [human + random.normal(size=30) * 0.3, human + random.normal(size=30) * 2]
+    asked = question(rated(human), "kendall", 1)
+    drawn = draws(asked, scores, resamples=99, seed=1)
+    values = [asked.value(one) for one in scores]
+    found = standing(values, drawn, asked, scores, wanted="perm-both", seed=6)
+    expected = perm_both(human, *scores, statistic="kendall", resamples=99, seed=6).p_value
+    assert (found.test, found.p_values[1]) == (PERM_BOTH, expected)
+    with pytest.raises(InvalidSetting, match="Williams' test is for"):
+        standing(values, drawn, asked, scores, wanted="williams")
+    group, ranks = ranked([0.9, 0.5], [0.8, 0.7])
+    rankings = question(group, "tau10", 1)
+    with pytest.raises(InvalidSetting, match="rankings"):
+        standing([0.0, 0.0], np.zeros((2, 9)), rankings, [ranks, ranks], wanted="perm-both")
+    with pytest.raises(InvalidSetting, match="one of auto"):
+        standing(values, drawn, asked, scores, wanted="luck")
