@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import json
 import unicodedata
+from collections.abc import Collection
 from functools import lru_cache
 from typing import Any
 
+from tokenizers.models import Unigram
+
+_UNSEEN = "\ufdd0"  # a noncharacter
 # scripts written without spaces: every piece is a word of its own
 _SPACELESS = (
     (0x0E00, 0x0EFF),  # Thai, Lao
@@ -34,6 +38,20 @@ def family(backend: Any) -> str:
 def is_blank(text: str) -> bool:
     """Whether nothing in a text is visible: only spaces, control and format characters (ZWSP, BOM)."""
     return all(unicodedata.category(character) in _INVISIBLE for character in text)
+
+
+def hide_specials(backend: Any, specials: Collection[str]) -> None:
+    """Keep texts that spell a special piece (`<s>`) from becoming it, where the model itself would match it.
+
+    SentencePiece never matches its control symbols; a unigram model converted from it does, so there
+    they get names that no text has. Their ids, and what frames every text, stay.
+    """
+    model = json.loads(backend.to_str())["model"]
+    if model.get("type") != "Unigram":
+        return
+    hidden = {piece for piece in specials if backend.token_to_id(piece) != model["unk_id"]}
+    vocabulary = [(_UNSEEN + piece if piece in hidden else piece, score) for piece, score in model["vocab"]]
+    backend.model = Unigram(vocabulary, model["unk_id"], model.get("byte_fallback", False))
 
 
 def continues(kind: str, piece: str, text: str, span: tuple[int, int], before: tuple[int, int] | None) -> bool:

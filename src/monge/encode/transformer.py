@@ -12,7 +12,7 @@ from torch import Tensor
 
 from monge.encode.models import ModelFiles, find
 from monge.encode.packed import PackedEncoder
-from monge.encode.pieces import continues, family, is_blank
+from monge.encode.pieces import continues, family, hide_specials, is_blank
 from monge.errors import InvalidSetting, ModelError
 from monge.types import Tokens
 
@@ -35,6 +35,7 @@ class TransformerEncoder:
         self._backend.no_truncation()
         self._backend.no_padding()
         self._backend.encode_special_tokens = True  # a literal [SEP] in a text is text
+        hide_specials(self._backend, tokenizer.all_special_tokens)
         self._family = family(self._backend)
         self._model, self._packed = _prepared(model, precision, self._device)
         lead, tail = self._frame()

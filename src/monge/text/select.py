@@ -95,8 +95,12 @@ def _grouped(word: tuple[int, ...], subwords: str) -> list[tuple[int, ...]]:
 
 
 def _visible(tokens: Tokens, position: int) -> bool:
+    """Whether a piece stands for characters: a lone mark does not, nor one whose place the next piece takes."""
+    if bare(tokens.pieces[position]):
+        return True
     start, end = tokens.spans[position]
-    return start < end or bool(bare(tokens.pieces[position]))
+    follows = position + 1 < len(tokens.spans) and not tokens.special[position + 1]
+    return start < end and not (follows and tokens.spans[position + 1][0] <= start)
 
 
 def _dropped(
@@ -108,4 +112,6 @@ def _dropped(
         return bare(tokens.pieces[group[0]]) in _ASCII_PUNCTUATION
     if spec.punctuation == "keep":
         return False
+    if not _visible(tokens, group[0]):
+        return True
     return is_punctuation(tokens.surface(group if spec.subwords == "all" else word))
