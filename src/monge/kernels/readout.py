@@ -13,6 +13,7 @@ from monge.types import Plan, Problem
 TRANSFORMS: Mapping[str, Callable[[Tensor], Tensor]] = {
     "cost": lambda cost: cost,
     "cost+order": lambda cost: cost,
+    "cost+tempered": lambda cost: cost,
     "-cost": lambda cost: -cost,
     "1-cost": lambda cost: 1 - cost,
     "1/(1+cost)": lambda cost: 1 / (1 + cost),

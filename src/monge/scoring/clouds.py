@@ -100,7 +100,7 @@ def _means(vectors: Tensor, groups: Sequence[tuple[int, ...]]) -> Tensor:
 
 def _barycentre(points: Tensor, weights: Sequence[float], metric: Prepared) -> Tensor:
     """One vector a unit from its layers side by side, float64 from the unit norm on: [n, layers * d] -> [n, d]."""
-    layers = points.double().unflatten(1, (len(metric.request.layers), -1)).transpose(0, 1)
+    layers = points.double().view(len(points), len(metric.request.layers), -1).transpose(0, 1)
     layers = unit(layers) if metric.spec.normalise.layers else layers
     mass = torch.tensor([weights], dtype=torch.float64)
     return barycentre(

@@ -11,8 +11,10 @@ from torch import Tensor
 from monge.kernels import exact, ground, order, readout
 from monge.kernels.independent import independent
 from monge.kernels.onesided import onesided
+from monge.kernels.spectrum import tempered_costs
 from monge.kernels.tempered import tempered
 from monge.spec import parts
+from monge.spec.fields import number
 from monge.spec.metric import MetricSpec
 from monge.types import Cloud, Plan, Problem
 
@@ -128,6 +130,9 @@ def measure(hypothesis: Cloud, reference: Cloud, spec: MetricSpec, own: tuple[Pa
     cost = torch.stack(list(found.values())).amax(0)  # of two one-sided costs the larger: RWMD
     if isinstance(spec.readout, parts.Ordered):
         return _ordered(cost, plans, hypothesis, reference, spec.readout)
+    if isinstance(spec.readout, parts.Spectrum):
+        warm = tempered_costs(problem, spec.readout.temperatures)
+        return {"score": cost, "w": cost, **{f"sd_{number(t)}": value for t, value in warm.items()}}
     return {"score": readout.TRANSFORMS[spec.readout.name](cost), **_unbalanced(problem, plans, spec)}
 
 

@@ -11,7 +11,7 @@ from monge.errors import DataError, StatisticsMismatch
 from monge.spec.codec import show_part
 from monge.spec.layers import concrete, numbers
 from monge.spec.metric import MetricSpec
-from monge.spec.parts import CorpusCentre, Idf
+from monge.spec.parts import CorpusCentre, Idf, Layers
 from monge.spec.rules import Bounds, bounds, check
 from monge.text import stopwords
 from monge.text.idf import weight
@@ -118,6 +118,12 @@ def _check_idf(name: str, kind: str, counts: DocumentCounts, side: str) -> None:
         )
 
 
+def _request(layers: Layers, depth: int, *, unit_layers: bool) -> Request:
+    """What to ask of the encoder; the layers of a barycentre come as they are, float64 begins before their norm."""
+    early = unit_layers and layers.pool != "barycentre"
+    return Request(numbers(layers, depth), layers.pool, layers.exponents, early)
+
+
 def prepare(name: str, spec: MetricSpec, encoder: Encoder) -> Prepared:
     """Bind a metric to an encoder: layers and length become numbers."""
     check(spec)
@@ -129,7 +135,7 @@ def prepare(name: str, spec: MetricSpec, encoder: Encoder) -> Prepared:
         name=name,
         spec=spec,
         reader=Reader(encoder, settings.prefix, longest, settings.overlong),
-        request=Request(numbers(layers, encoder.depth), layers.pool, layers.exponents, spec.normalise.layers),
+        request=_request(layers, encoder.depth, unit_layers=spec.normalise.layers),
         stopwords=stopwords.load(spec.units.stopwords),
         bounds=bounds(spec),
     )

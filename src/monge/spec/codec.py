@@ -19,7 +19,9 @@ from monge.spec.parts import AXES, Layers, Part
 
 _NEXT_FIELD = re.compile(r",(?=[a-z_]+(?:\.[a-z_]+)?=)")
 _CALL = re.compile(r"(?P<name>[^()]+)\((?P<value>[^()]*)\)")
-_LAYERS = re.compile(r"(?:last(?P<span>\d+)|(?P<all>all)):(?P<pool>mean|routing|barycentre|pmeans\((?P<p>[^()]+)\))")
+_LAYERS = re.compile(
+    r"(?:last(?P<span>\d+)|(?P<all>all)):(?P<pool>mean|routing|barycentre(?:\(zero\))?|pmeans\((?P<p>[^()]+)\))"
+)
 LAYERS_ACCEPT = "a layer number, a fraction such as 0.75, last, auto, or lastN:mean|pmeans(p,...)|routing|barycentre"
 
 
@@ -99,7 +101,8 @@ def read_layers(text: str) -> Layers:
             raise InvalidSetting(f"layers: pmeans takes numbers, -inf or inf, got {match['p']!r}") from None
         if any(isnan(p) or p == 0 for p in exponents) or span == 0:
             raise InvalidSetting(f"layers={text}: exponents must be numbers other than 0, and at least one layer")
-        return Layers(at="last", span=span, pool=pool, exponents=exponents)
+        start: Any = "zero" if match["pool"].endswith("(zero)") else "mean"
+        return Layers(at="last", span=span, pool=pool, exponents=exponents, start=start)
     if text == "auto":
         return Layers(at="auto")
     if text == "last":
@@ -119,4 +122,5 @@ def show_layers(part: Layers) -> str:
         return part.at if isinstance(part.at, str) else repr(part.at)
     reach = "all" if part.span < 0 else f"last{part.span}"
     inner = f"({','.join(number(p) for p in part.exponents)})" if part.pool == "pmeans" else ""
+    inner = "(zero)" if part.start == "zero" else inner
     return f"{reach}:{part.pool}{inner}"

@@ -1,13 +1,13 @@
-"""The metrics beyond the core, a row of data each: sentence movers, word order."""
+"""The metrics beyond the core, a row of data each: barycentres, sentence movers, word order."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
 
-from monge.spec.metric import Row
-from monge.spec.parts import Encoder, Ordered, Readout, Units
-from monge.spec.rows import COSINE, RAW, WMD
+from monge.spec.metric import MetricSpec, Row
+from monge.spec.parts import Encoder, Idf, Layers, Normalise, Ordered, Readout, Spectrum, Units
+from monge.spec.rows import COSINE, EXACT, NO_CENTRE, RAW, SQEUCLIDEAN, UNIFORM, WMD
 
 CONTENT = Units(punctuation="drop", stopwords="en")
 WMS = replace(WMD, units=CONTENT, normalise=RAW, readout=Readout("exp(-cost)"))
@@ -16,7 +16,25 @@ ORDERED = Ordered("cost+order")
 
 CLARK, CHOW = "Clark et al. 2019", "Chow et al. 2019"
 
+BARYSCORE = MetricSpec(
+    layers=Layers(at="last", span=5, pool="barycentre"),
+    units=Units(specials="keep"),
+    weights=Idf("idf"),
+    centre=NO_CENTRE,
+    normalise=Normalise("layers", layers=True),
+    ground=SQEUCLIDEAN,
+    transport=EXACT,
+    readout=Spectrum("cost+tempered"),
+)
+COLOMBO = "Colombo et al. 2021"
+
 FAMILIES: Mapping[str, Row] = {
+    "baryscore": Row(BARYSCORE, "transport between the barycentres of the last five layers: a distance", COLOMBO),
+    "baryscore@release": Row(
+        replace(BARYSCORE, layers=replace(BARYSCORE.layers, start="zero"), weights=UNIFORM),
+        "the authors' code: zero start, uniform masses (their idf look-up never hits)",
+        COLOMBO,
+    ),
     "wms": Row(WMS, "word mover's similarity of content words, exp(-cost)", CLARK),
     "sms": Row(
         replace(WMS, units=replace(CONTENT, bag="sentences")),

@@ -91,5 +91,17 @@ SLACK = Kind(
 )
 RIGID = (inf, inf)
 
+
+def _several(text: str) -> tuple[float, ...]:
+    values = tuple(float(part) for part in text.replace(",", "/").split("/"))
+    if any(not isfinite(value) or value <= 0 for value in values):
+        raise ValueError(text)
+    return values
+
+
+TEMPERATURES = Kind(
+    "positive numbers joined by /", _several, lambda values: "/".join(number(value) for value in values)
+)
+
 NAME = Kind("a name or a file", _checked(str, bool))
 TEXT = Kind("any text", unquote, lambda text: quote(text, safe=":"))

@@ -23,6 +23,7 @@ from monge.spec.fields import (
     SMALL,
     SWEEPS,
     SWITCH,
+    TEMPERATURES,
     TEXT,
     UNIT,
     choice,
@@ -61,7 +62,7 @@ class Layers(Part):
     """Which hidden layers, and how several become one vector a piece.
 
     `at` is a layer number (0 = embeddings), a fraction of the depth, or 'auto' / 'last';
-    `span` > 0 takes the last `span` layers (-1: all) and pools them.
+    `span` > 0 takes the last `span` layers (-1: all) and pools them; `start` is where a barycentre begins.
     """
 
     name: str = ""
@@ -69,6 +70,7 @@ class Layers(Part):
     span: int = 0
     pool: Pool = "single"
     exponents: tuple[float, ...] = ()
+    start: Literal["mean", "zero"] = "mean"
 
 
 @dataclass(frozen=True)
@@ -205,6 +207,13 @@ class Ordered(Readout):
 
 
 @dataclass(frozen=True)
+class Spectrum(Readout):
+    """The cost, and as further parts the cost of settled tempered plans at each of some temperatures."""
+
+    temperatures: tuple[float, ...] = setting((10.0, 5.0, 1.0, 0.5, 0.1, 0.01, 0.001), TEMPERATURES)
+
+
+@dataclass(frozen=True)
 class Objective(Readout):
     """Similarity plus temperature times the plan's entropy (joint, or conditional on the side fitted last)."""
 
@@ -262,6 +271,7 @@ AXES: Mapping[str, Mapping[str, Part]] = {
         SelfNormalised("self-normalised"),
         Objective("objective"),
         Ordered("cost+order"),
+        Spectrum("cost+tempered"),
     ),
     "references": _table(*(References(name) for name in ("max", "mean", "first", "max-each"))),
 }

@@ -101,7 +101,7 @@ def bounds(spec: MetricSpec) -> Bounds:
     if isinstance(spec.readout, Ordered):
         more = spec.readout.order + spec.readout.unknown
         return Bounds(near, far + more, 0.0, None if apart is None else apart + more, False)
-    if name == "cost":
+    if name in ("cost", "cost+tempered"):
         return Bounds(near, far, 0.0, apart, False)
     if name == "-cost":
         return Bounds(-far, -near, 0.0, None if apart is None else -apart, True)
