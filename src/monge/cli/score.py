@@ -25,6 +25,7 @@ from monge.spec.presets import resolve
 from monge.types import Result, Segment
 
 if TYPE_CHECKING:
+    from monge.encode.cache import Store
     from monge.scoring.pipeline import SegmentScore
     from monge.scoring.prepared import Prepared
 
@@ -177,11 +178,13 @@ def _progress(total: int, *, show: bool) -> Iterator[Callable[[int], None] | Non
 
 
 @contextmanager
-def _journal(output: str | None, resume: bool) -> Iterator[str | None]:
+def _journal(output: str | None, resume: bool) -> Iterator[Store | None]:
     """A directory beside the output that remembers the scores of a run until the output is written.
 
     A run that was interrupted leaves it; `--resume` goes on from it, otherwise it is begun anew.
     """
+    from monge.encode.cache import Store
+
     if output is None:
         if resume:
             raise UsageError("--resume goes on with an output file: give it with -o FILE")
@@ -190,7 +193,9 @@ def _journal(output: str | None, resume: bool) -> Iterator[str | None]:
     folder = Path(f"{output}.partial")
     if folder.exists() and not resume:
         shutil.rmtree(folder)
-    yield str(folder)
+    journal = Store(folder, vectors=False)
+    yield journal
+    journal.close()
     shutil.rmtree(folder, ignore_errors=True)
 
 

@@ -50,10 +50,13 @@ class Info:
 
 
 class Store:
-    """Values by key in a directory; a store that cannot be written is read, and otherwise does nothing."""
+    """Values by key in a directory; a store that cannot be written is read, and otherwise does nothing.
 
-    def __init__(self, directory: str | Path, *, limit: int = LIMIT) -> None:
-        self.path, self._limit = Path(directory) / FILE, limit
+    `vectors` says whether encoder outputs are kept too: they are large, and the journal of a run does without.
+    """
+
+    def __init__(self, directory: str | Path, *, limit: int = LIMIT, vectors: bool = True) -> None:
+        self.path, self._limit, self.vectors = Path(directory) / FILE, limit, vectors
         self.hits = self.misses = 0
         self._db: sqlite3.Connection | None = None
         self._writable = True

@@ -133,7 +133,7 @@ def run(
     counts = Counter(segment.system for segment in segments)
     if not counts:
         raise DataError("there is nothing to score: no segments")
-    systems, windows = list(counts), Windows(metrics, store)
+    systems, windows = list(counts), Windows(metrics, store if store is not None and store.vectors else None)
     stats = [fitted_stats(metric, segments, systems, corpora, windows) for metric in metrics]
     by_metric = {id(metric): one for metric, one in zip(metrics, stats, strict=True)}
     if expect is not None:
