@@ -188,10 +188,9 @@ def padded(texts: Sequence[Placed], spec: MetricSpec) -> tuple[Cloud, list[int]]
 
 
 def _centred(raw: Cloud, texts: Sequence[Placed], spec: MetricSpec) -> tuple[Cloud, list[int]]:
-    if texts[0].mean is not None:
-        means = [text.mean for text in texts if text.mean is not None]
-        same = all(mean is means[0] for mean in means)
-        moved = centring.by_mean(raw, means[0] if same else torch.stack(means))
+    means = [text.mean for text in texts]
+    if any(mean is not None for mean in means):
+        moved = centring.by_mean(raw, _stacked(means, raw))
     elif spec.centre.name == "dimension":
         moved = centring.by_dimension(raw)
     elif spec.centre.name == "sentence":
@@ -204,3 +203,11 @@ def _centred(raw: Cloud, texts: Sequence[Placed], spec: MetricSpec) -> tuple[Clo
         return moved, []
     kept = torch.where(gone.view(-1, 1, 1), raw.vectors, moved.vectors)
     return replace(moved, vectors=kept), gone.nonzero().flatten().tolist()
+
+
+def _stacked(means: Sequence[Tensor | None], raw: Cloud) -> Tensor:
+    """One mean for all texts [d], or one a text [b, d]; a text at the origin (`origin`) has none and stays there."""
+    if means[0] is not None and all(mean is means[0] for mean in means):
+        return means[0]
+    nothing = raw.vectors.new_zeros(raw.vectors.shape[2])
+    return torch.stack([nothing if mean is None else mean for mean in means])
