@@ -22,6 +22,7 @@ from monge.cli import (
     reproduce,
     score,
     selfcheck,
+    sensitivity,
     signature,
     sweep,
 )
@@ -59,6 +60,7 @@ app.command("fit")(fit.fit)
 app.command("compare")(compare.compare)
 app.command("evaluate")(evaluate.evaluate)
 app.command("sweep")(sweep.sweep)
+app.command("sensitivity")(sensitivity.sensitivity)
 app.command("reproduce")(reproduce.reproduce)
 app.command("analyse")(analyse.analyse)
 app.command("metrics")(catalogue.metrics)

@@ -6,6 +6,7 @@ from monge.study.comparison import Comparison, Standings, SystemScore, Versus
 from monge.study.evaluate import evaluate
 from monge.study.evaluation import Agreement, Evaluation, Figure, Order
 from monge.study.resampling import Resampling
+from monge.study.sensitivity import Sensitivity, sensitivity
 from monge.study.sweep import Curve, Sweep, sweep
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "Figure",
     "Order",
     "Resampling",
+    "Sensitivity",
     "Standings",
     "Sweep",
     "SystemScore",
@@ -25,5 +27,6 @@ __all__ = [
     "compare_scores",
     "compare_segments",
     "evaluate",
+    "sensitivity",
     "sweep",
 ]

@@ -7,8 +7,9 @@ so that a metric which fits the hypothesis side fits it from the group; at syste
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from monge.study.metrics import Asked
 from monge.types import Array, Segment, Signature
 
 Progress = Callable[[int], None]
+Corpora = Mapping[str, Iterable[str]]
 POOLED = ("topic",)
 """What groups are called whose texts are too few to fit statistics from."""
 
@@ -28,13 +30,16 @@ POOLED = ("topic",)
 class Scored:
     """One metric on every group: segment scores [n] in the order of the group's segments, and scores of systems.
 
-    `systems` holds the score of each system of a group: the metric's corpus score where it has one, else the mean.
+    `systems` holds the score of each system of a group: the metric's corpus score where it has one, else the mean;
+    `flagged` counts the fallbacks that were taken, `work` what the passes that made the scores cost.
     """
 
     asked: Asked
     signature: str
     groups: Mapping[str, Array]
     systems: Mapping[str, Mapping[str, float]]
+    flagged: Mapping[str, int] = field(default_factory=dict)
+    work: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -44,18 +49,29 @@ class Part:
     segments: Array
     systems: Mapping[str, float]
     signature: Signature
+    flagged: Mapping[str, int] = field(default_factory=dict)
+    work: Mapping[str, int] = field(default_factory=dict)
 
 
 def score_judged(
-    asked: Sequence[Asked], judged: Judged, *, progress: Progress | None = None, cache: str | Path | None = None
+    asked: Sequence[Asked],
+    judged: Judged,
+    *,
+    progress: Progress | None = None,
+    cache: str | Path | None = None,
+    corpora: Corpora | None = None,
 ) -> list[Scored]:
-    """The scores of a judged data set by every metric, in the order asked; `cache` is a directory that keeps them."""
-    corpora = rows_of(judged)
+    """The scores of a judged data set by every metric, in the order asked.
+
+    `cache` is a directory that keeps them; `corpora` are idf corpora by the name that metrics give them.
+    """
+    groups = rows_of(judged)
     pooled = describe(judged.dataset).groups in POOLED
     if pooled:
-        parts = _split(score_rows(asked, [row for rows in corpora.values() for row in rows], progress, cache), corpora)
+        every = [row for rows in groups.values() for row in rows]
+        parts = _split(score_rows(asked, every, progress, cache, corpora), groups)
     else:
-        parts = {name: score_rows(asked, rows, progress, cache) for name, rows in corpora.items()}
+        parts = {name: score_rows(asked, rows, progress, cache, corpora) for name, rows in groups.items()}
     return [_gathered(one, {name: found[k] for name, found in parts.items()}) for k, one in enumerate(asked)]
 
 
@@ -71,7 +87,11 @@ def rows_of(judged: Judged) -> dict[str, list[Segment]]:
 
 
 def score_rows(
-    asked: Sequence[Asked], rows: Sequence[Segment], progress: Progress | None = None, cache: str | Path | None = None
+    asked: Sequence[Asked],
+    rows: Sequence[Segment],
+    progress: Progress | None = None,
+    cache: str | Path | None = None,
+    corpora: Corpora | None = None,
 ) -> list[Part]:
     """The scores of rows by every metric; those of vectors share one encoding pass."""
     found: dict[int, Part] = {}
@@ -79,7 +99,7 @@ def score_rows(
         chosen = [k for k, one in enumerate(asked) if one.spread is spread]
         if chosen:
             metrics = [asked[k].metric for k in chosen]
-            parts = _spread(metrics, rows) if spread else _parts(metrics, rows, progress, cache)
+            parts = _spread(metrics, rows) if spread else _parts(metrics, rows, progress, cache, corpora)
             found.update(zip(chosen, parts, strict=True))
     return [found[k] for k in range(len(asked))]
 
@@ -89,8 +109,9 @@ def _parts(
     rows: Sequence[Segment],
     progress: Progress | None = None,
     cache: str | Path | None = None,
+    corpora: Corpora | None = None,
 ) -> list[Part]:
-    results = api.score_segments(metrics, rows, progress=progress, cache=cache)
+    results = api.score_segments(metrics, rows, progress=progress, cache=cache, corpora=corpora)
     places = _places(rows)
     parts = []
     for k in range(len(metrics)):
@@ -99,7 +120,9 @@ def _parts(
         for result in mine:
             segments[places[result.system]] = result.segments
         signature = _joined([one.signature for one in mine], [one.system for one in mine])
-        parts.append(Part(segments, {one.system: one.score for one in mine}, signature))
+        flagged = _added(one.run.get("flagged", {}) for one in mine)
+        systems = {one.system: one.score for one in mine}
+        parts.append(Part(segments, systems, signature, flagged, mine[0].work))
     return parts
 
 
@@ -111,8 +134,17 @@ def _spread(metrics: Sequence[api.Metric], rows: Sequence[Segment]) -> list[Part
     for part in _parts(metrics, each):
         segments = np.bincount(owners, weights=part.segments) / np.bincount(owners)
         systems = {system: float(segments[mine].mean()) for system, mine in _places(rows).items()}
-        parts.append(Part(segments, systems, Signature((*part.signature.fields, ("references", "mean")))))
+        signature = Signature((*part.signature.fields, ("references", "mean")))
+        parts.append(Part(segments, systems, signature, part.flagged, part.work))
     return parts
+
+
+def _added(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    """The sums of counts by name."""
+    total: Counter[str] = Counter()
+    for one in counts:
+        total.update(one)
+    return dict(total)
 
 
 def _places(rows: Sequence[Segment]) -> dict[str, list[int]]:
@@ -123,7 +155,10 @@ def _places(rows: Sequence[Segment]) -> dict[str, list[int]]:
 
 
 def _split(parts: Sequence[Part], corpora: Mapping[str, Sequence[Segment]]) -> dict[str, list[Part]]:
-    """The parts of one pass over all groups, by group; a system's score is the mean of its segments there."""
+    """The parts of one pass over all groups, by group; a system's score is the mean of its segments there.
+
+    What the pass cost, and the fallbacks taken in it, stand with the first group.
+    """
     found, start = {}, 0
     for name, rows in corpora.items():
         places = {system: np.array(mine) + start for system, mine in _places(rows).items()}
@@ -132,6 +167,8 @@ def _split(parts: Sequence[Part], corpora: Mapping[str, Sequence[Segment]]) -> d
                 part.segments[start : start + len(rows)],
                 {system: float(part.segments[mine].mean()) for system, mine in places.items()},
                 part.signature,
+                {} if start else part.flagged,
+                {} if start else part.work,
             )
             for part in parts
         ]
@@ -146,6 +183,8 @@ def _gathered(asked: Asked, parts: Mapping[str, Part]) -> Scored:
         str(signature),
         {name: part.segments for name, part in parts.items()},
         {name: part.systems for name, part in parts.items()},
+        _added(part.flagged for part in parts.values()),
+        _added(part.work for part in parts.values()),
     )
 
 

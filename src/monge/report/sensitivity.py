@@ -1,0 +1,109 @@
+"""Figures of a sensitivity study: bars of CV and RD, rings of best settings, shares of a full crossing."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from monge.report.canvas import COLOURS, INK, LINE, SOFT, blank, figure, grid
+from monge.study.factors import shown
+
+if TYPE_CHECKING:
+    from monge.study.effects import Effect
+    from monge.study.sensitivity import Sensitivity
+    from monge.study.spread import Spread
+
+
+def sensitivity_figures(found: Sensitivity, directory: Path, *, form: str = "svg") -> list[Path]:
+    """Draw every figure; the paths that were written."""
+    written = [
+        bars(found, directory / f"sensitivity-cv.{form}", "CV in %", lambda one: one.cv),
+        bars(found, directory / f"sensitivity-rd.{form}", "RD in %, worst against best", lambda one: one.rd),
+        rings(found, directory / f"sensitivity-best.{form}"),
+    ]
+    return [*written, shares(found, directory / f"sensitivity-shares.{form}")] if found.crossings else written
+
+
+def bars(found: Sensitivity, path: Path, label: str, value: Callable[[Spread], float | None]) -> Path:
+    """A panel a factor: bars of every metric by group; what is undefined has no bar."""
+    groups, metrics = list(found.groups), found.metrics
+    width = 0.8 / len(metrics)
+    rows = len(found.factors)
+    wide = max(4.0, 1.5 + 0.2 * len(groups) * (len(metrics) + 1))
+    with figure(path, width=wide, height=1.9 * rows, rows=rows) as axes:
+        for panel, factor in zip(axes[:, 0], found.factors, strict=True):
+            for k, one in enumerate(found.of(factor.name)):
+                heights = [value(one.spreads[name]) for name in groups]
+                places = [place + (k - (len(metrics) - 1) / 2) * width for place in range(len(groups))]
+                kept = [(place, height) for place, height in zip(places, heights, strict=True) if height is not None]
+                panel.bar(
+                    [place for place, _ in kept],
+                    [height for _, height in kept],
+                    width=width * 0.92,
+                    color=COLOURS[k % len(COLOURS)],
+                    label=one.metric,
+                )
+            panel.axhline(0, color=SOFT, linewidth=0.8)
+            panel.set_xticks(range(len(groups)), groups)
+            panel.set_title(f"{factor.name} ({len(factor.settings)} settings)", loc="left")
+            panel.set_ylabel(label)
+        axes[0, 0].legend(fontsize=6, ncols=len(metrics))
+    return path
+
+
+def rings(found: Sensitivity, path: Path) -> Path:
+    """A panel a factor: in how many groups each setting is best, a ring a metric, the first inside."""
+    rows, columns = grid(len(found.factors), 3)
+    with figure(path, width=3.4 * columns, height=3.6 * rows, rows=rows, columns=columns) as axes:
+        for panel, factor in zip(blank(axes, len(found.factors)), found.factors, strict=True):
+            _rings(panel, found.of(factor.name))
+            panel.set_title(f"best {factor.name}")
+    return path
+
+
+def _rings(panel: Any, effects: list[Effect]) -> None:
+    settings = list(dict.fromkeys(level.setting for one in effects for level in one.levels))
+    thick = 0.7 / len(effects)
+    wedges: list[Any] = []
+    for k, one in enumerate(effects):
+        counts = Counter(spread.best for spread in one.spreads.values())
+        wedges, texts = panel.pie(
+            [counts[setting] for setting in settings],
+            radius=0.3 + thick * (k + 1),
+            colors=[COLOURS[s % len(COLOURS)] for s in range(len(settings))],
+            labels=[str(counts[setting]) if counts[setting] else "" for setting in settings],
+            labeldistance=1 - thick / (2 * (0.3 + thick * (k + 1))),
+            wedgeprops={"width": thick * 0.94, "edgecolor": "white"},
+            startangle=90,
+            counterclock=False,
+        )[:2]
+        for text in texts:
+            text.set(color="white", fontsize=7, ha="center", va="center")
+    inside = ", ".join(one.metric for one in effects)
+    panel.text(0, -1.13, f"inside out: {inside}", ha="center", va="top", fontsize=6, color=SOFT)
+    panel.legend(wedges, [shown(one) for one in settings], fontsize=6, loc="center", ncols=1, labelspacing=0.2)
+
+
+def shares(found: Sensitivity, path: Path) -> Path:
+    """Stacked bars: the share of variance of each factor, a bar a metric, interactions last."""
+    names = list(found.crossings[0].settings)
+    with figure(path, width=5.2, height=1.1 + 0.42 * len(found.crossings)) as axes:
+        panel = axes[0, 0]
+        for row, one in enumerate(found.crossings):
+            start = 0.0
+            for k, name in enumerate([*names, "interactions"]):
+                share = 100 * (one.shares.get(name, 0.0) if name in names else one.residual if one.shares else 0.0)
+                colour = COLOURS[k % len(COLOURS)] if name in names else LINE
+                panel.barh(row, share, left=start, color=colour, height=0.7, label=name if row == 0 else None)
+                if share >= 6:
+                    ink = "white" if name in names else INK
+                    panel.text(start + share / 2, row, f"{share:.0f}", ha="center", va="center", color=ink, fontsize=7)
+                start += share
+        panel.set_yticks(range(len(found.crossings)), [one.metric for one in found.crossings])
+        panel.invert_yaxis()
+        panel.set_xlim(0, 100)
+        panel.set_xlabel(f"share of the variance of {found.statistic} in %")
+        panel.legend(fontsize=6, ncols=len(names) + 1, loc="lower center", bbox_to_anchor=(0.5, 1.0))
+    return path

@@ -1,0 +1,203 @@
+"""From scores at points to effects: what each factor does to each metric, and the shares of a full crossing. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from monge.data import Judged
+from monge.errors import DataError
+from monge.stats import UndefinedError, VarianceShares, variance_shares
+from monge.study.agreement import draws, question
+from monge.study.evaluation import MEAN
+from monge.study.factors import AGGREGATION, Factor
+from monge.study.points import Point, Scores
+from monge.study.resampling import Resampling
+from monge.study.spread import Level, Spread, contrast, mean_of, spread_of
+from monge.types import Array
+
+OWN = "own"
+"""What a metric's own setting is called where a factor does not list it."""
+
+
+@dataclass(frozen=True)
+class Effect:
+    """One factor of one metric: its levels, the spread of each group, and that of the mean over groups."""
+
+    factor: str
+    metric: str
+    levels: tuple[Level, ...]
+    spreads: Mapping[str, Spread]
+    mean: Spread
+
+    @property
+    def default(self) -> Level:
+        """The metric as asked for."""
+        return next(one for one in self.levels if one.default)
+
+    @property
+    def cv(self) -> float | None:
+        """Mean over groups of the CV."""
+        return mean_of([one.cv for one in self.spreads.values()])
+
+    @property
+    def cv_corpora(self) -> float | None:
+        """Mean over groups of the CV over idf corpora, `off` left out."""
+        return mean_of([one.cv_corpora for one in self.spreads.values()])
+
+    @property
+    def rd(self) -> float | None:
+        """Mean over groups of the RD of the worst against the best setting."""
+        return mean_of([one.rd for one in self.spreads.values()])
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON form."""
+        return {
+            "factor": self.factor,
+            "metric": self.metric,
+            "settings": [one.to_dict() for one in self.levels],
+            "groups": {name: one.to_dict() for name, one in self.spreads.items()},
+            "mean": {"cv": self.cv, "cv_corpora": self.cv_corpora, "rd": self.rd, "of_mean": self.mean.to_dict()},
+        }
+
+
+@dataclass(frozen=True)
+class Crossing:
+    """Shares of variance of the factors of one metric in a full crossing, by group (None: nothing varies)."""
+
+    metric: str
+    settings: Mapping[str, tuple[str, ...]]
+    groups: Mapping[str, VarianceShares | None]
+    best: Mapping[str, tuple[str, ...]]
+
+    @property
+    def shares(self) -> dict[str, float]:
+        """Mean over groups of the share of each factor's main effect."""
+        kept = [one for one in self.groups.values() if one is not None]
+        return {name: float(np.mean([one.shares[name] for one in kept])) for name in self.settings} if kept else {}
+
+    @property
+    def residual(self) -> float:
+        """Mean over groups of the share of all interactions."""
+        kept = [one.residual for one in self.groups.values() if one is not None]
+        return float(np.mean(kept)) if kept else float("nan")
+
+    def heavier(self) -> tuple[int, int]:
+        """In how many groups the other factors together explain more than the aggregation, and of how many."""
+        kept = [one for one in self.groups.values() if one is not None]
+        rest = [sum(one.shares.values()) - one.shares[AGGREGATION] > one.shares[AGGREGATION] for one in kept]
+        return sum(rest), len(kept)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON form."""
+        return {
+            "metric": self.metric,
+            "settings": {name: list(values) for name, values in self.settings.items()},
+            "shares": {**self.shares, "interactions": self.residual} if self.shares else {},
+            "groups": {
+                name: {**one.shares, "interactions": one.residual, "variance": one.variance} if one else None
+                for name, one in self.groups.items()
+            },
+            "best": {name: list(one) for name, one in self.best.items()},
+        }
+
+
+@dataclass(frozen=True)
+class Tables:
+    """Values of every point by group, draws of those that are tested, and the weight of each group in the mean."""
+
+    values: Mapping[str, Mapping[Point, float]]
+    drawn: Mapping[str, Mapping[Point, Array]]
+    weights: Mapping[str, float]
+    notes: tuple[str, ...]
+
+
+def tabled(judged: Judged, scores: Scores, statistic: str, tested: Sequence[Point], resampling: Resampling) -> Tables:
+    """The agreement of every point with people; `tested` points are resampled too, all with the same draws."""
+    values: dict[str, dict[Point, float]] = {}
+    drawn: dict[str, dict[Point, Array]] = {}
+    notes = []
+    for number, (name, group) in enumerate(judged.groups.items()):
+        asked = question(group, statistic, judged.direction)
+        parts = {id(seen.part(name)): seen.signed(name, group) for seen in scores.values()}
+        needed = list(dict.fromkeys(id(scores[point].part(name)) for point in tested))
+        try:
+            found = {key: asked.value(one) for key, one in parts.items()}
+        except UndefinedError as problem:
+            notes.append(f"{name}: {problem}; the group is left out")
+            continue
+        rows = draws(asked, [parts[k] for k in needed], resamples=resampling.resamples, seed=resampling.seed + number)
+        by_part = dict(zip(needed, rows, strict=True))
+        values[name] = {point: found[id(seen.part(name))] for point, seen in scores.items()}
+        drawn[name] = {point: by_part[id(scores[point].part(name))] for point in tested}
+    if not values:
+        raise DataError(f"{judged.dataset}: {statistic} has no value on any group; {notes[0]}")
+    total = sum(judged.weights[name] for name in values)
+    return Tables(values, drawn, {name: judged.weights[name] / total for name in values}, tuple(notes))
+
+
+def points_of(metric: str, factor: Factor) -> list[Point]:
+    """A point a setting of the factor."""
+    return [Point(metric, ((factor.name, setting),)) for setting in factor.settings]
+
+
+def crossed(metric: str, factors: Sequence[Factor]) -> list[Point]:
+    """Every combination of settings, the last factor changing fastest."""
+    names = [one.name for one in factors]
+    return [Point(metric, tuple(zip(names, each, strict=True))) for each in product(*(one.settings for one in factors))]
+
+
+def effect(metric: str, factor: Factor, scores: Scores, tables: Tables, *, ddof: int, confidence: float) -> Effect:
+    """What a factor does to a metric; its own setting is a level too, under the name `own` if it is not listed."""
+    base = Point(metric)
+    points = points_of(metric, factor)
+    same = [k for k, point in enumerate(points) if scores[point].specs == scores[base].specs]
+    if not same:
+        points = [base, *points]
+    default = same[0] if same else 0
+    settings = [point.settings[0][1] if point.settings else OWN for point in points]
+    values = {name: np.array([found[point] for point in points]) for name, found in tables.values.items()}
+    drawn = {name: np.stack([found[point] for point in points]) for name, found in tables.drawn.items()}
+    values[MEAN] = sum((tables.weights[name] * values[name] for name in tables.weights), np.zeros(len(points)))
+    drawn[MEAN] = sum((tables.weights[name] * drawn[name] for name in tables.weights), np.zeros(1))
+    versus = [
+        {name: contrast(values[name], drawn[name], k, default, confidence) for name in values}
+        for k in range(len(points))
+    ]
+    levels = tuple(
+        Level(
+            setting=setting,
+            default=k == default,
+            signatures=scores[point].signatures,
+            values={name: float(values[name][k]) for name in tables.values},
+            mean=float(values[MEAN][k]),
+            versus=versus[k],
+            flagged=scores[point].flagged,
+        )
+        for k, (setting, point) in enumerate(zip(settings, points, strict=True))
+    )
+    spreads = {
+        name: spread_of(settings, values[name], drawn[name], default=default, ddof=ddof, confidence=confidence)
+        for name in values
+    }
+    return Effect(factor.name, metric, levels, {n: s for n, s in spreads.items() if n != MEAN}, spreads[MEAN])
+
+
+def crossing(metric: str, factors: Sequence[Factor], tables: Tables) -> Crossing:
+    """The shares of variance of a metric's full crossing."""
+    points = crossed(metric, factors)
+    names, shape = [one.name for one in factors], [len(one.settings) for one in factors]
+    groups: dict[str, VarianceShares | None] = {}
+    best = {}
+    for name, found in tables.values.items():
+        values = np.array([found[point] for point in points])
+        best[name] = tuple(setting for _, setting in points[int(values.argmax())].settings)
+        try:
+            groups[name] = variance_shares(values.reshape(shape), names)
+        except UndefinedError:
+            groups[name] = None
+    return Crossing(metric, {one.name: one.settings for one in factors}, groups, best)

@@ -1,0 +1,201 @@
+"""How much does preprocessing move a result? Settings of factors, their spread, and whether the best is noise."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import prod
+from pathlib import Path
+from typing import Any
+
+from monge.data import Judged, open_dataset
+from monge.data.lines import StrPath
+from monge.errors import InvalidSetting
+from monge.study import metrics as asking
+from monge.study.agreement import named
+from monge.study.effects import Crossing, Effect, crossed, crossing, effect, points_of, tabled
+from monge.study.factors import AGGREGATION, LANGUAGE, NONE, Factor, factors
+from monge.study.moved import verdict
+from monge.study.points import Corpus, Point, Run, Scores, languages, score_points
+from monge.study.resampling import USUAL, Resampling
+from monge.text import stopwords
+
+MOST = 512
+"""The most points a metric of a full crossing."""
+
+
+@dataclass(frozen=True)
+class StopwordList:
+    """A list that was used: how many words, and their hash."""
+
+    name: str
+    words: int
+    digest: str
+
+
+@dataclass(frozen=True)
+class Sensitivity:
+    """An effect a factor and metric, a crossing a metric where it was asked for, and what was used for them.
+
+    `signatures` are those of the metrics as asked for; `work` counts what the encoding passes cost.
+    """
+
+    dataset: str
+    text: str
+    level: str
+    human: str
+    statistic: str
+    groups: dict[str, int]
+    factors: tuple[Factor, ...]
+    effects: tuple[Effect, ...]
+    crossings: tuple[Crossing, ...]
+    signatures: dict[str, tuple[str, ...]]
+    lists: tuple[StopwordList, ...]
+    corpora: tuple[Corpus, ...]
+    work: dict[str, int]
+    settings: int
+    ddof: int
+    resampling: Resampling
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def metrics(self) -> list[str]:
+        """The metrics as asked for."""
+        return list(self.signatures)
+
+    @property
+    def verdict(self) -> list[str]:
+        """What was found in plain words, a sentence a factor and one a crossing."""
+        return verdict(self.effects, self.crossings, self.statistic)
+
+    def of(self, factor: str) -> list[Effect]:
+        """The effects of a factor, a metric each."""
+        return [one for one in self.effects if one.factor == factor]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON form."""
+        return {
+            "dataset": self.dataset,
+            "text": self.text,
+            "level": self.level,
+            "human": self.human,
+            "statistic": self.statistic,
+            "groups": self.groups,
+            "ddof": self.ddof,
+            "seed": self.resampling.seed,
+            "resamples": self.resampling.resamples,
+            "confidence": self.resampling.confidence,
+            "factors": {one.name: list(one.settings) for one in self.factors},
+            "stopwords": [vars(one) for one in self.lists],
+            "corpora": [vars(one) for one in self.corpora],
+            "settings": self.settings,
+            "work": self.work,
+            "signatures": {name: list(lines) for name, lines in self.signatures.items()},
+            "effects": [one.to_dict() for one in self.effects],
+            "crossings": [one.to_dict() for one in self.crossings],
+            "verdict": " ".join(self.verdict),
+            "warnings": list(self.warnings),
+        }
+
+
+def sensitivity(
+    dataset: str,
+    data: StrPath,
+    metrics: Sequence[str],
+    factor: Sequence[str] = (),
+    *,
+    cross: bool = False,
+    pairs: Sequence[str] | None = None,
+    level: str = "segment",
+    human: str | None = None,
+    statistic: str | None = None,
+    text: str = "raw",
+    settings: Sequence[str] = (),
+    lang: str | None = None,
+    model: str = "auto",
+    device: str = "auto",
+    online: bool = False,
+    ddof: int = 0,
+    resampling: Resampling = USUAL,
+    cache: str | Path | None = None,
+    progress: Callable[[int], None] | None = None,
+    opened: Callable[[Sequence[Judged]], None] | None = None,
+) -> Sensitivity:
+    """The agreement of metrics with people under every setting of some factors, all from one encoding pass a group.
+
+    `factor` has `stopwords,idf` (usual settings), `layers=4,5,6` or `idf=off,references,random:4x2000,FILE`, and joint
+    factors `subwords+punctuation`. `cross` adds the full crossing of all of them with the aggregation
+    (`transport=onesided,exact` unless given), and shares of variance. `ddof` is that of the CV.
+    """
+    if ddof not in (0, 1):
+        raise InvalidSetting(f"ddof must be 0 (population) or 1 (sample), got {ddof}")
+    asking.check(metrics, changes=settings, lang=lang)
+    judged = open_dataset(dataset, data, pairs=pairs, level=level, human=human, text=text)
+    spoken = list(languages(judged, lang))
+    tried = factors(factor, spoken)
+    wanted = named(statistic or judged.statistic, judged.kind)
+    if opened is not None:
+        opened([judged])
+    design = _design(tried) if cross else ()
+    tested = [Point(name) for name in metrics] + [
+        point for name in metrics for one in tried for point in points_of(name, one)
+    ]
+    full = [point for name in metrics for point in crossed(name, design)] if cross else []
+    draw = next((one.draw for one in tried if one.draw is not None), None)
+    where = asking.Where(model, device, online)
+    run = Run(tuple(settings), lang, where, draw, resampling.seed, cache, progress)
+    scores, drawn, work = score_points(list(dict.fromkeys([*tested, *full])), judged, run)
+    tables = tabled(judged, scores, wanted, tested, resampling)
+    return Sensitivity(
+        dataset=judged.dataset,
+        text=judged.text,
+        level=judged.level,
+        human=judged.human,
+        statistic=wanted,
+        groups={name: judged.groups[name].n for name in tables.values},
+        factors=tried,
+        effects=tuple(
+            effect(name, one, scores, tables, ddof=ddof, confidence=resampling.confidence)
+            for one in tried
+            for name in metrics
+        ),
+        crossings=tuple(crossing(name, design, tables) for name in metrics) if cross else (),
+        signatures={name: scores[Point(name)].signatures for name in metrics},
+        lists=_lists(tried, spoken),
+        corpora=tuple(drawn),
+        work=work,
+        settings=_distinct(scores),
+        ddof=ddof,
+        resampling=resampling,
+        warnings=(*judged.warnings, *tables.notes),
+    )
+
+
+def _design(tried: Sequence[Factor]) -> tuple[Factor, ...]:
+    """The factors of a full crossing: single ones, the aggregation among them."""
+    single = [one for one in tried if len(one.parts) == 1]
+    if all(one.name != AGGREGATION for one in single):
+        single.append(factors([AGGREGATION], ["en"])[0])
+    if len(single) < 2:
+        raise InvalidSetting("--cross needs a factor other than transport")
+    size = prod(len(one.settings) for one in single)
+    if size > MOST:
+        each = " x ".join(f"{one.name} {len(one.settings)}" for one in single)
+        raise InvalidSetting(f"--cross: {each} are {size} settings a metric, at most {MOST}; name fewer settings")
+    return tuple(single)
+
+
+def _lists(tried: Sequence[Factor], spoken: Sequence[str]) -> tuple[StopwordList, ...]:
+    chosen: list[str] = []
+    for one in tried:
+        for setting in one.settings:
+            words = one.split(setting).get("stopwords", NONE)
+            chosen += spoken if words == LANGUAGE else [words] if words != NONE else []
+    return tuple(
+        StopwordList(name, len(stopwords.load(name)), stopwords.digest(name)) for name in dict.fromkeys(chosen)
+    )
+
+
+def _distinct(scores: Scores) -> int:
+    """How many different metrics were scored."""
+    return len({tuple(id(part) for part in seen.parts) for seen in scores.values()})
