@@ -10,8 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from monge.data.lines import TextFile, check_text
-from monge.errors import DataError, InvalidSetting, Misaligned, StatisticsMismatch, UsageError
+from monge.data.lists import reference_lists, texts_of
+from monge.data.lists import segments_of as segments_of
+from monge.errors import DataError, InvalidSetting, StatisticsMismatch, UsageError
+from monge.scoring.blend import Blended
 from monge.scoring.lexical import Lexical
+from monge.spec.blend import BlendSpec
 from monge.spec.lexical import LexicalSpec
 from monge.spec.parts import Idf
 from monge.spec.presets import Spec, resolve
@@ -101,9 +105,11 @@ class Metric:
         from monge.scoring.fit import fit
         from monge.scoring.pipeline import Windows
 
+        if isinstance(self.prepared, Blended):
+            return _fitted_ranges(self, segments_of(hypotheses, references))
         prepared = self.of_vectors("fit")
-        flat = [text for row in _reference_lists(references, None) for text in row]
-        own = _texts(hypotheses, "hypotheses")
+        flat = [text for row in reference_lists(references, None) for text in row]
+        own = texts_of(hypotheses, "hypotheses")
         if not flat and not own:
             raise DataError("fit: no texts were given")
         return fit(prepared, Windows([prepared]), references=flat, hypotheses=own)
@@ -127,6 +133,9 @@ class Metric:
         """The metric bound to its encoder, where it has one."""
         if isinstance(self.prepared, Lexical):
             raise UsageError(f"{self.name} compares words, not vectors: there is nothing to {what}")
+        if isinstance(self.prepared, Blended):
+            made_of = " and ".join(f"{part.spec.transport.name} transport" for part in self.prepared.parts.values())
+            raise UsageError(f"{self.name} is a blend of several metrics ({made_of}): {what} one of those instead")
         return self.prepared
 
 
@@ -162,6 +171,10 @@ def bind(name: str, spec: Spec, *, model: str = "auto", device: str = "auto", on
         return Metric(Lexical(spec))
     from monge.scoring.prepared import prepare
 
+    if isinstance(spec, BlendSpec):
+        bound = {part: bind(f"{name}.{part}", one, model=model, device=device, online=online).of_vectors("bind")
+                 for part, one in spec.parts.items()}  # fmt: skip
+        return Metric(Blended(name, bound))
     wanted = spec.encoder.model if spec.encoder.model != "auto" else model
     settings = {"precision": spec.encoder.precision, "unknown": spec.encoder.unknown}
     encoder = encoder_for(wanted, device=device, online=online, **settings)
@@ -240,21 +253,29 @@ def opened_cache(cache: Store | str | Path | None) -> Store | None:
     return cache if isinstance(cache, Store) else Store(cache)
 
 
+def _fitted_ranges(metric: Metric, segments: list[Segment]) -> CorpusStats:
+    """The ranges of a blend's parts over pairs."""
+    assert isinstance(metric.prepared, Blended)
+    parts = metric.prepared.parts
+    results = score_segments([Metric(one) for one in parts.values()], segments)
+    return metric.prepared.ranges(dict(zip(parts, results, strict=True)), segments)
+
+
 def _weighs_by_idf(metric: Bound) -> bool:
-    return not isinstance(metric, Lexical) and isinstance(metric.spec.weights, Idf)
+    return not isinstance(metric, Lexical | Blended) and isinstance(metric.spec.weights, Idf)
 
 
 def _with_corpus(
     metric: Bound, idf_corpus: Iterable[str] | None, corpora: Mapping[str, Iterable[str]]
 ) -> tuple[Bound, dict[str, Iterable[str]]]:
     """The metric with its idf corpus named, and the texts of that corpus where it is not one of the run's sides."""
-    if isinstance(metric, Lexical):
+    if isinstance(metric, Lexical | Blended):
         return metric, {}
     weights = metric.spec.weights
     if not isinstance(weights, Idf):
         return metric, {}
     if idf_corpus is not None:
-        texts = idf_corpus if isinstance(idf_corpus, TextFile) else _texts(idf_corpus, "idf_corpus")
+        texts = idf_corpus if isinstance(idf_corpus, TextFile) else texts_of(idf_corpus, "idf_corpus")
         return replace(metric, spec=replace(metric.spec, weights=replace(weights, corpus=FILE))), {FILE: texts}
     if named_corpus(weights.corpus):
         return metric, {}
@@ -310,17 +331,21 @@ def replay(
     if other is not None:
         raise UsageError(f"a signature says every setting: {other!r} would compute something else; give -m and --set")
     spec = said.spec.changed(settings)
-    wanted = model if model != "auto" else spec.encoder.model
-    spec = replace(spec, encoder=replace(spec.encoder, model=wanted))
+    one = next(iter(spec.parts.values())) if isinstance(spec, BlendSpec) else spec
+    wanted = model if model != "auto" else one.encoder.model
+    spec = spec.changed([f"encoder.model={wanted}"])
     try:
         metric = bind(said.metric, spec, device=device, online=online)
     except InvalidSetting as error:
         raise StatisticsMismatch(f"the signature does not fit {wanted}: {error}") from None
-    encoder = metric.of_vectors("replay").reader.encoder
+    bound = metric.prepared
+    encoder = (
+        next(iter(bound.parts.values())) if isinstance(bound, Blended) else metric.of_vectors("replay")
+    ).reader.encoder
     for what, now, was in (
         ("weights", encoder.weights_digest[:8], said.weights),
         ("tokenizer", encoder.tokenizer_digest[:8], said.tokenizer),
-        ("stopwords", stopwords.digest(spec.units.stopwords), said.stopwords),
+        ("stopwords", stopwords.digest(one.units.stopwords), said.stopwords),
     ):
         if now != was:
             raise StatisticsMismatch(f"the signature's {what} are {was or 'none'}, {encoder.name} has {now or 'none'}")
@@ -346,63 +371,3 @@ def load_stats(path: str | Path) -> CorpusStats:
         return CorpusStats.from_dict(data)
     except StatisticsMismatch as error:
         raise StatisticsMismatch(f"{path}: {error}") from None
-
-
-def segments_of(
-    hypotheses: Iterable[str],
-    references: Iterable[str] | Iterable[Sequence[str]] | None = None,
-    sources: Iterable[str] | None = None,
-) -> list[Segment]:
-    """Segments of parallel lists, checked; without references the sources stand in their place."""
-    texts = _texts(hypotheses, "hypotheses")
-    if not texts:
-        raise DataError("there is nothing to score: hypotheses is empty")
-    source = _texts(sources, "sources") if sources is not None else None
-    if references is None and source is None:
-        raise UsageError("neither references nor sources were given")
-    rows = _reference_lists(references, len(texts)) if references is not None else [(one,) for one in source or ()]
-    for name, values in (("references", rows), ("sources", source)):
-        if values is not None and len(values) != len(texts):
-            raise Misaligned(f"{len(texts)} hypotheses but {len(values)} {name}")
-    return [
-        Segment(str(number + 1), text, row, source[number] if source else None)
-        for number, (text, row) in enumerate(zip(texts, rows, strict=True))
-    ]
-
-
-def _listed(values: object, name: str) -> list[Any]:
-    if isinstance(values, str | bytes):
-        kind = type(values).__name__
-        raise UsageError(f"{name}: expected a list of texts, got one {kind}; put it in a list: [{values[:20]!r}]")
-    if isinstance(values, Mapping) or not isinstance(values, Iterable):
-        raise UsageError(f"{name}: expected a list of texts, got {type(values).__name__}")
-    return list(values)
-
-
-def _texts(values: object, name: str) -> list[str]:
-    return [check_text(text, f"{name}[{index}]") for index, text in enumerate(_listed(values, name))]
-
-
-def _reference_lists(values: object, count: int | None) -> list[tuple[str, ...]]:
-    """One tuple of references a hypothesis, from a list of texts or of lists of texts."""
-    rows = _listed(values, "references")
-    nested = [not isinstance(row, str) for row in rows]
-    if not any(nested):
-        return [(check_text(row, f"references[{index}]"),) for index, row in enumerate(rows)]
-    if not all(nested):
-        raise UsageError(f"references: item {nested.index(False)} is a text, others are lists; give one form for all")
-    for index, row in enumerate(rows):
-        if not isinstance(row, Iterable) or isinstance(row, bytes | Mapping):
-            check_text(row, f"references[{index}]")
-    lists = [_listed(row, f"references[{index}]") for index, row in enumerate(rows)]
-    if count is not None and len(lists) != count and lists and all(len(row) == count for row in lists):
-        raise Misaligned(
-            f"references look transposed: {len(lists)} lists of {count}; expected {count} lists, one a hypothesis: "
-            "list(zip(*references))"
-        )
-    empty = next((index for index, row in enumerate(lists) if not row), None)
-    if empty is not None:
-        raise DataError(f"references[{empty}]: no reference for this hypothesis")
-    return [
-        tuple(check_text(text, f"references[{i}][{j}]") for j, text in enumerate(row)) for i, row in enumerate(lists)
-    ]

@@ -164,6 +164,20 @@ class VectorSum:
         return self.total / max(self.count, 1)
 
 
+@dataclass(frozen=True, slots=True)
+class Range:
+    """Lowest and highest score of `n` pairs; `texts` identifies the pairs whatever their order."""
+
+    low: float
+    high: float
+    n: int
+    texts: int
+
+    def __add__(self, other: Range) -> Range:
+        low, high = min(self.low, other.low), max(self.high, other.high)
+        return Range(low, high, self.n + other.n, (self.texts + other.texts) % DIGEST_SPACE)
+
+
 DIGEST_SPACE = 2**128
 
 
@@ -172,7 +186,8 @@ class CorpusStats:
     """Everything that scores take from other texts, fitted once and frozen.
 
     counts: side -> document counts, side being `references` (used for both sides) or `hypotheses`;
-    sums: space -> side -> sum of unit vectors, a space being the settings that make the vectors.
+    sums: space -> side -> sum of unit vectors, a space being the settings that make the vectors;
+    ranges: part of a blend, as its signature without statistics -> lowest and highest score.
     `reader` identifies tokenizer, length and prefix: statistics of another reader do not fit.
     Statistics are sums, so they merge: fit(A) + fit(B) is fit(A followed by B).
     """
@@ -180,9 +195,11 @@ class CorpusStats:
     reader: str
     counts: Mapping[str, DocumentCounts] = field(default_factory=dict)
     sums: Mapping[str, Mapping[str, VectorSum]] = field(default_factory=dict)
+    ranges: Mapping[str, Range] = field(default_factory=dict)
 
     def __add__(self, other: CorpusStats) -> CorpusStats:
-        if self.reader != other.reader or set(self.counts) != set(other.counts) or set(self.sums) != set(other.sums):
+        kinds = ((one.counts, one.sums, one.ranges) for one in (self, other))
+        if self.reader != other.reader or any(set(mine) != set(theirs) for mine, theirs in zip(*kinds, strict=True)):
             raise StatisticsMismatch(
                 f"statistics of different settings cannot be added: {self.reader!r} and {other.reader!r}"
             )
@@ -191,7 +208,8 @@ class CorpusStats:
             space: {side: one + other.sums[space][side] for side, one in sides.items()}
             for space, sides in self.sums.items()
         }
-        return CorpusStats(self.reader, counts, sums)
+        ranges = {part: one + other.ranges[part] for part, one in self.ranges.items()}
+        return CorpusStats(self.reader, counts, sums, ranges)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, exact: integers, and floats that read back as they were."""
@@ -208,6 +226,10 @@ class CorpusStats:
                     for side, one in sides.items()
                 }
                 for space, sides in self.sums.items()
+            },
+            "ranges": {
+                part: {"low": one.low, "high": one.high, "n": one.n, "texts": f"{one.texts:032x}"}
+                for part, one in self.ranges.items()
             },
         }
 
@@ -234,7 +256,11 @@ class CorpusStats:
                 one.plausible for sides in sums.values() for one in sides.values()
             ):
                 raise StatisticsMismatch("not statistics of monge fit: counts or sums that no texts can have")
-            return cls(str(data["reader"]), counts, sums)
+            ranges = {
+                part: Range(float(one["low"]), float(one["high"]), int(one["n"]), int(one["texts"], 16))
+                for part, one in data.get("ranges", {}).items()
+            }
+            return cls(str(data["reader"]), counts, sums, ranges)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise StatisticsMismatch(f"not a statistics file of monge fit ({type(error).__name__}: {error})") from None
 

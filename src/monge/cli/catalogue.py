@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
-from math import isfinite
+from math import e, inf, isfinite
 from typing import Annotated, Any
 
 import typer
 
 from monge.cli import options
+from monge.spec.blend import BLENDS, BlendRow, BlendSpec
 from monge.spec.lexical import LEXICAL, LexicalRow, LexicalSpec
 from monge.spec.metric import Row
 from monge.spec.presets import PRESETS, Spec, resolve, row
@@ -21,7 +22,7 @@ def metrics(
 ) -> None:
     """List every metric and profile."""
     options.chosen_format(output_format, ("text", "json"))
-    every: dict[str, Row | LexicalRow] = {**PRESETS, **LEXICAL}
+    every: dict[str, Row | BlendRow | LexicalRow] = {**PRESETS, **BLENDS, **LEXICAL}
     if output_format == "json":
         rows = {
             name: {"title": one.title, "cites": one.cites, **_range(bounds_of(resolve(name)[1]))}
@@ -40,7 +41,13 @@ def bounds_of(spec: Spec) -> Bounds:
     if isinstance(spec, LexicalSpec):
         one = LEXICAL[spec.name]
         return Bounds(*one.limits, one.best, one.worst, one.higher_is_better)
+    if isinstance(spec, BlendSpec):
+        return Bounds(0.0, inf, len(spec.parts) * e, 0.0, True)
     return bounds(spec)
+
+
+def _row(name: str) -> Row | BlendRow | LexicalRow:
+    return LEXICAL.get(name) or BLENDS.get(name) or row(name)
 
 
 def _range(found: Bounds) -> dict[str, Any]:
@@ -62,7 +69,7 @@ def show(
     """Show every setting of a metric, and the range of its scores."""
     options.chosen_format(output_format, ("text", "json"))
     name, spec = resolve(metric, options.changes(settings), lang)
-    found, one = bounds_of(spec), LEXICAL[name] if isinstance(spec, LexicalSpec) else row(name)
+    found, one = bounds_of(spec), _row(name)
     facts = {"metric": name, "title": one.title, "cites": one.cites, **spec.written()}
     if output_format == "json":
         sys.stdout.write(json.dumps({**facts, **_range(found)}, indent=2) + "\n")

@@ -51,7 +51,7 @@ def fit(
     if not references and not hypotheses:
         raise UsageError("nothing to fit: give texts with -r FILE (and -t FILE for the hypothesis side)")
     loaded = api.bind(name, spec, model=model, device=device, online=online)
-    prepared = loaded.of_vectors("fit")
+    prepared = loaded.prepared
     if not prepared.counted_sides and not prepared.summed_sides:
         raise UsageError(f"{name} takes nothing from other texts: there is nothing to fit (try --set weights=idf)")
     texts = {
@@ -68,4 +68,5 @@ def fit(
         held += [
             f"{one.count} vectors of the {side} (mean)" for sides in found.sums.values() for side, one in sides.items()
         ]
+        held += [f"{one.n} pairs (range)" for one in found.ranges.values()]
         sys.stderr.write(f"monge: fitted {', '.join(held)} for {name}\n")

@@ -14,6 +14,7 @@ from monge.errors import InvalidProblem
 from monge.kernels.ground import check
 from monge.types import Array, Plan, Problem
 
+NO_FLOW = 1e-12  # what the solver leaves of an empty flow
 MOST_PIVOTS = 2_000_000
 _OPTIMAL = 1
 
@@ -78,6 +79,20 @@ def _solve(a: Array, b: Array, cost: Array, excess: float | None) -> Array:
         raise InvalidProblem(f"exact transport did not finish (solver code {code}, {n} x {m} units)")
     solved: Array = np.asarray(plan)[:n, :m]
     return solved
+
+
+def pruned(plan: Plan, share: float) -> Plan:
+    """The plan without its small flows: of the f flows above 0, those strictly below the k-th smallest, k = share f.
+
+    k is at least 1 and rounded down, and mass is not made up for (XMoverScore's release 2): the smallest flow and
+    ties with the k-th survive, so fewer than k are dropped.
+    """
+    kept = plan.coupling.clone()
+    for flows in kept:
+        found = flows[flows > NO_FLOW].sort().values
+        if len(found):
+            flows[flows < found[max(int(share * len(found)), 1) - 1] - NO_FLOW] = 0
+    return Plan(kept)
 
 
 def left_over(problem: Problem, excess: Tensor) -> Tensor:

@@ -45,6 +45,8 @@ def solve(problem: Problem, spec: MetricSpec, excess: Tensor | None = None) -> d
     transport = spec.transport
     if isinstance(transport, parts.Tempered):
         return _tempered(problem, transport)
+    if isinstance(transport, parts.Pruned):
+        return {PLAN: exact.pruned(exact.exact(problem, excess=excess), transport.share)}
     if transport.name == "onesided":
         back = onesided(ground.flipped(problem))
         return {PRECISION: onesided(problem), RECALL: Plan(back.coupling.transpose(1, 2))}

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import reduce
+from operator import add
 from typing import TYPE_CHECKING, TypeAlias
 
 from monge.errors import DataError, StatisticsMismatch
+from monge.scoring.blend import Blended
 from monge.scoring.lexical import Lexical
 from monge.spec.signature import library_fields
 from monge.types import CorpusStats, Result, Segment
@@ -15,7 +18,7 @@ if TYPE_CHECKING:
     from monge.scoring.prepared import Prepared
     from monge.scoring.run import OnWindow
 
-    Bound: TypeAlias = Prepared | Lexical
+    Bound: TypeAlias = Prepared | Lexical | Blended
 
 Expected = Sequence[Mapping[str, str]]
 
@@ -41,11 +44,11 @@ def run_mixed(
     if not systems:
         raise DataError("there is nothing to score: no segments")
     found: dict[tuple[str, int], Result] = {}
-    vectors = [(k, metric) for k, metric in enumerate(metrics) if not isinstance(metric, Lexical)]
+    vectors = [((k, part), one) for k, metric in enumerate(metrics) for part, one in _vector_parts(metric)]
     if vectors:
         from monge.scoring.run import Corpora, run
 
-        wanted = {id(metric): expect[k] for k, metric in vectors} if expect else {}
+        wanted = {id(one): expect[k] for (k, part), one in vectors if not part} if expect else {}
         results = run(
             [one for _, one in vectors],
             segments,
@@ -53,10 +56,18 @@ def run_mixed(
             progress=progress,
             expect=lambda metric, stats: _check_digests(metric, stats, wanted.get(id(metric))),
             store=store,
-            on_window=on_window,
+            on_window=on_window if all(not part for (_, part), _ in vectors) else None,
         )
-        keys = [(system, k) for system in systems for k, _ in vectors]
-        found.update(zip(keys, results, strict=True))
+        each = iter(results)
+        parts = {(system, k, part): next(each) for system in systems for (k, part), _ in vectors}
+        found.update({(system, k): one for (system, k, part), one in parts.items() if not part})
+        for k, metric in enumerate(metrics):
+            if isinstance(metric, Blended):
+                mine = {system: {part: parts[system, k, part] for part in metric.parts} for system in systems}
+                own = stats if stats is not None else _ranges(metric, mine, segments)
+                if expect:
+                    _compare(metric.name, "statistics", expect[k], metric.digests(own))
+                found.update({(system, k): metric.combined(one, own) for system, one in mine.items()})
     words = [(k, metric) for k, metric in enumerate(metrics) if isinstance(metric, Lexical)]
     for system in systems if words else ():
         rows = [segment for segment in segments if segment.system == system]
@@ -65,6 +76,19 @@ def run_mixed(
         if progress is not None and not vectors:
             progress(len(rows))
     return [found[system, k] for system in systems for k in range(len(metrics))]
+
+
+def _ranges(metric: Blended, mine: Mapping[str, Mapping[str, Result]], segments: Iterable[Segment]) -> CorpusStats:
+    """The ranges of a blend over all pairs of the run: systems scaled by their own could not be compared."""
+    each = [metric.ranges(parts, [row for row in segments if row.system == system]) for system, parts in mine.items()]
+    return reduce(add, each)
+
+
+def _vector_parts(metric: Bound) -> list[tuple[str, Prepared]]:
+    """The metrics of vectors that a metric stands for: itself under '', or the parts of a blend."""
+    if isinstance(metric, Lexical):
+        return []
+    return list(metric.parts.items()) if isinstance(metric, Blended) else [("", metric)]
 
 
 def _check_digests(metric: Prepared, stats: CorpusStats, wanted: Mapping[str, str] | None) -> None:

@@ -1,4 +1,4 @@
-"""The metrics beyond the core, a row of data each: barycentres, sentence movers, word order."""
+"""The metrics beyond the core, a row of data each: barycentres, reference-free forms, sentence movers, word order."""
 
 from __future__ import annotations
 
@@ -6,8 +6,22 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from monge.spec.metric import MetricSpec, Row
-from monge.spec.parts import Encoder, Idf, Layers, Normalise, Ordered, Readout, Spectrum, Units
-from monge.spec.rows import COSINE, EXACT, NO_CENTRE, RAW, SQEUCLIDEAN, UNIFORM, WMD
+from monge.spec.parts import Encoder, Idf, Layers, Normalise, Ordered, Pruned, Readout, Spectrum, Units
+from monge.spec.rows import (
+    COSINE,
+    EUCLIDEAN,
+    EXACT,
+    INVERSE,
+    LAST,
+    MOVER_RELEASE_UNITS,
+    NO_CENTRE,
+    ONE_MINUS,
+    RAW,
+    SQEUCLIDEAN,
+    UNIFORM,
+    WMD,
+    YISI_1,
+)
 
 CONTENT = Units(punctuation="drop", stopwords="en")
 WMS = replace(WMD, units=CONTENT, normalise=RAW, readout=Readout("exp(-cost)"))
@@ -26,7 +40,8 @@ BARYSCORE = MetricSpec(
     transport=EXACT,
     readout=Spectrum("cost+tempered"),
 )
-COLOMBO = "Colombo et al. 2021"
+XMOVER = replace(WMD, units=Units(subwords="first", punctuation="drop"), ground=SQEUCLIDEAN, readout=ONE_MINUS)
+COLOMBO, ZHAO_2020 = "Colombo et al. 2021", "Zhao et al. 2020"
 
 FAMILIES: Mapping[str, Row] = {
     "baryscore": Row(BARYSCORE, "transport between the barycentres of the last five layers: a distance", COLOMBO),
@@ -34,6 +49,28 @@ FAMILIES: Mapping[str, Row] = {
         replace(BARYSCORE, layers=replace(BARYSCORE.layers, start="zero"), weights=UNIFORM),
         "the authors' code: zero start, uniform masses (their idf look-up never hits)",
         COLOMBO,
+    ),
+    "yisi-2": Row(
+        replace(YISI_1, weights=Idf("idf-yisi", corpus="each-side")),
+        "YiSi-1 against the source, a weight table a side",
+        "Lo 2019",
+        symmetric=False,
+    ),
+    "xmoverscore": Row(XMOVER, "exact transport between source and hypothesis, 1 - cost", ZHAO_2020),
+    "xmoverscore@v1": Row(
+        replace(XMOVER, layers=LAST, units=MOVER_RELEASE_UNITS), "release 1: last layer, specials kept", ZHAO_2020
+    ),
+    "xmoverscore@v2": Row(
+        replace(
+            XMOVER,
+            layers=Layers(at=0.67),
+            units=Units(specials="keep", ngram=2, join="mean"),
+            ground=EUCLIDEAN,
+            transport=Pruned("pruned"),
+            readout=INVERSE,
+        ),
+        "release 2: layer 8 of 12, bigrams, the smallest flows dropped, 1/(1+cost)",
+        ZHAO_2020,
     ),
     "wms": Row(WMS, "word mover's similarity of content words, exp(-cost)", CLARK),
     "sms": Row(

@@ -170,6 +170,13 @@ class Transport(Part):
 
 
 @dataclass(frozen=True)
+class Pruned(Transport):
+    """The exact plan without its smallest flows: of k = share of the flows, those below the k-th smallest."""
+
+    share: float = setting(0.3, UNIT)
+
+
+@dataclass(frozen=True)
 class Tempered(Transport):
     """Entropic plans by alternate scaling.
 
@@ -264,7 +271,9 @@ AXES: Mapping[str, Mapping[str, Part]] = {
     "ground": _table(
         Cosine("cosine"), Ground("euclidean"), Ground("sqeuclidean"), Ground("manhattan"), Ground("dot"), Ground("dot2")
     ),
-    "transport": _table(Transport("exact"), Transport("onesided"), Transport("independent"), Tempered("tempered")),
+    "transport": _table(
+        Transport("exact"), Transport("onesided"), Transport("independent"), Pruned("pruned"), Tempered("tempered")
+    ),
     "readout": _table(
         *(Readout(name) for name in ("cost", "-cost", "similarity", "1-cost", "1/(1+cost)", "exp(-cost)")),
         Prf("prf"),

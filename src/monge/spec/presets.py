@@ -1,4 +1,4 @@
-"""Every metric by name: rows of transport metrics (`PRESETS`) and of lexical ones (`LEXICAL`).
+"""Every metric by name: rows of transport metrics (`PRESETS`), of blends of them, and of lexical ones.
 
 A name is NAME, NAME@PROFILE or NAME[changes]; `resolve` is the one door from a name to a spec.
 """
@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import TypeAlias
 
 from monge.errors import InvalidSetting, UnknownName
+from monge.spec.blend import BLENDS, BlendSpec
 from monge.spec.codec import split_changes
 from monge.spec.families import FAMILIES
 from monge.spec.lexical import LEXICAL, LexicalSpec
@@ -17,7 +18,7 @@ from monge.spec.rows import CORE
 from monge.spec.rules import check
 
 PRESETS: Mapping[str, Row] = {**CORE, **FAMILIES}
-Spec: TypeAlias = MetricSpec | LexicalSpec
+Spec: TypeAlias = MetricSpec | LexicalSpec | BlendSpec
 
 
 def row(name: str) -> Row:
@@ -30,7 +31,7 @@ def row(name: str) -> Row:
         raise UnknownName(
             "profile", profile, profiles or ["(none)"], f"{bare} has: {', '.join(profiles) or 'no other'}"
         )
-    raise UnknownName("metric", name, [*PRESETS, *LEXICAL], "(monge metrics lists them)")
+    raise UnknownName("metric", name, [*PRESETS, *BLENDS, *LEXICAL], "(monge metrics lists them)")
 
 
 def resolve(text: str, changes: tuple[str, ...] = (), lang: str | None = None) -> tuple[str, Spec]:
@@ -43,6 +44,8 @@ def resolve(text: str, changes: tuple[str, ...] = (), lang: str | None = None) -
         if changes:
             raise InvalidSetting(f"{name} compares words, not vectors: it has no {changes[0].partition('=')[0]!r}")
         return name, LexicalSpec(name).changed(split_changes(inner))
+    if name in BLENDS:
+        return name, BLENDS[name].spec.changed([*changes, *split_changes(inner)])
     return name, _transport(name, inner, changes, lang)
 
 

@@ -125,6 +125,7 @@ CKA = MetricSpec(
     transport=INDEPENDENT,
     readout=SelfNormalised("self-normalised"),
 )
+YISI_1 = replace(BERTSCORE, weights=Idf("idf-yisi"), ground=replace(COSINE, clip=True), readout=Prf("prf", alpha=0.7))
 EMD = replace(BERTSCORE, transport=EXACT, readout=COST)
 LAZY = Tempered("tempered", temperature=0.009, sweeps=0, order="reference-last", slack=(0.23, 0.31))
 WMD = replace(EMD, ground=EUCLIDEAN)
@@ -234,7 +235,7 @@ CORE: Mapping[str, Row] = {
         lacks={"identity": _DESTROYS},
     ),
     "yisi-1": Row(
-        replace(BERTSCORE, weights=Idf("idf-yisi"), ground=replace(COSINE, clip=True), readout=Prf("prf", alpha=0.7)),
+        YISI_1,
         "nearest words weighted by YiSi's idf, recall-heavy F",
         "Lo 2019",
         symmetric=False,

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from monge.errors import MongeError, StatisticsMismatch
+from monge.spec.blend import BLENDS, BlendSpec
 from monge.spec.codec import read_part, show_part, split_changes
 from monge.spec.lexical import LEXICAL, LexicalSpec
 from monge.spec.metric import MetricSpec
@@ -16,6 +17,7 @@ from monge.spec.parts import AXES, Encoder, Idf
 from monge.spec.presets import Spec, row
 from monge.types import Signature
 
+_SHARED_KEYS = ("model", "tokenizer", "precision", "length", "overlong", "prefix", "unknown")
 _ENCODER_KEYS = {
     "precision": "precision",
     "length": "max_length",
@@ -57,6 +59,15 @@ def sign_lexical(spec: LexicalSpec, library: str) -> Signature:
     return Signature(fields)
 
 
+def sign_blend(name: str, parts: Mapping[str, Signature], stats: Mapping[str, str]) -> Signature:
+    """The signature of a blend: what its parts share, each part's axes under its name, and the fitted ranges."""
+    first = next(iter(parts.values()))
+    shared = [(key, value) for key, value in first.fields if key in _SHARED_KEYS]
+    own = [(f"{part}.{axis}", said[axis]) for part, said in parts.items() for axis in AXES if axis != "encoder"]
+    digests = ",".join(f"{kind}={digest}" for kind, digest in stats.items()) or "none"
+    return Signature((("metric", name), *shared, *own, ("stats", digests), ("monge", version("monge"))))
+
+
 def _signed(spec: MetricSpec, axis: str, stopwords: str) -> str:
     if axis == "units" and spec.units.stopwords != "none":
         named = f"{Path(spec.units.stopwords).name.replace('#', '_')}#{stopwords}"
@@ -92,6 +103,8 @@ def parse(line: str) -> Parsed:
     signature = Signature.parse(line)
     if signature.get("metric") in LEXICAL:
         return _parsed_lexical(signature)
+    if signature.get("metric") in BLENDS:
+        return _parsed_blend(signature)
     expected = [
         "metric",
         "model",
@@ -151,6 +164,18 @@ def _parsed_lexical(signature: Signature) -> Parsed:
     except MongeError as error:
         raise StatisticsMismatch(f"the signature cannot be read: {error}") from None
     return Parsed(spec.name, spec, "", "", "", library_fields(signature), signature["monge"])
+
+
+def _parsed_blend(signature: Signature) -> Parsed:
+    """Each part read as a signature of its own, under any metric's name."""
+    parts: dict[str, MetricSpec] = {}
+    for part in BLENDS[signature["metric"]].spec.parts:
+        own = [(key.removeprefix(f"{part}."), value) for key, value in signature.fields if key.startswith(f"{part}.")]
+        shared = [(key, value) for key, value in signature.fields if "." not in key and key != "metric"]
+        said = parse(str(Signature((("metric", "wmd"), *shared, *own))))
+        assert isinstance(said.spec, MetricSpec)
+        parts[part] = said.spec
+    return replace(said, metric=signature["metric"], spec=BlendSpec(parts))
 
 
 def library_fields(signature: Signature) -> dict[str, str]:

@@ -1,0 +1,71 @@
+"""Lists of texts from Python -> segments, every bad item named."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from monge.data.lines import check_text
+from monge.errors import DataError, Misaligned, UsageError
+from monge.types import Segment
+
+
+def segments_of(
+    hypotheses: Iterable[str],
+    references: Iterable[str] | Iterable[Sequence[str]] | None = None,
+    sources: Iterable[str] | None = None,
+) -> list[Segment]:
+    """Segments of parallel lists, checked; without references the sources stand in their place."""
+    texts = texts_of(hypotheses, "hypotheses")
+    if not texts:
+        raise DataError("there is nothing to score: hypotheses is empty")
+    source = texts_of(sources, "sources") if sources is not None else None
+    if references is None and source is None:
+        raise UsageError("neither references nor sources were given")
+    rows = reference_lists(references, len(texts)) if references is not None else [(one,) for one in source or ()]
+    for name, values in (("references", rows), ("sources", source)):
+        if values is not None and len(values) != len(texts):
+            raise Misaligned(f"{len(texts)} hypotheses but {len(values)} {name}")
+    return [
+        Segment(str(number + 1), text, row, source[number] if source else None)
+        for number, (text, row) in enumerate(zip(texts, rows, strict=True))
+    ]
+
+
+def _listed(values: object, name: str) -> list[Any]:
+    if isinstance(values, str | bytes):
+        kind = type(values).__name__
+        raise UsageError(f"{name}: expected a list of texts, got one {kind}; put it in a list: [{values[:20]!r}]")
+    if isinstance(values, Mapping) or not isinstance(values, Iterable):
+        raise UsageError(f"{name}: expected a list of texts, got {type(values).__name__}")
+    return list(values)
+
+
+def texts_of(values: object, name: str) -> list[str]:
+    """A list of texts, each checked."""
+    return [check_text(text, f"{name}[{index}]") for index, text in enumerate(_listed(values, name))]
+
+
+def reference_lists(values: object, count: int | None) -> list[tuple[str, ...]]:
+    """One tuple of references a hypothesis, from a list of texts or of lists of texts."""
+    rows = _listed(values, "references")
+    nested = [not isinstance(row, str) for row in rows]
+    if not any(nested):
+        return [(check_text(row, f"references[{index}]"),) for index, row in enumerate(rows)]
+    if not all(nested):
+        raise UsageError(f"references: item {nested.index(False)} is a text, others are lists; give one form for all")
+    for index, row in enumerate(rows):
+        if not isinstance(row, Iterable) or isinstance(row, bytes | Mapping):
+            check_text(row, f"references[{index}]")
+    lists = [_listed(row, f"references[{index}]") for index, row in enumerate(rows)]
+    if count is not None and len(lists) != count and lists and all(len(row) == count for row in lists):
+        raise Misaligned(
+            f"references look transposed: {len(lists)} lists of {count}; expected {count} lists, one a hypothesis: "
+            "list(zip(*references))"
+        )
+    empty = next((index for index, row in enumerate(lists) if not row), None)
+    if empty is not None:
+        raise DataError(f"references[{empty}]: no reference for this hypothesis")
+    return [
+        tuple(check_text(text, f"references[{i}][{j}]") for j, text in enumerate(row)) for i, row in enumerate(lists)
+    ]

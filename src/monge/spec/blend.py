@@ -1,0 +1,74 @@
+"""Blends: metrics that are a function of other metrics, as data.
+
+    score = sum over parts of exp(scaled),   scaled = (value - low) / (high - low), or 1 - that for a distance
+
+where low and high are fitted: the range of the part's scores over a corpus of pairs (SentSim).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from monge.errors import InvalidSetting
+from monge.spec.metric import MetricSpec
+from monge.spec.rows import BERTSCORE, RAW, SBERT, WMD
+from monge.spec.rules import check
+
+
+@dataclass(frozen=True)
+class BlendSpec:
+    """Named parts, each a metric of vectors on one and the same encoder."""
+
+    parts: Mapping[str, MetricSpec]
+
+    def changed(self, changes: Iterable[str]) -> BlendSpec:
+        """AXIS=VALUE changes every part, PART.AXIS=VALUE (or PART.AXIS.FIELD=VALUE) one; the encoder is shared."""
+        parts = dict(self.parts)
+        for change in changes:
+            first, dot, rest = change.partition(".")
+            named = bool(dot) and first in parts
+            if named and rest.partition("=")[0].partition(".")[0] == "encoder":
+                raise InvalidSetting(f"{change!r}: the parts share one encoder; set {rest.partition('=')[0]} for all")
+            for part in (first,) if named else tuple(parts):
+                parts[part] = parts[part].changed([rest if named else change])
+        for spec in parts.values():
+            check(spec)
+        return replace(self, parts=parts)
+
+    def written(self) -> dict[str, str]:
+        """Every axis of every part as text; the encoder once."""
+        encoder = next(iter(self.parts.values())).written()["encoder"]
+        return {
+            "encoder": encoder,
+            **{
+                f"{name}.{axis}": text
+                for name, spec in self.parts.items()
+                for axis, text in spec.written().items()
+                if axis != "encoder"
+            },
+        }
+
+
+@dataclass(frozen=True)
+class BlendRow:
+    """A blend's line in the table."""
+
+    spec: BlendSpec
+    title: str
+    cites: str
+
+
+_SENTSIM = "Song et al. 2021"
+BLENDS: Mapping[str, BlendRow] = {
+    "sentsim": BlendRow(
+        BlendSpec({"sentence": SBERT, "words": BERTSCORE}),
+        "exp of scaled sentence cosine plus exp of scaled BERTScore",
+        _SENTSIM,
+    ),
+    "sentsim-wmd": BlendRow(
+        BlendSpec({"sentence": SBERT, "words": replace(WMD, normalise=RAW)}),
+        "exp of scaled sentence cosine plus exp of one minus scaled word mover's distance",
+        _SENTSIM,
+    ),
+}
