@@ -11,7 +11,7 @@ import numpy as np
 
 from monge.data import Judged, open_dataset
 from monge.errors import MongeError, UnknownName, Unreadable, UsageError
-from monge.spec.metric import MetricSpec
+from monge.spec.lexical import LexicalSpec
 from monge.spec.presets import resolve
 from monge.study.agreement import Question, draws, named, question, signed_scores
 from monge.study.metrics import Asked, Where, ask
@@ -154,7 +154,7 @@ class Bench:
 
 def of_vectors(metric: str) -> bool:
     """Whether a metric needs an encoder."""
-    return isinstance(resolve(_BELOW_LAST.sub("layers=1", metric))[1], MetricSpec)
+    return not isinstance(resolve(_BELOW_LAST.sub("layers=1", metric))[1], LexicalSpec)
 
 
 def target(group: str) -> str:

@@ -146,6 +146,11 @@ class _Run:
                 if lost and column.group == "mean":
                     note = f"{judged.dataset} {column.human}: {column.statistic} has no value on {lost} group(s)"
                     self.bench.notes.append(note)
+            for judged, groups, _ in parts:
+                absent = set(self.groups(judged.dataset) or ()) - set(groups)
+                if column.group == "mean" and absent:
+                    note = f"{judged.dataset}: means are over {', '.join(groups)}; {', '.join(sorted(absent))} not here"
+                    self.bench.notes.append(note)
             if len(parts) < len(column.datasets):
                 here = ", ".join(judged.dataset for judged, _, _ in parts)
                 self.bench.notes.append(f"{'+'.join(column.datasets)}: computed on {here}, the others are not here")
@@ -193,5 +198,7 @@ def _condition(rows: Sequence[Line], model: str) -> str:
         return "not computed"
     if not model:
         return "no model needed"
+    if not any(row.values for row in rows):
+        return f"beside the table ({model}; no published row was computed)"
     others = sorted({row.model for row in rows if row.model} - {model.rpartition("/")[2]})
     return f"varied ({model} instead of {', '.join(others)})" if others else SAME
