@@ -114,6 +114,13 @@ class Metric:
             raise DataError("fit: no texts were given")
         return fit(prepared, Windows([prepared]), references=flat, hypotheses=own)
 
+    def fit_baseline(self, corpus: Iterable[str], *, seed: int = 12345) -> CorpusStats:
+        """What the metric gives random pairs of the corpus, at every layer: for `scale=baseline`."""
+        from monge.scoring.baseline import fit_baseline
+
+        texts = corpus if isinstance(corpus, TextFile) else texts_of(corpus, "corpus")
+        return fit_baseline(self.of_vectors("fit a baseline for"), texts, seed=seed)
+
     def compute(
         self, *, predictions: Iterable[str], references: Iterable[str] | Iterable[Sequence[str]]
     ) -> dict[str, Any]:

@@ -178,6 +178,23 @@ class Range:
         return Range(low, high, self.n + other.n, (self.texts + other.texts) % DIGEST_SPACE)
 
 
+@dataclass(frozen=True, slots=True)
+class PartSums:
+    """Sums of the parts of `n` scores of random pairs, drawn with a seed from texts."""
+
+    totals: Mapping[str, float]
+    n: int
+    texts: int
+
+    def __add__(self, other: PartSums) -> PartSums:
+        totals = {name: value + other.totals[name] for name, value in self.totals.items()}
+        return PartSums(totals, self.n + other.n, (self.texts + other.texts) % DIGEST_SPACE)
+
+    def mean(self, name: str) -> float:
+        """The mean of a part."""
+        return self.totals[name] / self.n
+
+
 DIGEST_SPACE = 2**128
 
 
@@ -187,7 +204,8 @@ class CorpusStats:
 
     counts: side -> document counts, side being `references` (used for both sides) or `hypotheses`;
     sums: space -> side -> sum of unit vectors, a space being the settings that make the vectors;
-    ranges: part of a blend, as its signature without statistics -> lowest and highest score.
+    ranges: part of a blend, as its signature without statistics -> lowest and highest score;
+    baselines: metric, written the same way -> sums over random pairs.
     `reader` identifies tokenizer, length and prefix: statistics of another reader do not fit.
     Statistics are sums, so they merge: fit(A) + fit(B) is fit(A followed by B).
     """
@@ -196,9 +214,10 @@ class CorpusStats:
     counts: Mapping[str, DocumentCounts] = field(default_factory=dict)
     sums: Mapping[str, Mapping[str, VectorSum]] = field(default_factory=dict)
     ranges: Mapping[str, Range] = field(default_factory=dict)
+    baselines: Mapping[str, PartSums] = field(default_factory=dict)
 
     def __add__(self, other: CorpusStats) -> CorpusStats:
-        kinds = ((one.counts, one.sums, one.ranges) for one in (self, other))
+        kinds = ((one.counts, one.sums, one.ranges, one.baselines) for one in (self, other))
         if self.reader != other.reader or any(set(mine) != set(theirs) for mine, theirs in zip(*kinds, strict=True)):
             raise StatisticsMismatch(
                 f"statistics of different settings cannot be added: {self.reader!r} and {other.reader!r}"
@@ -209,7 +228,8 @@ class CorpusStats:
             for space, sides in self.sums.items()
         }
         ranges = {part: one + other.ranges[part] for part, one in self.ranges.items()}
-        return CorpusStats(self.reader, counts, sums, ranges)
+        baselines = {metric: one + other.baselines[metric] for metric, one in self.baselines.items()}
+        return CorpusStats(self.reader, counts, sums, ranges, baselines)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, exact: integers, and floats that read back as they were."""
@@ -230,6 +250,10 @@ class CorpusStats:
             "ranges": {
                 part: {"low": one.low, "high": one.high, "n": one.n, "texts": f"{one.texts:032x}"}
                 for part, one in self.ranges.items()
+            },
+            "baselines": {
+                metric: {"n": one.n, "texts": f"{one.texts:032x}", "totals": dict(one.totals)}
+                for metric, one in self.baselines.items()
             },
         }
 
@@ -260,7 +284,11 @@ class CorpusStats:
                 part: Range(float(one["low"]), float(one["high"]), int(one["n"]), int(one["texts"], 16))
                 for part, one in data.get("ranges", {}).items()
             }
-            return cls(str(data["reader"]), counts, sums, ranges)
+            baselines = {
+                metric: PartSums({k: float(v) for k, v in one["totals"].items()}, int(one["n"]), int(one["texts"], 16))
+                for metric, one in data.get("baselines", {}).items()
+            }
+            return cls(str(data["reader"]), counts, sums, ranges, baselines)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise StatisticsMismatch(f"not a statistics file of monge fit ({type(error).__name__}: {error})") from None
 

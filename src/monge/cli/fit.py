@@ -32,6 +32,11 @@ def fit(
             "-t", "--hypotheses", metavar="FILE", help="Texts of the hypothesis side, for metrics that fit one a side."
         ),
     ] = None,
+    baseline: Annotated[
+        str | None,
+        typer.Option("--baseline", metavar="FILE", help="Texts to pair at random: what --rescale maps to 0."),
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", help="Of the random pairs of --baseline.")] = 12345,
     metric: Annotated[
         str, typer.Option("--metric", "-m", metavar="NAME", help="The metric that will use them.")
     ] = api.DEFAULT_METRIC,
@@ -48,6 +53,16 @@ def fit(
     """Fit idf and mean vectors once, to score with `--stats FILE` later, anywhere."""
     check_writable(output)
     name, spec = resolve(metric, options.changes(settings, layers, precision, overlong), lang)
+    if baseline is not None and (references or hypotheses):
+        raise UsageError("--baseline is fitted by itself: give it without -r and -t")
+    if baseline is not None:
+        loaded = api.bind(name, spec, model=model, device=device, online=online)
+        fitted = loaded.fit_baseline(TextFile(baseline), seed=seed)
+        api.save_stats(fitted, output)
+        if not quiet:
+            pairs = next(iter(fitted.baselines.values())).n
+            sys.stderr.write(f"monge: fitted {len(fitted.baselines)} layer(s) on {pairs} random pairs for {name}\n")
+        return
     if not references and not hypotheses:
         raise UsageError("nothing to fit: give texts with -r FILE (and -t FILE for the hypothesis side)")
     loaded = api.bind(name, spec, model=model, device=device, online=online)

@@ -35,6 +35,12 @@ Stats = Annotated[str | None, typer.Option("--stats", metavar="FILE", help="Corp
 Output = Annotated[
     str | None, typer.Option("--output", "-o", metavar="FILE", help="Write here instead of standard output.")
 ]
+Rescale = Annotated[
+    bool, typer.Option("--rescale", help="Short for --set scale=baseline: 0 is what random pairs get, fitted or known.")
+]
+Calibrate = Annotated[
+    str | None, typer.Option("--calibrate", metavar="unit", help="Short for --set scale=unit: scores from 0 to 1.")
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no notes on standard error.")]
 
 
@@ -44,6 +50,15 @@ def changes(
     """All changes of a command line as AXIS=VALUE texts, `--set` last."""
     short = {"layers": layers, "encoder.precision": precision, "encoder.overlong": overlong}
     return (*(f"{key}={value}" for key, value in short.items() if value is not None), *(settings or ()))
+
+
+def scale(rescale: bool, calibrate: str | None) -> tuple[str, ...]:
+    """The change that `--rescale` or `--calibrate` is short for."""
+    if rescale and calibrate:
+        raise UsageError("--rescale and --calibrate are two scales: give one")
+    if calibrate not in (None, "unit"):
+        raise UsageError(f"--calibrate takes unit, got {calibrate!r}")
+    return ("scale=baseline",) if rescale else ("scale=unit",) if calibrate else ()
 
 
 def chosen_format(name: str, known: tuple[str, ...]) -> str:

@@ -76,6 +76,8 @@ def score(
     segments: Annotated[bool, typer.Option("--segments", help="Scores of every segment.")] = False,
     interval: Annotated[bool, typer.Option("--ci", help="Bootstrap interval of the score.")] = False,
     seed: Annotated[int, typer.Option("--seed", help="Of the bootstrap.")] = 12345,
+    rescale: options.Rescale = False,
+    calibrate: options.Calibrate = None,
     fail_under: Annotated[
         float | None, typer.Option("--fail-under", metavar="X", help="Exit 1 if a score is worse than X.")
     ] = None,
@@ -89,7 +91,7 @@ def score(
         raise UsageError("--fail-under takes a number, got nan: a gate that nothing fails")
     options.chosen_format(output_format, FORMATS)
     changes = options.changes(settings, layers, precision, overlong)
-    changes = (*((f"references={rule}",) if rule else ()), *changes)
+    changes = (*((f"references={rule}",) if rule else ()), *options.scale(rescale, calibrate), *changes)
     if output is not None:
         check_writable(output)
     if signature and metric:

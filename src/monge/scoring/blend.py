@@ -53,9 +53,9 @@ class Blended:
     def check_stats(self, stats: CorpusStats) -> None:
         """Raise where statistics hold no range for a part as it is set here, or one of a single value."""
         for part, metric in self.parts.items():
-            if key_of(metric) not in stats.ranges:
+            if metric.key not in stats.ranges:
                 raise StatisticsMismatch(f"{self.name}: the statistics hold no range of {part} for these settings")
-            _check(self.name, part, stats.ranges[key_of(metric)])
+            _check(self.name, part, stats.ranges[metric.key])
 
     def ranges(self, results: Mapping[str, Result], rows: Sequence[Segment]) -> CorpusStats:
         """The range of every part over the pairs of a system that have words on both sides."""
@@ -68,7 +68,7 @@ class Blended:
             values = results[part].segments[whole]
             if not len(values):
                 raise DataError(f"{self.name}: no pair with words on both sides to fit the range of {part} from")
-            found[key_of(metric)] = Range(float(values.min()), float(values.max()), len(values), key)
+            found[metric.key] = Range(float(values.min()), float(values.max()), len(values), key)
         return CorpusStats(first.reader.key, ranges=found)
 
     def combined(self, results: Mapping[str, Result], stats: CorpusStats) -> Result:
@@ -96,7 +96,7 @@ class Blended:
         )
 
     def _scaled(self, part: str, result: Result, stats: CorpusStats) -> Array:
-        found = stats.ranges[key_of(self.parts[part])]
+        found = stats.ranges[self.parts[part].key]
         share = (result.segments - found.low) / (found.high - found.low)
         return share if result.higher_is_better else 1 - share
 
@@ -106,7 +106,7 @@ class Blended:
         def digest(one: Range) -> str:
             return blake2b(repr((one.n, one.texts, stats.reader)).encode(), digest_size=4).hexdigest()
 
-        return {"range": "/".join(digest(stats.ranges[key_of(metric)]) for metric in self.parts.values())}
+        return {"range": "/".join(digest(stats.ranges[metric.key]) for metric in self.parts.values())}
 
     def signature(self, parts: Mapping[str, Signature], stats: CorpusStats) -> Signature:
         """The signature of the blend with its ranges."""
@@ -116,12 +116,6 @@ class Blended:
 def first_flags(results: Mapping[str, Result]) -> tuple[tuple[str, ...], ...]:
     """What was unusual about each segment, as the first part says."""
     return next(iter(results.values())).flags
-
-
-def key_of(metric: Prepared) -> str:
-    """What identifies the scores of a part: everything it is set to, and the weights."""
-    axes = "|".join(f"{axis}:{text}" for axis, text in metric.spec.written().items() if axis != "encoder")
-    return f"{metric.reader.encoder.weights_digest[:8]}/{metric.reader.encoder.precision}|{axes}"
 
 
 def _check(name: str, part: str, found: Range) -> None:

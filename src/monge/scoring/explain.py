@@ -93,7 +93,8 @@ def explained(metric: Prepared, segment: Segment, stats: CorpusStats | None) -> 
     metric.check_stats(stats)
     pair = texts_of(metric, segment, stats, Windows([metric]))
     found = explain_pair(metric, segment, pair, signed(metric, stats))
-    return replace(found, flags=(*flags, *found.flags))
+    scaled = metric.scaled({"score": found.score, **found.parts}, stats)
+    return replace(found, score=scaled.pop("score"), parts=scaled, flags=(*flags, *found.flags))
 
 
 def without_statistics(metric: Prepared) -> Prepared:

@@ -111,10 +111,11 @@ def score_window(
     results = []
     for metric in metrics:
         made = _Clouds(metric, read[metric.reader], rows, stats)
-        rule, higher = metric.spec.references.name, metric.bounds.higher_is_better
+        rule, higher = metric.spec.references.name, metric.raw.higher_is_better
         scores = []
         for index, parts in enumerate(_scores(metric, rows, made)):
             merged, winner = combined(parts, rule, higher_is_better=higher)
+            merged = metric.scaled(merged, stats(metric, rows[index].system))
             scores.append(SegmentScore(merged, winner, made.flags(index)))
         results.append(scores)
     return results
@@ -231,7 +232,7 @@ def _scores(metric: Prepared, rows: Sequence[Segment], made: _Clouds) -> list[li
         hypothesis = made.hypothesis(i)
         for j, reference in enumerate(made.references(i)):
             missing = hypothesis.text.empty + reference.text.empty
-            if missing == 1 and metric.bounds.worst is None:
+            if missing == 1 and metric.raw.worst is None:
                 nothing = clouds.origin(reference if hypothesis.text.empty else hypothesis)
                 whole.append((i, j, nothing, reference) if hypothesis.text.empty else (i, j, hypothesis, nothing))
             else:
@@ -268,7 +269,7 @@ def part_names(metric: Prepared) -> list[str]:
 
 def extreme(metric: Prepared, names: Sequence[str], *, both: bool) -> dict[str, float]:
     """Parts of a pair with an empty text: the best where both are, otherwise the declared worst."""
-    value = metric.bounds.best if both else metric.bounds.worst
+    value = metric.raw.best if both else metric.raw.worst
     assert value is not None
     return {name: (1.0 if both else 0.0) if name == "mass" else value for name in names}
 

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
+from functools import cached_property
 from urllib.parse import quote
 
 from monge.encode.protocol import Encoder, Request
 from monge.errors import DataError, StatisticsMismatch
+from monge.spec.baselines import published, rescaled
 from monge.spec.codec import show_part
 from monge.spec.layers import concrete, numbers
 from monge.spec.metric import MetricSpec
-from monge.spec.parts import CorpusCentre, Idf, Layers
-from monge.spec.rules import Bounds, bounds, check
+from monge.spec.parts import Baseline, CorpusCentre, Idf, Layers
+from monge.spec.rules import Bounds, bounds, check, in_unit, raw_bounds
 from monge.text import stopwords
 from monge.text.idf import weight
 from monge.text.overlong import fitted
 from monge.types import CorpusStats, DocumentCounts, Tokens, VectorSum
 
+SCORES = ("score", "precision", "recall", "f1", "f")
 REFERENCES, HYPOTHESES = "references", "hypotheses"
 
 
@@ -64,6 +67,35 @@ class Prepared:
         return f"{encoder.weights_digest[:8]}/{encoder.precision}/{layers}/{show_part(spec.units)}/{spec.weights.name}"
 
     @property
+    def key(self) -> str:
+        """What identifies the scores of a pair: the reader, the weights and every axis but references and scale."""
+        left_out = ("encoder", "references", "scale")
+        axes = "|".join(f"{axis}:{text}" for axis, text in self.spec.written().items() if axis not in left_out)
+        encoder = self.reader.encoder
+        return f"{self.reader.key}|{encoder.weights_digest[:8]}/{encoder.precision}|{axes}"
+
+    @cached_property
+    def raw(self) -> Bounds:
+        """The range of scores before they are scaled."""
+        return raw_bounds(self.spec)
+
+    def baseline(self, stats: CorpusStats) -> Mapping[str, float] | None:
+        """What random pairs get in each part: fitted, or published for this model; None where nobody knows."""
+        if self.key in stats.baselines:
+            found = stats.baselines[self.key]
+            return {name: found.mean(name) for name in found.totals}
+        return published(self.spec, self.reader.encoder.name)
+
+    def scaled(self, parts: dict[str, float], stats: CorpusStats) -> dict[str, float]:
+        """The parts of a score as they are given out: raw, or scaled where they are scores themselves."""
+        if self.spec.scale.name == "raw":
+            return parts
+        base = self.baseline(stats) if isinstance(self.spec.scale, Baseline) else None
+        if base is not None:
+            return {name: rescaled(value, base[name]) if name in base else value for name, value in parts.items()}
+        return {name: in_unit(value, self.raw) if name in SCORES else value for name, value in parts.items()}
+
+    @property
     def counted_sides(self) -> tuple[str, ...]:
         """Sides whose documents are counted for idf."""
         weights = self.spec.weights
@@ -103,6 +135,11 @@ class Prepared:
         missing = [side for side in self.summed_sides if side not in stats.sums.get(self.space, {})]
         if missing:
             raise StatisticsMismatch(f"{self.name}: the statistics hold no mean of the {missing[0]} for {self.space}")
+        if isinstance(self.spec.scale, Baseline) and self.baseline(stats) is None:
+            raise StatisticsMismatch(
+                f"{self.name}: no baseline for {self.reader.encoder.name} with these settings (layers="
+                f"{show_part(self.spec.layers)}): fit one with monge fit --baseline CORPUS and give it with --stats"
+            )
         for side in self.counted_sides:
             _check_idf(self.name, self.spec.weights.name, self.counts(stats, side), side)
 

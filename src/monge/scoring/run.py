@@ -18,7 +18,7 @@ from monge.scoring.fit import fit, reference_texts, source_texts
 from monge.scoring.pipeline import WINDOW, SegmentScore, Windows, score_segments
 from monge.scoring.prepared import HYPOTHESES, Prepared
 from monge.scoring.remembered import score_or_recall
-from monge.spec.parts import Idf
+from monge.spec.parts import Baseline, Idf
 from monge.spec.signature import ModelIdentity, sign
 from monge.text import stopwords
 from monge.types import CorpusStats, Result, Segment, Signature
@@ -42,8 +42,11 @@ def fitted_stats(
     metric: Prepared, segments: Iterable[Segment], systems: Sequence[str], corpora: Corpora, windows: Windows
 ) -> dict[str, CorpusStats]:
     """The statistics of a metric for every system: shared ones, with the system's own side where it has one."""
+    nothing = CorpusStats(metric.reader.key)
     if not metric.counted_sides and not metric.summed_sides:
-        return dict.fromkeys(systems, CorpusStats(metric.reader.key))
+        given = corpora.stats if corpora.stats is not None and isinstance(metric.spec.scale, Baseline) else nothing
+        metric.check_stats(given)
+        return dict.fromkeys(systems, given)
     if corpora.stats is not None:
         metric.check_stats(corpora.stats)
         return dict.fromkeys(systems, corpora.stats)
@@ -96,6 +99,9 @@ def stats_digests(metric: Prepared, stats: CorpusStats) -> dict[str, str]:
     if metric.counted_sides:
         every = [metric.counts(stats, side) for side in metric.counted_sides]
         found["idf"] = "/".join(digest(one.n, one.texts, stats.reader) for one in every)
+    base = metric.baseline(stats) if isinstance(metric.spec.scale, Baseline) else None
+    if base is not None:
+        found["baseline"] = digest(sorted(base.items()))
     if metric.summed_sides:
         sums = [metric.mean(stats, side) for side in metric.summed_sides]
         found["mean"] = "/".join(digest(one.count, one.texts, stats.reader, metric.space) for one in sums)

@@ -27,6 +27,8 @@ class BlendSpec:
         parts = dict(self.parts)
         for change in changes:
             first, dot, rest = change.partition(".")
+            if "scale" in change.partition("=")[0].split("."):
+                raise InvalidSetting(f"{change!r}: a blend scales its parts by fitted ranges, by nothing else")
             named = bool(dot) and first in parts
             if named and rest.partition("=")[0].partition(".")[0] == "encoder":
                 raise InvalidSetting(f"{change!r}: the parts share one encoder; set {rest.partition('=')[0]} for all")

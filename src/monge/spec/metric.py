@@ -17,11 +17,12 @@ from monge.spec.parts import (
     Part,
     Readout,
     References,
+    Scale,
     Transport,
     Units,
 )
 
-_LAYERS, _UNITS, _BEST, _ENCODER = Layers(), Units(), References("max"), Encoder()
+_LAYERS, _UNITS, _BEST, _ENCODER, _RAW = Layers(), Units(), References("max"), Encoder(), Scale("raw")
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,7 @@ class MetricSpec:
     units: Units = _UNITS
     references: References = _BEST
     encoder: Encoder = _ENCODER
+    scale: Scale = _RAW
 
     def part(self, axis: str) -> Part:
         """The part on an axis."""

@@ -250,6 +250,18 @@ class References(Part):
     """Several references: the best by headline, taken whole; the mean; the first; or the best of each part."""
 
 
+@dataclass(frozen=True)
+class Scale(Part):
+    """Scores as they are (raw), or mapped to 0..1, 1 best, by the range of the metric (unit; `spec.scale`)."""
+
+
+@dataclass(frozen=True)
+class Baseline(Scale):
+    """(score - b) / (1 - b) for every part, b being its mean over random pairs: fitted, or published for a language."""
+
+    lang: str = setting("en", NAME)
+
+
 def _table(*parts: Part) -> dict[str, Part]:
     return {part.name: part for part in parts}
 
@@ -283,4 +295,5 @@ AXES: Mapping[str, Mapping[str, Part]] = {
         Spectrum("cost+tempered"),
     ),
     "references": _table(*(References(name) for name in ("max", "mean", "first", "max-each"))),
+    "scale": _table(Scale("raw"), Scale("unit"), Baseline("baseline")),
 }

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from math import exp, inf, sqrt
+from math import exp, inf, isfinite, sqrt
 
 from monge.errors import InvalidSetting
 from monge.spec.metric import MetricSpec
-from monge.spec.parts import Cosine, Objective, Ordered, SelfNormalised, Tempered
+from monge.spec.parts import Baseline, Cosine, Objective, Ordered, SelfNormalised, Tempered
 
 DISTANCES = ("euclidean", "sqeuclidean", "manhattan")
 
@@ -20,6 +20,11 @@ def check(spec: MetricSpec) -> None:
         raise InvalidSetting(
             f"readout=self-normalised does not go with ground={ground}: the distance of a text to itself is 0; "
             "use cosine, dot or dot2"
+        )
+    if isinstance(spec.scale, Baseline) and (raw_bounds(spec).best != 1.0 or not raw_bounds(spec).higher_is_better):
+        raise InvalidSetting(
+            "scale=baseline maps random pairs to 0 and equal texts to 1: it needs a similarity that is 1 for equal "
+            f"texts, not readout={spec.readout.name}"
         )
     if spec.units.bag != "words" and (spec.units.ngram != 1 or spec.weights.name == "counts"):
         raise InvalidSetting(
@@ -80,7 +85,33 @@ _TRANSFORMS: Mapping[str, Callable[[float], float]] = {
 
 
 def bounds(spec: MetricSpec) -> Bounds:
-    """The documented range of a spec's scores."""
+    """The documented range of a spec's scores, as they are given out."""
+    raw = raw_bounds(spec)
+    if spec.scale.name == "unit":
+        worst = None if raw.worst is None else in_unit(raw.worst, raw)
+        return Bounds(0.0, 1.0, in_unit(raw.best, raw), worst, True)
+    if isinstance(spec.scale, Baseline):
+        return Bounds(-inf, raw.high, raw.best, None, True)
+    return raw
+
+
+def in_unit(value: float, raw: Bounds) -> float:
+    """A score mapped to 0..1, 1 best: monotone and the same for every corpus.
+
+    A range of finite ends is mapped linearly; a distance without a largest value as 1 / (1 + distance); anything else
+    as (1 + s / (1 + |s|)) / 2, s counted so that higher is better. Rounding beyond an end is cut off.
+    """
+    if isfinite(raw.low) and isfinite(raw.high):
+        share = min(max((value - raw.low) / (raw.high - raw.low), 0.0), 1.0)
+        return share if raw.higher_is_better else 1.0 - share
+    if raw.low >= 0 and not raw.higher_is_better:
+        return 1.0 / (1.0 + max(value, 0.0))
+    signed = value if raw.higher_is_better else -value
+    return (1.0 + signed / (1.0 + abs(signed))) / 2.0
+
+
+def raw_bounds(spec: MetricSpec) -> Bounds:
+    """The range of a spec's scores before they are scaled."""
     low, high = _similarity(spec)
     far, apart = _distance(spec)
     near = min(0.0, 1.0 - high) if spec.ground.name not in DISTANCES else 0.0

@@ -3,7 +3,7 @@ import pytest
 
 from monge import api
 from monge.errors import DataError, InvalidSetting, StatisticsMismatch, UsageError
-from monge.scoring.blend import Blended, key_of
+from monge.scoring.blend import Blended
 from monge.spec.presets import resolve
 from monge.spec.signature import parse
 from monge.types import CorpusStats, Range, Result, Segment, Signature
@@ -83,7 +83,7 @@ def test_errors_say_what_to_do(metric):
         resolve("sentsim[words.encoder.prefix=x]")
     with pytest.raises(UsageError, match="blend"):
         metric.explain("a", "b")
-    flat = {key_of(part): Range(1.0, 1.0, 5, 0) for part in metric.prepared.parts.values()}
+    flat = {part.key: Range(1.0, 1.0, 5, 0) for part in metric.prepared.parts.values()}
     with pytest.raises(DataError, match="5 pairs that score the same"):
         metric.score(["a"], ["b"], stats=CorpusStats("x", ranges=flat))
 

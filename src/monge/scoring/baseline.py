@@ -1,0 +1,42 @@
+"""Baselines: what a metric gives random pairs of sentences, at every layer of its model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from random import Random
+
+from monge.errors import DataError, UsageError
+from monge.scoring.prepared import Prepared, prepare
+from monge.scoring.run import run
+from monge.spec.parts import Layers, Scale
+from monge.text.idf import text_key
+from monge.types import DIGEST_SPACE, CorpusStats, PartSums, Segment
+
+LONGEST = 32  # words: longer lines are left out, as in the published recipe
+MOST_LINES = 1_000_000
+
+
+def fit_baseline(metric: Prepared, texts: Iterable[str], *, seed: int) -> CorpusStats:
+    """Mean parts over random pairs, at every layer (a pooled choice as it is): the published recipe, seeded.
+
+    Of the first 1,000,000 texts those of fewer than 32 words are shuffled and the halves paired; no idf.
+    """
+    if metric.counted_sides or metric.summed_sides:
+        raise UsageError(f"{metric.name}: a baseline is fitted without idf and corpus means (the published recipe)")
+    kept = [text for _, text in zip(range(MOST_LINES), texts, strict=False) if 0 < len(text.split()) < LONGEST]
+    if len(kept) < 4:
+        raise DataError(f"a baseline needs random pairs: {len(kept)} text(s) of fewer than {LONGEST} words were given")
+    Random(seed).shuffle(kept)  # noqa: S311 - a sample, not a secret
+    half = len(kept) // 2
+    rows = [Segment(str(k), kept[k], (kept[half + k],)) for k in range(half)]
+    key = (sum(map(text_key, kept)) + seed) % DIGEST_SPACE
+    layers = range(metric.reader.encoder.depth + 1) if metric.spec.layers.pool == "single" else ()
+    choices = [Layers(at=layer) for layer in layers] or [metric.spec.layers]
+    raw = replace(metric.spec, scale=Scale("raw"))
+    every = [prepare(metric.name, replace(raw, layers=one), metric.reader.encoder) for one in choices]
+    found = {}
+    for one, result in zip(every, run(every, rows), strict=True):
+        parts = {"score": result.segments, **result.parts}
+        found[one.key] = PartSums({name: float(values.sum()) for name, values in parts.items()}, half, key)
+    return CorpusStats(metric.reader.key, baselines=found)

