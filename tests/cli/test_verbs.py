@@ -1,0 +1,110 @@
+"""The other verbs: explain, metrics, show, selfcheck, help."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from monge.spec.presets import PRESETS
+
+PAIR = ("explain", "A dog jumps after a red ball.", "A dog is jumping for a red ball.")
+
+
+@pytest.mark.parametrize("metric", ["twmd", "moverscore", "bertscore", "emd", "lazy-emd", "sbert", "wordset-cka"])
+def test_explanation_adds_up(monge, metric):
+    found = monge(*PAIR, "-m", metric, "-f", "json")
+    assert found.code == 0, found.err
+    said = json.loads(found.out)
+    assert said["metric"] == metric
+    for side in ("hypothesis", "reference"):
+        assert all({"text", "weight", "share"} <= set(unit) for unit in said[side]["units"])
+    for plan in said["plans"].values():
+        assert len(plan) == len(said["hypothesis"]["units"])
+        assert len(plan[0]) == len(said["reference"]["units"])
+    for name, plan in said["plans"].items():
+        mass = sum(move["mass"] for move in said["moves"] if move["plan"] == name)
+        assert mass == pytest.approx(sum(map(sum, plan)), abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("kind", "holds"), [("text", "dog"), ("json", '"moves"'), ("html", "</html>"), ("svg", "<svg")]
+)
+def test_explanation_formats(monge, workplace, kind, holds):
+    found = monge(*PAIR, "-f", kind)
+    assert found.code == 0
+    assert holds in found.out
+    assert monge(*PAIR, "-f", kind, "-o", "out").out == ""
+    assert (workplace / "out").read_text("utf-8") == found.out
+
+
+def test_explanation_escapes_markup(monge):
+    for kind in ("html", "svg"):
+        found = monge("explain", "<script>alert(1)</script> & dog", "a 'dog' \" <b>", "-f", kind)
+        assert found.code == 0
+        assert "<script>alert" not in found.out
+        assert "<b>" not in found.out
+
+
+def test_explanation_of_nothing_is_refused(monge):
+    found = monge("explain", " ", "a dog")
+    assert (found.code, found.out) == (1, "")
+    assert "hypothesis" in found.err
+
+
+def test_explanation_with_statistics(monge):
+    assert "no-statistics" in json.loads(monge(*PAIR, "-m", "moverscore", "-f", "json").out)["flags"]
+    monge("fit", "-r", "reference.txt", "-m", "moverscore", "-o", "stats.json")
+    said = json.loads(monge(*PAIR, "-m", "moverscore", "--stats", "stats.json", "-f", "json").out)
+    assert "no-statistics" not in said["flags"]
+
+
+def test_metrics_lists_every_row(monge):
+    found = monge("metrics")
+    assert found.code == 0
+    assert set(PRESETS) <= {line.split()[0] for line in found.out.splitlines() if line.strip()}
+    listed = json.loads(monge("metrics", "-f", "json").out)
+    assert set(PRESETS) <= set(listed)
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_show(monge, name):
+    found = monge("show", name)
+    assert found.code == 0
+    assert name in found.out
+    said = json.loads(monge("show", name, "-f", "json").out)
+    assert said["metric"] == name
+
+
+def test_show_follows_settings(monge):
+    assert "temperature=0.5" in monge("show", "twmd[transport.temperature=0.5]").out
+    assert "temperature=0.5" in monge("show", "twmd", "--set", "transport.temperature=0.5").out
+    assert (
+        json.loads(monge("show", "bertscore", "--set", "readout=cost", "-f", "json").out)["higher_is_better"] is False
+    )
+
+
+def test_fit_says_when_there_is_nothing_to_fit(monge):
+    found = monge("fit", "-r", "reference.txt", "-m", "bertscore", "-o", "stats.json")
+    assert (found.code, found.out) == (2, "")
+    assert "bertscore" in found.err
+
+
+def test_selfcheck(outside):
+    found = outside("selfcheck")
+    assert found.code == 0, found.err
+    assert found.out.startswith("ok:")
+
+
+@pytest.mark.parametrize("verb", ["score", "explain", "fit", "metrics", "show", "selfcheck", "signature"])
+def test_every_verb_has_help(monge, verb):
+    found = monge(verb, "--help")
+    assert found.code == 0
+    assert found.out.startswith("Usage: monge")
+    assert found.err == ""
+
+
+def test_no_verb_is_help(monge):
+    found = monge()
+    assert found.code == 2
+    assert "Usage: monge" in found.err + found.out
