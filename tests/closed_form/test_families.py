@@ -99,3 +99,39 @@ def test_static_vectors_have_one_layer_and_say_so(vectors):
         api.score([HYPOTHESIS], [REFERENCE], metric="wmd[encoder.prefix=query]", model=vectors)
     with pytest.raises(InvalidSetting, match="goes with units"):
         api.load("sms[units.ngram=2]", model=vectors)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("xmoverscore", 0.7866666667),
+        ("xmoverscore@v1", 0.7866666667),
+        ("xmoverscore@v2[units.ngram=1]", 0.7334779),
+        ("xmoverscore@v2", 0.7209198),
+    ],
+)
+def test_xmoverscore(vectors, name, value):
+    assert parts(name, vectors)["score"] == pytest.approx(value, abs=5e-7)
+
+
+def test_the_smallest_flows_are_dropped():
+    import torch
+
+    from monge.kernels.exact import pruned
+    from monge.types import Plan
+
+    flows = torch.tensor([[[0.05, 0.1, 0.0], [0.1, 0.15, 0.2], [0.0, 0.25, 0.15]]], dtype=torch.float64)
+    assert pruned(Plan(flows), 0.3).coupling.flatten().tolist() == [0, 0.1, 0, 0.1, 0.15, 0.2, 0, 0.25, 0.15]
+    assert torch.equal(pruned(Plan(flows), 0.1).coupling, flows)  # k = 1 drops nothing
+    assert float(pruned(Plan(flows), 0.6).coupling.sum()) == pytest.approx(0.75)
+
+
+def test_yisi_2_weighs_each_side_by_its_own_table(vectors):
+    hypotheses, sources = ["xone xtwo", "xone"], ["yone ytwo", "ytwo ythree"]
+    result = api.score(hypotheses, sources=sources, metric="yisi-2", model=vectors)
+    assert "/" in result.signature["stats"]
+    common, rare = 1.0, 1.3219280948873624  # log2(1 + 3/3), log2(1 + 3/2)
+    precision = (common * 1.0 + rare * 0.96) / (common + rare)
+    recall = (rare * 1.0 + common * 0.96) / (common + rare)
+    assert result.parts["precision"][0] == pytest.approx(precision, abs=1e-6)
+    assert result.parts["recall"][0] == pytest.approx(recall, abs=1e-6)
