@@ -11,8 +11,9 @@ from monge.errors import InvalidProblem, InvalidSetting
 from monge.types import Plan, Problem
 
 RIGID = (inf, inf)
-TOLERANCE = 1e-10
-MOST_SWEEPS = 200_000
+TOLERANCE = 1e-10  # change of a log scaling in a sweep at which a problem has settled
+NEARLY = 1e-5  # change that is still accepted when sweeps run out: as small as the promise for scores
+MOST_SWEEPS = 20_000
 BLOCK = 20  # sweeps between two looks at convergence
 SAFE = 300.0  # log kernel up to which plain scaling is as exact as the log domain
 
@@ -160,12 +161,13 @@ def _settle(
 
     With M = exp(f + K + g) and totals f + ln u, g + ln v, one half-sweep is
     v = (b / M'u)^keep * exp((keep - 1) g): two matrix products instead of two logsumexps.
-    Settled problems leave the batch; potentials are absorbed anew every block.
+    Settled problems leave the batch; potentials are absorbed anew every block. A problem that still moves
+    by more than NEARLY when the sweeps run out is an error, never a number.
     """
     done_f, done_g = f.clone(), g.clone()
     where = torch.arange(len(f), device=f.device)
     state = (log_kernel, rows.log_mass, columns.log_mass, rows.live, columns.live)
-    swept = 2
+    swept, change = 2, torch.zeros(len(f))
     while len(where) and swept < MOST_SWEEPS:
         kernel, log_a, log_b, live_a, live_b = state
         if shift is not None:
@@ -183,6 +185,11 @@ def _settle(
             stay = (~settled).nonzero(as_tuple=True)[0]
             where, f, g = where[stay], f[stay], g[stay]
             state = (kernel[stay], log_a[stay], log_b[stay], live_a[stay], live_b[stay])
+    if len(where) and float(change.max()) > NEARLY:
+        raise InvalidProblem(
+            f"tempered transport has not settled after {MOST_SWEEPS} sweeps: "
+            "raise transport.temperature, or say how many transport.sweeps to run"
+        )
     return done_f, done_g
 
 
