@@ -49,7 +49,7 @@ def bars(found: Sensitivity, path: Path, label: str, value: Callable[[Spread], f
             panel.set_xticks(range(len(groups)), groups)
             panel.set_title(f"{factor.name} ({len(factor.settings)} settings)", loc="left")
             panel.set_ylabel(label)
-        axes[0, 0].legend(fontsize=6, ncols=len(metrics))
+        axes[0, 0].legend(fontsize=6, ncols=len(metrics), loc="lower right", bbox_to_anchor=(1.0, 1.0))
     return path
 
 
@@ -82,8 +82,9 @@ def _rings(panel: Any, effects: list[Effect]) -> None:
         for text in texts:
             text.set(color="white", fontsize=7, ha="center", va="center")
     inside = ", ".join(one.metric for one in effects)
-    panel.text(0, -1.13, f"inside out: {inside}", ha="center", va="top", fontsize=6, color=SOFT)
-    panel.legend(wedges, [shown(one) for one in settings], fontsize=6, loc="center", ncols=1, labelspacing=0.2)
+    panel.text(0, 1.06, f"inside out: {inside}", ha="center", va="bottom", fontsize=6, color=SOFT)
+    names = [shown(one) for one in settings]
+    panel.legend(wedges, names, fontsize=6, loc="upper center", bbox_to_anchor=(0.5, 0.02), ncols=3)
 
 
 def shares(found: Sensitivity, path: Path) -> Path:

@@ -41,7 +41,7 @@ def _factor(name: str, effects: Sequence[Effect], statistic: str) -> str:
     known = [(cv, group, metric) for cv, group, metric in each if cv is not None]
     text = f"{name} moves {statistic} by a CV of {percent(mean)} on average"
     text += f" ({by_metric})" if len(effects) > 1 else ""
-    if known:
+    if len({group for _, group, _ in each}) > 1 and known:
         most, group, metric = max(known)
         where = f" with {metric}" if len(effects) > 1 else ""
         text += f", most on {group}{where} ({percent(most)})"

@@ -111,7 +111,7 @@ def check_points(points: Sequence[Point], language: str, run: Run) -> None:
     for point in points:
         spec = resolve(point.metric, run.settings, run.lang)[1]
         if not isinstance(spec, MetricSpec):
-            raise UsageError(f"{point.metric} compares words, not vectors: it has none of these factors")
+            raise UsageError(f"{point.metric} is no transport metric: it has none of these factors")
         check(spec.changed(point.changes(spec, language)))
 
 
