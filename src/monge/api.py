@@ -114,6 +114,12 @@ class Metric:
             raise DataError("fit: no texts were given")
         return fit(prepared, Windows([prepared]), references=flat, hypotheses=own)
 
+    def fit_maps(self, pairs: Iterable[tuple[str, str]]) -> CorpusStats:
+        """Maps from source to target vectors, of parallel texts: for `centre=clp` and `centre=umd`."""
+        from monge.scoring.parallel import fit_maps
+
+        return fit_maps(self.of_vectors("fit maps for"), pairs)
+
     def fit_baseline(self, corpus: Iterable[str], *, seed: int = 12345) -> CorpusStats:
         """What the metric gives random pairs of the corpus, at every layer: for `scale=baseline`."""
         from monge.scoring.baseline import fit_baseline

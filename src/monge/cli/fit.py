@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from typing import Annotated
 
 import typer
@@ -11,7 +12,7 @@ from monge import api
 from monge.cli import options
 from monge.data.lines import TextFile
 from monge.data.output import check_writable
-from monge.errors import UsageError
+from monge.errors import DataError, UsageError
 from monge.spec.presets import resolve
 
 
@@ -36,6 +37,10 @@ def fit(
         str | None,
         typer.Option("--baseline", metavar="FILE", help="Texts to pair at random: what --rescale maps to 0."),
     ] = None,
+    parallel: Annotated[
+        str | None,
+        typer.Option("--parallel", metavar="FILE", help="Lines of source, tab, target: maps for centre=clp and umd."),
+    ] = None,
     seed: Annotated[int, typer.Option("--seed", help="Of the random pairs of --baseline.")] = 12345,
     metric: Annotated[
         str, typer.Option("--metric", "-m", metavar="NAME", help="The metric that will use them.")
@@ -53,6 +58,15 @@ def fit(
     """Fit idf and mean vectors once, to score with `--stats FILE` later, anywhere."""
     check_writable(output)
     name, spec = resolve(metric, options.changes(settings, layers, precision, overlong), lang)
+    if parallel is not None:
+        if references or hypotheses or baseline:
+            raise UsageError("--parallel is fitted by itself: give it without -r, -t and --baseline")
+        maps = api.bind(name, spec, model=model, device=device, online=online).fit_maps(_pairs(parallel))
+        api.save_stats(maps, output)
+        if not quiet:
+            aligned = next(iter(maps.maps.values())).count
+            sys.stderr.write(f"monge: fitted maps clp and umd on {aligned} aligned words for {name}\n")
+        return
     if baseline is not None and (references or hypotheses):
         raise UsageError("--baseline is fitted by itself: give it without -r and -t")
     if baseline is not None:
@@ -85,3 +99,12 @@ def fit(
         ]
         held += [f"{one.n} pairs (range)" for one in found.ranges.values()]
         sys.stderr.write(f"monge: fitted {', '.join(held)} for {name}\n")
+
+
+def _pairs(path: str) -> Iterator[tuple[str, str]]:
+    """Source and target of every line; a line without exactly one tab is named."""
+    for number, line in enumerate(TextFile(path), start=1):
+        pair = line.split("\t")
+        if len(pair) != 2:
+            raise DataError(f"{path}, line {number}: expected source, tab, target; got {len(pair)} field(s)")
+        yield pair[0], pair[1]

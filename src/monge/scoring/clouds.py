@@ -50,10 +50,11 @@ class Text:
 
 @dataclass(frozen=True, eq=False)
 class Placed:
-    """A text and the mean [d] that is subtracted from its vectors, if any."""
+    """A text, the mean [d] that is subtracted from its vectors, if any, and the map [d, d] applied to them, if any."""
 
     text: Text
     mean: Tensor | None = None
+    turn: Tensor | None = None
 
     def __len__(self) -> int:
         return len(self.text.weights)
@@ -176,7 +177,8 @@ def padded(texts: Sequence[Placed], spec: MetricSpec) -> tuple[Cloud, list[int]]
     weights = torch.zeros(len(texts), longest, dtype=torch.float64)
     for row, (into, mass) in enumerate(zip(vectors, weights, strict=True)):
         text = texts[row].text
-        into[: len(text.vectors)] = text.vectors
+        turn = texts[row].turn
+        into[: len(text.vectors)] = text.vectors if turn is None else text.vectors.double() @ turn
         mass[: len(text.weights)] = torch.tensor(text.weights, dtype=torch.float64)
     lengths = torch.tensor([len(text) for text in texts])
     raw = Cloud(vectors, weights, torch.arange(longest) < lengths.unsqueeze(1))

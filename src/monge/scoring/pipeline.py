@@ -11,6 +11,7 @@ import torch
 from monge.encode.batching import Counters, Vectors
 from monge.encode.cache import Store
 from monge.encode.protocol import Request
+from monge.kernels.remap import linear_map
 from monge.scoring import clouds
 from monge.scoring.clouds import VANISHED, Placed, Text
 from monge.scoring.measure import Parts, measure, own_values
@@ -166,7 +167,7 @@ class _Clouds:
     def _scope(self, side: str, index: int) -> str:
         """Texts of one scope share statistics: all of a run, or a side and system where its own are fitted."""
         metric = self._metric
-        per_side = HYPOTHESES in metric.counted_sides or HYPOTHESES in metric.summed_sides
+        per_side = HYPOTHESES in (*metric.counted_sides, *metric.summed_sides) or metric.map_space is not None
         return f"{side}\t{self._rows[index].system if side == HYPOTHESES else ''}" if per_side else ""
 
     def _build(self, text: str, side: str, index: int) -> Text:
@@ -181,7 +182,8 @@ class _Clouds:
         batched = isinstance(self._metric.spec.centre, BatchCentre)
         scope = f"{id(self._batch[index])}\t{side}" if batched else self._scope(side, index)
         if (scope, text) not in self._done:
-            self._done[scope, text] = Placed(self._build(text, side, index), self._mean(side, index))
+            placed = Placed(self._build(text, side, index), self._mean(side, index), self._turn(side, index))
+            self._done[scope, text] = placed
         return self._done[scope, text]
 
     def _mean(self, side: str, index: int) -> torch.Tensor | None:
@@ -193,6 +195,16 @@ class _Clouds:
         if (system, side) not in self._means:
             self._means[system, side] = torch.from_numpy(metric.mean(self._stats[system], side).mean)
         return self._means[system, side]
+
+    def _turn(self, side: str, index: int) -> torch.Tensor | None:
+        """The map of the source's vectors, which stand on the reference side."""
+        metric, system = self._metric, self._rows[index].system
+        if metric.map_space is None or side == HYPOTHESES:
+            return None
+        if (system, "map") not in self._means:
+            total = torch.from_numpy(self._stats[system].maps[metric.map_space].total)
+            self._means[system, "map"] = linear_map(total, metric.spec.centre.name)
+        return self._means[system, "map"]
 
     def _batches(self) -> None:
         """Mean vectors of every batch of consecutive segments of a system, a side each (or joint)."""

@@ -13,7 +13,7 @@ from monge.spec.baselines import published, rescaled
 from monge.spec.codec import show_part
 from monge.spec.layers import concrete, numbers
 from monge.spec.metric import MetricSpec
-from monge.spec.parts import Baseline, CorpusCentre, Idf, Layers
+from monge.spec.parts import Baseline, CorpusCentre, Idf, Layers, Remap
 from monge.spec.rules import Bounds, bounds, check, in_unit, raw_bounds
 from monge.text import stopwords
 from monge.text.idf import weight
@@ -115,6 +115,16 @@ class Prepared:
         """The document counts that weigh a side."""
         return stats.counts[side if side in self.counted_sides else REFERENCES]
 
+    @property
+    def needs_given(self) -> bool:
+        """Whether it may need statistics that a run cannot fit from its own texts."""
+        return isinstance(self.spec.scale, Baseline) or self.map_space is not None
+
+    @property
+    def map_space(self) -> str | None:
+        """What identifies the map of the source's vectors, where the metric has one."""
+        return f"{self.space}/{self.spec.centre.name}" if isinstance(self.spec.centre, Remap) else None
+
     def mean(self, stats: CorpusStats, side: str) -> VectorSum:
         """The vectors whose mean is subtracted from a side."""
         return stats.sums[self.space][side if side in self.summed_sides else REFERENCES]
@@ -135,6 +145,11 @@ class Prepared:
         missing = [side for side in self.summed_sides if side not in stats.sums.get(self.space, {})]
         if missing:
             raise StatisticsMismatch(f"{self.name}: the statistics hold no mean of the {missing[0]} for {self.space}")
+        if self.map_space is not None and self.map_space not in stats.maps:
+            raise StatisticsMismatch(
+                f"{self.name}: centre={self.spec.centre.name} needs a map for {self.reader.encoder.name}: fit one with "
+                "monge fit --parallel FILE (source and target, a tab between) and give it with --stats"
+            )
         if isinstance(self.spec.scale, Baseline) and self.baseline(stats) is None:
             raise StatisticsMismatch(
                 f"{self.name}: no baseline for {self.reader.encoder.name} with these settings (layers="

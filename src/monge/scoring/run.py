@@ -44,7 +44,7 @@ def fitted_stats(
     """The statistics of a metric for every system: shared ones, with the system's own side where it has one."""
     nothing = CorpusStats(metric.reader.key)
     if not metric.counted_sides and not metric.summed_sides:
-        given = corpora.stats if corpora.stats is not None and isinstance(metric.spec.scale, Baseline) else nothing
+        given = corpora.stats if corpora.stats is not None and metric.needs_given else nothing
         metric.check_stats(given)
         return dict.fromkeys(systems, given)
     if corpora.stats is not None:
@@ -102,6 +102,9 @@ def stats_digests(metric: Prepared, stats: CorpusStats) -> dict[str, str]:
     base = metric.baseline(stats) if isinstance(metric.spec.scale, Baseline) else None
     if base is not None:
         found["baseline"] = digest(sorted(base.items()))
+    if metric.map_space is not None:
+        one = stats.maps[metric.map_space]
+        found["map"] = digest(one.count, one.texts, stats.reader, metric.map_space)
     if metric.summed_sides:
         sums = [metric.mean(stats, side) for side in metric.summed_sides]
         found["mean"] = "/".join(digest(one.count, one.texts, stats.reader, metric.space) for one in sums)

@@ -138,6 +138,15 @@ class BatchCentre(Part):
 
 
 @dataclass(frozen=True)
+class Remap(Part):
+    """Bring the vectors of the source into the space of the hypothesis: a map fitted on parallel texts.
+
+    clp: the rotation that best turns source words into their translations; umd: the direction in which they differ
+    most is removed (XMoverScore).
+    """
+
+
+@dataclass(frozen=True)
 class Normalise(Part):
     """Unit length of every layer's vectors before pooling, of every unit after centring, or both."""
 
@@ -272,7 +281,13 @@ AXES: Mapping[str, Mapping[str, Part]] = {
     "units": _table(Units()),
     "weights": _table(Uniform("uniform"), Idf("idf"), Idf("idf-yisi"), Counts("counts")),
     "centre": _table(
-        Centre("none"), Centre("dimension"), Centre("sentence"), CorpusCentre("corpus"), BatchCentre("batch")
+        Centre("none"),
+        Centre("dimension"),
+        Centre("sentence"),
+        CorpusCentre("corpus"),
+        BatchCentre("batch"),
+        Remap("clp"),
+        Remap("umd"),
     ),
     "normalise": _table(
         Normalise("none"),

@@ -1,0 +1,46 @@
+"""Maps between languages, fitted from parallel texts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from itertools import islice
+
+import torch
+
+from monge.errors import DataError, UsageError
+from monge.kernels.remap import outer_products
+from monge.scoring import clouds
+from monge.scoring.pipeline import Windows
+from monge.scoring.prepared import Prepared
+from monge.spec.parts import Remap
+from monge.text.idf import text_key
+from monge.types import DIGEST_SPACE, CorpusStats, MatrixSum
+
+KINDS = ("clp", "umd")
+BATCH = 512
+
+
+def fit_maps(metric: Prepared, pairs: Iterable[tuple[str, str]]) -> CorpusStats:
+    """Both maps from pairs of source and target texts, on the units of the metric."""
+    if metric.counted_sides or metric.spec.units.ngram != 1:
+        raise UsageError(f"{metric.name}: maps are fitted on single words without idf (--set units.ngram=1)")
+    windows, iterator = Windows([metric]), iter(pairs)
+    totals: dict[str, torch.Tensor] = {}
+    count = keys = 0
+    while batch := list(islice(iterator, BATCH)):
+        read = windows.read(list(dict.fromkeys(text for pair in batch for text in pair)))[metric.reader]
+        for pair in batch:
+            source, target = (clouds.build(read[text][0], read[text][1][metric.request], metric, None) for text in pair)
+            if source.empty or target.empty:
+                continue
+            keys += text_key("\t".join(pair))
+            for kind in KINDS:
+                found, number = outer_products(source.vectors.double(), target.vectors.double(), kind)
+                totals[kind] = totals[kind] + found if kind in totals else found
+            count += number
+    if count < 2:
+        raise DataError(f"a map needs aligned words: {count} were found in the parallel texts")
+    spaces = {kind: replace(metric, spec=replace(metric.spec, centre=Remap(kind))).map_space for kind in KINDS}
+    maps = {str(spaces[kind]): MatrixSum(totals[kind].numpy(), count, keys % DIGEST_SPACE) for kind in KINDS}
+    return CorpusStats(metric.reader.key, maps=maps)
