@@ -123,6 +123,7 @@ USAGE = {
     "unknown verb": (("scroe",), ("score",)),
     "unknown option": ((*BASIC, "--metrc", "twmd"), ("--metric",)),
     "unknown metric": ((*BASIC, "-m", "bertscor"), ("bertscor", "did you mean bertscore")),
+    "metric in capitals": ((*BASIC, "-m", "BERTScore"), ("did you mean bertscore",)),
     "unknown profile": ((*BASIC, "-m", "twmd@relase"), ("relase", "did you mean release")),
     "no such profile": ((*BASIC, "-m", "emd@v1"), ("v1", "emd")),
     "open bracket": ((*BASIC, "-m", "twmd[layers=2"), ("bracket",)),
@@ -337,3 +338,12 @@ def test_a_good_copy_is_the_model(monge, model_copy):
     usual, copied = (json.loads(monge(*BASIC, *more, "-f", "json").out) for more in ((), ("--model", "model")))
     assert usual["results"][0]["score"] == copied["results"][0]["score"]
     shutil.rmtree(model_copy)
+
+
+def test_what_is_not_ours_is_not_removed(monge, workplace):
+    """An unfinished run is kept beside its output; a directory of the user's by that name is left alone."""
+    (workplace / "out.txt.partial").mkdir()
+    text(workplace, "precious", "out.txt.partial/mine")
+    refused(monge(*BASIC, "-o", "out.txt"), 2, "out.txt.partial/mine")
+    assert (workplace / "out.txt.partial" / "mine").read_text("utf-8") == "precious"
+    assert not (workplace / "out.txt").exists()

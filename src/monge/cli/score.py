@@ -193,6 +193,10 @@ def _journal(output: str | None, resume: bool) -> Iterator[Store | None]:
         yield None
         return
     folder = Path(f"{output}.partial")
+    inside = list(folder.iterdir()) if folder.is_dir() else [folder] * folder.exists()
+    foreign = next((path for path in inside if not path.name.startswith("monge-cache.sqlite")), None)
+    if foreign is not None:
+        raise UsageError(f"{foreign} is where an unfinished run would be kept: move it, or choose another -o FILE")
     if folder.exists() and not resume:
         shutil.rmtree(folder)
     journal = Store(folder, vectors=False)
