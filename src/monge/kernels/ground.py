@@ -41,7 +41,7 @@ def between(hypothesis: Cloud, reference: Cloud, *, ground: str, clip: bool = Fa
 
 def _product(x: Tensor, y: Tensor, ground: str) -> Tensor:
     if ground == "cosine":
-        return unit(x) @ unit(y).transpose(1, 2)
+        return (unit(x) @ unit(y).transpose(1, 2)).clamp(-1, 1)  # rounding may not leave the range
     product = x @ y.transpose(1, 2)
     return product.square() if ground == "dot2" else product
 

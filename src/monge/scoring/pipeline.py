@@ -251,16 +251,20 @@ def _scores(metric: Prepared, rows: Sequence[Segment], made: _Clouds) -> list[li
                 (empty if missing else whole).append((i, j, hypothesis, reference))
     own = _own(metric, whole, made) if isinstance(metric.spec.readout, SelfNormalised) else None
     names: list[str] = []
-    for batch in _batched(whole):
+    places: dict[tuple[Placed, Placed], list[tuple[int, int]]] = {}
+    for i, j, hypothesis, reference in whole:  # equal pairs are measured once, so that they are equal to the bit
+        places.setdefault((hypothesis, reference), []).append((i, j))
+    for batch in _batched([(*where[0], *pair) for pair, where in places.items()]):
         sides = [[pair[2] for pair in batch], [pair[3] for pair in batch]]
         mine = (_gather(own, sides[0]), _gather(own, sides[1])) if own is not None else None
         hypotheses, references = (_padded(side, metric, made) for side in sides)
         parts = measure(hypotheses, references, metric.spec, mine)
         names = list(parts)
-        for (i, j, _, _), values in zip(
+        for (_, _, *pair), values in zip(
             batch, zip(*(parts[name].tolist() for name in names), strict=True), strict=True
         ):
-            scores[i][j] = dict(zip(names, values, strict=True))
+            for i, j in places[pair[0], pair[1]]:
+                scores[i][j] = dict(zip(names, values, strict=True))
     for i, j, hypothesis, reference in empty:
         both = hypothesis.text.empty and reference.text.empty
         scores[i][j] = extreme(metric, names or part_names(metric), both=both)
