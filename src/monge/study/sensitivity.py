@@ -172,8 +172,14 @@ def sensitivity(
 
 
 def _design(tried: Sequence[Factor]) -> tuple[Factor, ...]:
-    """The factors of a full crossing: single ones, the aggregation among them."""
+    """The factors of a full crossing: single ones (a joint one is taken apart), the aggregation among them."""
     single = [one for one in tried if len(one.parts) == 1]
+    for one in tried:
+        known = [other.name for other in single]
+        split = [one.split(setting) for setting in one.settings]
+        single += [
+            Factor(part, tuple(dict.fromkeys(s[part] for s in split))) for part in one.parts if part not in known
+        ]
     if all(one.name != AGGREGATION for one in single):
         single.append(factors([AGGREGATION], ["en"])[0])
     if len(single) < 2:

@@ -200,6 +200,15 @@ def test_a_full_crossing_answers_whether_the_aggregation_matters(table, tiny_ber
         sensitivity("table", table, ["twmd"], ["layers=0..40", "stopwords,idf,subwords"], cross=True)
 
 
+def test_a_joint_factor_is_taken_apart_in_a_crossing(table, tiny_bert):
+    found = sensitivity(
+        "table", table, ["bertscore"], ["subwords+punctuation"], cross=True, model=str(tiny_bert), resampling=FAST
+    )
+    assert found.crossings[0].settings == {
+        "subwords": ("first", "all", "mean"), "punctuation": ("keep", "drop"), "transport": ("onesided", "exact"),
+    }  # fmt: skip
+
+
 def test_the_last_word_before_a_full_stop_stays(tiny_bert):
     """The published code lost it under averaged subwords without punctuation (metrics-spec §8.6)."""
     settings = ["units.subwords=mean", "units.punctuation=drop"]
