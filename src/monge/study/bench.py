@@ -76,11 +76,12 @@ class Bench:
 
     def _open(self, dataset: str, human: str, groups: Sequence[str] | None) -> Judged | Missing:
         given = {**self.opening.get(dataset, {}), **(self.switches if dataset.startswith("tac") else {})}
+        declared = given.pop("pairs", None)
         try:
             try:
-                return open_dataset(dataset, self.data, human=human, pairs=groups, **given)
+                return open_dataset(dataset, self.data, human=human, pairs=groups or declared, **given)
             except UnknownName:  # some of the groups are not here: take those that are
-                found = open_dataset(dataset, self.data, human=human, **given)
+                found = open_dataset(dataset, self.data, human=human, pairs=declared, **given)
         except (Unreadable, UsageError) as error:
             return Missing(f"data not here: {dataset} ({error})")
         there = {name: found.groups[name] for name in groups or () if name in found.groups}

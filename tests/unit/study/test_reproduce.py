@@ -61,6 +61,16 @@ def test_the_mean_of_sts_weighs_subsets_by_size(data):
     assert mean == pytest.approx((3 * one + 4 * two) / 7)
 
 
+def test_a_table_can_declare_the_groups_of_its_mean(data):
+    column = ("sts13 score pearson mean",)
+    chosen = table([line("chrf", values=(0.5,))], column, open={"sts13": {"pairs": ["FN*"]}})
+    alone = table([line("chrf", values=(0.5,))], ("sts13 score pearson FNWN",))
+    ours = [
+        reproduce(one, data, where=HERE, resamples=0).readings[0].cells["", "chrf"][0].ours for one in (chosen, alone)
+    ]
+    assert ours[0] == ours[1] is not None
+
+
 def test_data_sets_that_are_not_here_are_left_out_of_a_joint_mean_and_said(data):
     joint = table([line("chrf", values=(0.5,))], ("sts12+sts13 score pearson mean",))
     found = reproduce(joint, data, where=HERE, resamples=0)
