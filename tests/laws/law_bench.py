@@ -1,0 +1,151 @@
+"""One place that scores: every metric of a bench in one run, each run once, whatever the number of laws that look."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+
+import numpy as np
+import pytest
+import torch
+from law_samples import CORPUS, OWN_CORPUS
+from torch import Tensor
+
+from monge.encode.batching import Vectors
+from monge.encode.protocol import Encoder
+from monge.scoring import pipeline
+from monge.scoring.fit import fit
+from monge.scoring.pipeline import Windows
+from monge.scoring.prepared import Prepared, prepare
+from monge.scoring.run import Corpora, run
+from monge.spec.presets import PRESETS
+from monge.types import CorpusStats, Result, Segment, Tokens
+
+
+class Remembering:
+    """An encoder that encodes every text once, alone: for laws that are not about encoding."""
+
+    def __init__(self, encoder: Encoder) -> None:
+        self._encoder = encoder
+        self._hidden: dict[tuple[int, ...], list[Tensor]] = {}
+        for name in (
+            "name",
+            "weights_digest",
+            "tokenizer_digest",
+            "precision",
+            "depth",
+            "longest",
+            "frame",
+        ):
+            setattr(self, name, getattr(encoder, name))
+
+    def tokenise(self, texts: Sequence[str], *, prefix: str = "") -> list[Tokens]:
+        return self._encoder.tokenise(texts, prefix=prefix)
+
+    def hidden(self, ids: Sequence[Sequence[int]], layers: Sequence[int]) -> list[Tensor]:
+        every = range(self._encoder.depth + 1)
+        for one in ids:
+            if tuple(one) not in self._hidden:
+                self._hidden[tuple(one)] = self._encoder.hidden([one], every)
+        return [torch.cat([self._hidden[tuple(one)][layer] for one in ids]) for layer in layers]
+
+
+@contextmanager
+def arranged(batch_pieces: int | None, pair_numbers: int | None, threads: int | None) -> Iterator[None]:
+    """Other sizes of encoder batches and of batches of pairs, another number of threads."""
+    before = torch.get_num_threads()
+    with pytest.MonkeyPatch.context() as patch:
+        if batch_pieces is not None:
+            patch.setattr(pipeline, "Vectors", partial(Vectors, batch_pieces=batch_pieces))
+        if pair_numbers is not None:
+            patch.setattr(pipeline, "PAIR_NUMBERS", pair_numbers)
+        try:
+            torch.set_num_threads(threads or before)
+            yield
+        finally:
+            torch.set_num_threads(before)
+
+
+class Bench:
+    """Metrics on one encoder, with statistics frozen from the sample corpus."""
+
+    def __init__(self, encoder: Encoder, names: Sequence[str] = tuple(PRESETS)) -> None:
+        self.encoder, self.remembering, self.names = encoder, Remembering(encoder), tuple(names)
+        self._stats: dict[tuple[object, ...], CorpusStats] = {}
+        self._runs: dict[tuple[object, ...], dict[str, Result]] = {}
+
+    def prepared(self, changes: Sequence[str] = (), *, raw: bool = False) -> list[Prepared]:
+        encoder = self.encoder if raw else self.remembering
+        return [prepare(name, PRESETS[name].spec.changed(changes), encoder) for name in self.names]
+
+    def stats(self, changes: tuple[str, ...] = (), *, swapped: bool = False) -> CorpusStats:
+        """What the metrics of the bench need, in one.
+
+        `swapped` is for the metrics that fit both sides only: the texts of the sides exchanged.
+        """
+        if (changes, swapped) not in self._stats:
+            texts = (OWN_CORPUS, CORPUS) if swapped else (CORPUS, OWN_CORPUS)
+            metrics = [one for one in self.prepared(changes) if two_sided(one) or not swapped]
+            windows = Windows(metrics)
+            each = [fit(metric, windows, references=texts[0], hypotheses=texts[1]) for metric in metrics]
+            counts = {side: found for one in each for side, found in one.counts.items()}
+            sums = {space: sides for one in each for space, sides in one.sums.items()}
+            self._stats[changes, swapped] = CorpusStats(each[0].reader, counts, sums)
+        return self._stats[changes, swapped]
+
+    def run(
+        self,
+        segments: Sequence[Segment],
+        *,
+        changes: tuple[str, ...] = (),
+        window: int = 1024,
+        batch_pieces: int | None = None,
+        pair_numbers: int | None = None,
+        threads: int | None = None,
+        swapped: bool = False,
+        raw: bool = False,
+        again: int = 0,
+    ) -> Mapping[str, Result]:
+        """Results by metric; `raw` uses the encoder itself, `again` asks for a run of its own."""
+        key = (tuple(segments), changes, window, batch_pieces, pair_numbers, threads, swapped, raw, again)
+        if key not in self._runs:
+            metrics = self.prepared(changes, raw=raw)
+            groups = [(metrics, False)]
+            if swapped:
+                groups = [
+                    ([one for one in metrics if not two_sided(one)], False),
+                    ([one for one in metrics if two_sided(one)], True),
+                ]
+            found: list[Result] = []
+            for members, exchanged in groups:
+                if members:
+                    stats = self.stats(changes, swapped=exchanged)
+                    with arranged(batch_pieces, pair_numbers, threads):
+                        found += run(members, segments, corpora=Corpora(stats=stats), window=window)
+            self._runs[key] = {f"{one.metric}\t{one.system}".strip(): one for one in found}
+        return self._runs[key]
+
+
+def two_sided(metric: Prepared) -> bool:
+    """Whether a metric fits statistics of the hypotheses too."""
+    return len({*metric.counted_sides, *metric.summed_sides}) == 2
+
+
+def numbers(result: Result) -> dict[str, np.ndarray]:
+    """Score and parts of every segment."""
+    return {"score": result.segments, **result.parts}
+
+
+def scale(result: Result) -> float:
+    """What a deviation is measured against: 1, or the largest score of a distance between free vectors."""
+    return max(1.0, float(np.abs(result.segments).max()))
+
+
+def deviation(one: Result, other: Result, order: Sequence[int] | None = None) -> float:
+    """The largest difference of scores and parts; `order` are the places in `other` of the segments of `one`."""
+    places = list(range(other.n)) if order is None else list(order)
+    assert one.n == len(places)
+    gaps = [np.abs(values - numbers(other)[name][places]).max() for name, values in numbers(one).items()]
+    assert np.isfinite(gaps).all()
+    return float(max(gaps)) / scale(other)

@@ -1,0 +1,343 @@
+"""The laws. Each takes a bench and a metric's name, raises AssertionError, and returns the deviation it saw.
+
+A row of `spec.presets` may declare `lacks={law: reason}`; then `check_metric` demands that the law be broken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+import numpy as np
+from law_bench import Bench, deviation, numbers, scale
+from law_samples import ALL_PAIRS, BLANK, CORPUS, R2, SAMPLE, TEXTS, A, B, R
+
+from monge.encode.protocol import Encoder
+from monge.scoring.fit import fit
+from monge.scoring.pipeline import Windows
+from monge.scoring.run import Corpora, run
+from monge.spec.presets import PRESETS
+from monge.spec.rules import bounds
+from monge.types import Result, Segment
+
+TOLERANCE = {"fp32": 1e-5, "bf16": 2e-3, "int8": 1e-5}
+"""What a score may owe to the company it was computed in, per precision (times the scale of free distances)."""
+
+AWAY = {"bf16": 3e-2, "int8": 3e-2}
+"""How far a segment in reduced precision may be from fp32. Measured on the 24 pairs (Zen 4): bf16 .021 for
+xmoverscore@v2 and at most .003 for the others, median .0009; int8 .014, median .006."""
+
+Law = Callable[[Bench, str], float]
+LAWS: dict[str, Law] = {}
+
+
+def law(function: Law) -> Law:
+    LAWS[function.__name__.replace("_", "-")] = function
+    return function
+
+
+def within(gap: float, most: float, what: str) -> float:
+    assert gap <= most, f"{what}: {gap:.2e} is more than {most:.0e}"
+    return gap
+
+
+def tolerance(bench: Bench) -> float:
+    return TOLERANCE[bench.encoder.precision]
+
+
+def usual(bench: Bench, name: str) -> Result:
+    """The sample as it is scored by default."""
+    return bench.run(SAMPLE, raw=True)[name]
+
+
+# --- company: what a score may not depend on ---------------------------------------------------------------------
+
+
+@law
+def batch(bench: Bench, name: str) -> float:
+    """Encoder batches of one text, of a few, of all."""
+    gaps = [
+        deviation(bench.run(SAMPLE, raw=True, batch_pieces=pieces)[name], usual(bench, name))
+        for pieces in (1, 70, 1 << 20)
+    ]
+    return within(max(gaps), tolerance(bench), "batch size of the encoder")
+
+
+@law
+def padding(bench: Bench, name: str) -> float:
+    """Pairs alone in their batch, without any padding; all pairs padded to the longest."""
+    gaps = [
+        deviation(bench.run(SAMPLE, pair_numbers=size)[name], bench.run(SAMPLE)[name]) for size in (1, 1 << 14, 1 << 40)
+    ]
+    return within(max(gaps), tolerance(bench), "batch of pairs")
+
+
+@law
+def negative_padding(bench: Bench, name: str) -> float:
+    """The same where similarities are negative, so that a padded 0 would be the nearest."""
+    changes = ("centre=sentence",)
+    alone, together = (bench.run(SAMPLE, changes=changes, pair_numbers=size)[name] for size in (1, 1 << 40))
+    return within(deviation(alone, together), tolerance(bench), "batch of pairs under centring")
+
+
+@law
+def window(bench: Bench, name: str) -> float:
+    """Windows of one segment, of a few, of all."""
+    gaps = [deviation(bench.run(SAMPLE, raw=True, window=size)[name], usual(bench, name)) for size in (1, 7)]
+    return within(max(gaps), tolerance(bench), "window")
+
+
+@law
+def order(bench: Bench, name: str) -> float:
+    """Segments in another order; 33 segments, so that batches of 32 are cut elsewhere."""
+    more = (*SAMPLE, *(Segment(f"more {i}", A[i], (R[i],)) for i in range(20, 29)))
+    gaps = []
+    for places in (list(range(len(more)))[::-1], list(np.random.default_rng(3).permutation(len(more)))):
+        moved = bench.run(tuple(more[place] for place in places), raw=True)[name]
+        gaps.append(deviation(moved, bench.run(more, raw=True)[name], places))
+    return within(max(gaps), tolerance(bench), "order of segments")
+
+
+@law
+def neighbours(bench: Bench, name: str) -> float:
+    """Every segment alone."""
+    gaps = [
+        deviation(bench.run((segment,), raw=True)[name], usual(bench, name), [place])
+        for place, segment in enumerate(SAMPLE)
+    ]
+    return within(max(gaps), tolerance(bench), "neighbours")
+
+
+@law
+def systems(bench: Bench, name: str) -> float:
+    """Another system in the run."""
+    rows = tuple(
+        one
+        for i, segment in enumerate(SAMPLE)
+        for one in (replace(segment, system="a"), replace(segment, system="b", hypothesis=B[i]))
+    )
+    both = bench.run(rows, raw=True)
+    return within(deviation(both[f"{name}\ta"], usual(bench, name)), tolerance(bench), "another system")
+
+
+@law
+def threads(bench: Bench, name: str) -> float:
+    """One thread, two threads."""
+    one, two = (bench.run(SAMPLE, raw=True, threads=count)[name] for count in (1, 2))
+    return within(deviation(one, two), tolerance(bench), "threads")
+
+
+@law
+def duplicates(bench: Bench, name: str) -> float:
+    """The same segment twice in a run of 48: equal, to the bit."""
+    found = bench.run((*SAMPLE, *SAMPLE[::-1]), raw=True)[name]
+    for part, values in numbers(found).items():
+        ours, theirs = values[: len(SAMPLE)], values[len(SAMPLE) :][::-1]
+        assert (ours == theirs).all(), f"{part} of duplicates differs by {np.abs(ours - theirs).max():.1e}"
+    return 0.0
+
+
+@law
+def repeat(bench: Bench, name: str) -> float:
+    """The same run again: equal, to the bit."""
+    again = bench.run(SAMPLE, raw=True, again=1)[name]
+    for part, values in numbers(again).items():
+        assert (values == numbers(usual(bench, name))[part]).all(), f"{part} differs when repeated"
+    assert again.signature == usual(bench, name).signature
+    return 0.0
+
+
+@law
+def merged_statistics(bench: Bench, name: str) -> float:
+    """fit(A) + fit(B) is fit(A followed by B): the digests to the bit, the scores closely."""
+    metric = next(one for one in bench.prepared() if one.name == name)
+    windows = Windows([metric])
+    halves = [fit(metric, windows, references=one, hypotheses=two) for one, two in ((R, A), (R2, B))]
+    whole = fit(metric, windows, references=CORPUS, hypotheses=(*A, *B))
+    added, at_once = (run([metric], SAMPLE, corpora=Corpora(stats=s))[0] for s in (halves[0] + halves[1], whole))
+    assert added.signature == at_once.signature
+    return within(deviation(added, at_once), tolerance(bench), "merged statistics")
+
+
+# --- meaning: what a score says ----------------------------------------------------------------------------------
+
+
+@law
+def identity(bench: Bench, name: str) -> float:
+    """Nothing scores better against a text than the text itself, which gets the declared best."""
+    found = bench.run(ALL_PAIRS)[name]
+    limits = bounds(PRESETS[name].spec)
+    square = found.segments.reshape(len(TEXTS), len(TEXTS)) * (1 if limits.higher_is_better else -1)
+    own = np.diag(square)
+    within(float(max((square - own[:, None]).max(), (square - own[None, :]).max())), 1e-9 * scale(found), "better")
+    best = limits.best if limits.higher_is_better else -limits.best
+    return within(float(np.abs(own - best).max()) / scale(found), 1e-6, "a text and itself: away from the best")
+
+
+@law
+def symmetry(bench: Bench, name: str) -> float:
+    """The whole run with sides (and their statistics) exchanged: precision and recall exchange, the rest stays."""
+    there = bench.run(SAMPLE)[name]
+    exchanged = tuple(Segment(one.id, one.references[0], (one.hypothesis,)) for one in SAMPLE)
+    back = bench.run(exchanged, swapped=True)[name]
+    mirror = {"precision": "recall", "recall": "precision"}
+    gaps = [np.abs(values - back.parts[mirror.get(part, part)]).max() for part, values in there.parts.items()]
+    if getattr(PRESETS[name].spec.readout, "headline", "f1") == "f1":
+        gaps.append(np.abs(there.segments - back.segments).max())
+    return within(float(max(gaps)) / scale(there), tolerance(bench), "sides exchanged")
+
+
+@law
+def range_(bench: Bench, name: str) -> float:
+    """Finite, and inside the documented range."""
+    limits = bounds(PRESETS[name].spec)
+    over = 0.0
+    for found in (usual(bench, name), bench.run(ALL_PAIRS)[name]):
+        assert all(np.isfinite(values).all() for values in numbers(found).values())
+        over = max(over, float((limits.low - found.segments).max()), float((found.segments - limits.high).max()))
+    return within(over, 1e-9, "out of range")
+
+
+LAWS["range"] = LAWS.pop("range-")
+
+
+@law
+def empty(bench: Bench, name: str) -> float:
+    """A blank text gets the declared worst, two blanks the best; both are flagged, counted, and disturb nobody."""
+    limits = bounds(PRESETS[name].spec)
+    blanks = [(f"{kind} {i}", h, r) for kind, b in BLANK.items() for i, (h, r) in enumerate([(b, R[0]), (R[0], b)])]
+    blanks += [(f"{kind} 2", blank, blank) for kind, blank in BLANK.items()] + [("mixed", " ", "\u200b")]
+    rows = tuple(Segment(key, h, (r,)) for key, h, r in blanks)
+    found = bench.run((*SAMPLE, *rows), raw=True)[name]
+    mine = found.segments[len(SAMPLE) :]
+    flags = [
+        tuple(f"empty-{side}" for side, text in (("hypothesis", h), ("reference", r)) if text != R[0])
+        for _, h, r in blanks
+    ]
+    assert list(found.flags[len(SAMPLE) :]) == flags
+    assert found.run["flagged"]["empty-hypothesis"] == found.run["flagged"]["empty-reference"] == 2 * len(BLANK) + 1
+    assert all(np.isfinite(values).all() for values in numbers(found).values())
+    for score, flag in zip(mine, flags, strict=True):
+        if len(flag) == 2:
+            assert score == limits.best
+        elif limits.worst is not None:
+            assert score == limits.worst
+        else:  # an empty text is a point at the origin: far, and the same however it is blank
+            assert score < limits.best if limits.higher_is_better else score > limits.best
+    if limits.worst is None:
+        for side in ("empty-hypothesis", "empty-reference"):
+            assert len({score for score, flag in zip(mine, flags, strict=True) if flag == (side,)}) == 1
+    if "neighbours" in PRESETS[name].lacks:
+        return 0.0
+    before = usual(bench, name)
+    gap = max(
+        float(np.abs(values[: len(SAMPLE)] - numbers(before)[part]).max()) for part, values in numbers(found).items()
+    )
+    return within(gap / scale(before), tolerance(bench), "the others beside blank texts")
+
+
+@law
+def all_empty(bench: Bench, name: str) -> float:
+    """A run of nothing but blank texts, alone or in both roles, has the same parts as any other."""
+    limits = bounds(PRESETS[name].spec)
+    found = bench.run((Segment("1", "", (" ",)), Segment("2", "\u00a0", ("",))))[name]
+    assert (found.segments == limits.best).all()
+    assert set(found.parts) == set(usual(bench, name).parts)
+    return 0.0
+
+
+@law
+def filtered(bench: Bench, name: str) -> float:
+    """A text that the filters would leave empty keeps its words, is flagged, and is no empty text."""
+    changes = ("units.punctuation=drop", "units.stopwords=en", "units.match=word", "units.subwords=first")
+    rows = (Segment("1", "?! ...", (R[0],)), Segment("2", R[0], ("of the and",)), Segment("3", "the of", ("...",)))
+    found = bench.run(rows, changes=changes)[name]
+    assert [set(one) for one in found.flags] == [
+        {"all-filtered-hypothesis"},
+        {"all-filtered-reference"},
+        {"all-filtered-hypothesis", "all-filtered-reference"},
+    ]
+    assert found.run["flagged"] == {"all-filtered-hypothesis": 2, "all-filtered-reference": 2}
+    assert all(np.isfinite(values).all() for values in numbers(found).values())
+    plain = bench.run(rows, changes=("units.punctuation=keep", "units.stopwords=none", "units.subwords=first"))[name]
+    if "neighbours" in PRESETS[name].lacks or name.endswith("-b"):  # the mean is of other units
+        return 0.0
+    gap = float(abs(found.segments[2] - plain.segments[2])) / scale(plain)  # both of its texts fell back
+    return within(gap, TOLERANCE["fp32"], "fallen back")
+
+
+@law
+def weightless(bench: Bench, name: str) -> float:
+    """A text of words that every text has weighs nothing by idf: it falls back to uniform weights and says so."""
+    metric = next(one for one in bench.prepared() if one.name == name)
+    texts = ["the dog", "the bridge", "the filter"]
+    stats = fit(metric, Windows([metric]), references=texts, hypotheses=texts)
+    rows = (Segment("1", "the", ("the dog",)), Segment("2", "the bridge", ("the",)))
+    found = run([metric], rows, corpora=Corpora(stats=stats))[0]
+    assert all(np.isfinite(values).all() for values in numbers(found).values())
+    expected = [("no-mass-hypothesis",), ("no-mass-reference",)] if metric.spec.weights.name == "idf" else [(), ()]
+    assert [tuple(flag for flag in one if flag.startswith("no-mass")) for one in found.flags] == expected
+    return 0.0
+
+
+@law
+def references(bench: Bench, name: str) -> float:
+    """Several references: the best taken whole, the best of each part, the mean, the first."""
+    higher = bounds(PRESETS[name].spec).higher_is_better
+    rows = range(12)
+    single = [
+        bench.run(tuple(Segment(str(i), SAMPLE[i].hypothesis, (texts[i],)) for i in rows))[name] for texts in (R, R2)
+    ]
+    both = tuple(Segment(str(i), SAMPLE[i].hypothesis, (R[i], R2[i])) for i in rows)
+    tables = {part: np.stack([numbers(one)[part] for one in single]) for part in numbers(single[0])}
+    score = tables["score"] if higher else -tables["score"]
+    winner = score.argmax(0)
+    gap = 0.0
+    for rule in ("max", "mean", "first", "max-each"):
+        found = bench.run(both, changes=(f"references={rule}",))[name]
+        for part, table in tables.items():
+            expected = {
+                "max": np.take_along_axis(table, winner[None], 0)[0],
+                "mean": table.mean(0),
+                "first": table[0],
+                "max-each": table.max(0) if higher else table.min(0),
+            }[rule]
+            gap = max(gap, float(np.abs(numbers(found)[part] - expected).max()) / scale(found))
+        places = {"mean": np.full(len(winner), -1), "first": np.zeros(len(winner))}.get(rule, winner)
+        assert (found.references == places).all()
+    return within(gap, tolerance(bench), "several references")
+
+
+LIGHT = ("batch", "padding", "empty", "all-empty", "range")
+"""The laws that every encoder must keep."""
+
+
+def check_metric(
+    name: str, encoder: Encoder, *, bench: Bench | None = None, only: str | None = None
+) -> dict[str, float]:
+    """Check a metric against every law (or one); the deviation seen for each law it keeps.
+
+    A law that the row declares lacking must be broken: a lack that is not real is an error too.
+    """
+    bench = bench or Bench(encoder, [name])
+    seen: dict[str, float] = {}
+    for key, function in LAWS.items():
+        if only not in (None, key):
+            continue
+        if key not in lacking(name):
+            seen[key] = function(bench, name)
+            continue
+        try:
+            function(bench, name)
+        except AssertionError:
+            continue
+        raise AssertionError(f"{name} keeps the law {key!r}, yet its row declares that it does not")
+    return seen
+
+
+def lacking(name: str) -> Mapping[str, str]:
+    """The laws that a row says it does not keep."""
+    found = dict(PRESETS[name].lacks)
+    if not PRESETS[name].symmetric:
+        found["symmetry"] = "declared asymmetric"
+    return found

@@ -1,0 +1,52 @@
+"""Reduced precision states its own bounds: what company may do to a score, and how far it is from fp32."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from law_bench import Bench, deviation
+from law_functions import AWAY, TOLERANCE
+from law_samples import SAMPLE
+
+from monge.encode.transformer import open_encoder
+from monge.spec.presets import PRESETS
+
+REDUCED = ("bf16", "int8")
+
+
+@pytest.fixture(scope="module")
+def reduced(bench):
+    return {name: Bench(open_encoder("auto", precision=name, device="cpu")) for name in REDUCED}
+
+
+@pytest.mark.parametrize("name", PRESETS)
+@pytest.mark.parametrize("precision", REDUCED)
+def test_company_moves_a_score_no_further_than_stated(reduced, figures, precision, name):
+    usual = reduced[precision].run(SAMPLE, raw=True)[name]
+    other = [
+        reduced[precision].run(SAMPLE, raw=True, batch_pieces=1)[name],
+        reduced[precision].run(SAMPLE, raw=True, window=5)[name],
+        reduced[precision].run(SAMPLE, raw=True, threads=1)[name],
+    ]
+    gap = max(deviation(one, usual) for one in other)
+    figures(f"company in {precision}", gap, name)
+    assert gap <= TOLERANCE[precision]
+
+
+@pytest.mark.parametrize("name", PRESETS)
+@pytest.mark.parametrize("precision", REDUCED)
+def test_reduced_precision_stays_near_fp32(bench, reduced, figures, precision, name):
+    full, less = bench.run(SAMPLE, raw=True)[name], reduced[precision].run(SAMPLE, raw=True)[name]
+    gap = deviation(less, full)
+    figures(f"{precision} from fp32, worst segment", gap, name)
+    figures(f"{precision} from fp32, mean of 24", abs(less.score - full.score) / max(1.0, abs(full.score)), name)
+    assert 0 < gap <= AWAY[precision]
+
+
+@pytest.mark.parametrize("precision", REDUCED)
+def test_precision_is_in_the_signature(bench, reduced, precision):
+    full, less = bench.run(SAMPLE, raw=True), reduced[precision].run(SAMPLE, raw=True)
+    for name in PRESETS:
+        assert full[name].signature["precision"] == "fp32"
+        assert less[name].signature["precision"] == precision
+        assert np.isfinite(less[name].segments).all()
