@@ -297,7 +297,7 @@ def test_quiet_says_nothing_about_cut_texts(monge, workplace):
         ("--set", "encoder.max_length=20"),
         ("--set", "normalise=none"),
         ("--set", "ground=dot"),
-        ("--set", "transport.sweeps=converged"),
+        ("--set", "transport.sweeps=5"),
         ("--set", "transport.order=reference-last"),
         ("--set", "readout.headline=recall"),
         ("-m", "twmd@release"),
