@@ -21,8 +21,9 @@ lint: .venv/.test
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# files spread over the cores, one thread each: laws and parity are many small problems
 tests: .venv/.test
-	$(BIN)/pytest
+	OMP_NUM_THREADS=1 $(BIN)/pytest -n auto --maxprocesses 4 --dist loadfile
 
 bench: .venv/.test
 	$(BIN)/python benchmarks/run.py
