@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
+from law_bench import Bench
 from law_functions import LAWS, LIGHT, check_metric, lacking
 
 from monge.spec.presets import PRESETS
@@ -37,3 +40,32 @@ def test_metric_keeps_the_law_on_other_models(tiny_benches, figures, model, name
     if law in lacking(name):
         pytest.skip("the row declares that it does not")
     figures(f"{law} ({model})", LAWS[law](tiny_benches[model], name), name)
+
+
+class Crowded:
+    """An encoder whose vectors depend on how many texts share the batch: what the suite must find."""
+
+    def __init__(self, encoder):
+        self.encoder = encoder
+
+    def __getattr__(self, name):
+        return getattr(self.encoder, name)
+
+    def hidden(self, ids, layers):
+        shared = 1e-3 * len(ids)
+        return [one + shared * one.roll(1, dims=-1) for one in self.encoder.hidden(ids, layers)]
+
+
+@pytest.mark.parametrize("law", ["batch", "window", "neighbours", "systems"])
+def test_an_encoder_that_looks_at_the_company_is_found(bench, law):
+    crowded = Bench(Crowded(bench.encoder), ["twmd", "emd"])
+    for name in crowded.names:
+        with pytest.raises(AssertionError, match="is more than"):
+            check_metric(name, crowded.encoder, bench=crowded, only=law)
+
+
+def test_a_lack_that_is_not_real_is_found(bench, monkeypatch):
+    row = PRESETS["emd"]
+    monkeypatch.setitem(PRESETS, "emd", replace(row, lacks={"symmetry": "made up"}))
+    with pytest.raises(AssertionError, match="yet its row declares"):
+        check_metric("emd", bench.encoder, bench=bench, only="symmetry")
