@@ -14,6 +14,7 @@ RIGID = (inf, inf)
 TOLERANCE = 1e-10  # change of a log scaling in a sweep at which a problem has settled
 NEARLY = 1e-5  # change that is still accepted when sweeps run out: as small as the promise for scores
 MOST_SWEEPS = 20_000
+FARTHEST = 20.0  # largest change of a log scaling in a Newton step
 BLOCK = 20  # sweeps between two looks at convergence
 SAFE = 300.0  # log kernel up to which plain scaling is as exact as the log domain
 
@@ -161,8 +162,9 @@ def _settle(
 
     With M = exp(f + K + g) and totals f + ln u, g + ln v, one half-sweep is
     v = (b / M'u)^keep * exp((keep - 1) g): two matrix products instead of two logsumexps.
-    Settled problems leave the batch; potentials are absorbed anew every block. A problem that still moves
-    by more than NEARLY when the sweeps run out is an error, never a number.
+    Settled problems leave the batch; potentials are absorbed anew every block, and after each a Newton step
+    is taken where it brings a problem nearer to its masses (plain sweeps crawl when it is cold). A problem that
+    still moves by more than NEARLY when the sweeps run out is an error, never a number.
     """
     done_f, done_g = f.clone(), g.clone()
     where = torch.arange(len(f), device=f.device)
@@ -179,7 +181,7 @@ def _settle(
         if bool(torch.isnan(change).any()):
             raise InvalidProblem("tempered transport lost its numbers: the temperature is too small for these costs")
         settled = change <= TOLERANCE
-        f, g = new_f, new_g
+        f, g = _stepped(kernel, (log_a, rows.keep, live_a), (log_b, columns.keep, live_b), new_f, new_g)
         done_f, done_g = done_f.index_copy(0, where, f), done_g.index_copy(0, where, g)
         if bool(settled.any()):
             stay = (~settled).nonzero(as_tuple=True)[0]
@@ -216,6 +218,46 @@ def _block(
             log_u = _half(absorbed, log_v, log_a, keep_a, ff, live_a)
     change = torch.maximum((log_u - before[0]).abs().amax(1), (log_v - before[1]).abs().amax(1))
     return (ff + log_u).masked_fill(~live_a, -inf), (gg + log_v).masked_fill(~live_b, -inf), change
+
+
+def _stepped(log_kernel: Tensor, rows: _SideState, columns: _SideState, f: Tensor, g: Tensor) -> tuple[Tensor, Tensor]:
+    """Potentials after a Newton step on the conditions of the optimum, for each problem that gains by it.
+
+    With masses a e^(-s f), s = (1 - keep) / keep, a side is met when P 1 = a e^(-s f); the Jacobian of
+    both sides' misses is [[diag(P 1 + s a e^(-s f)), P], [P', diag(P' 1 + s b e^(-s g))]].
+    """
+    sides = (rows, columns)
+    if f.dtype != torch.float64 or any(keep == 0 for _, keep, _ in sides):
+        return f, g  # float32 has no digits left for it; a free side settles by itself
+    plan, missed, slopes = _misses(log_kernel, sides, f, g)
+    n = f.shape[1]
+    top = torch.cat([torch.diag_embed(plan.sum(2) + slopes[0]), plan], 2)
+    bottom = torch.cat([plan.transpose(1, 2), torch.diag_embed(plan.sum(1) + slopes[1])], 2)
+    live = torch.cat([rows[2], columns[2]], 1)
+    ridge = torch.where(live, 1e-13, 1.0).to(f.dtype)  # the common shift of two rigid sides is free; absent units stay
+    step = torch.linalg.solve_ex(torch.cat([top, bottom], 1) + torch.diag_embed(ridge), -torch.cat(missed, 1))[0]
+    step = step.nan_to_num(0.0, 0.0, 0.0) * live
+    step = step / (step.abs().amax(1, keepdim=True) / FARTHEST).clamp_min(1.0)
+    new_f, new_g = f + step[:, :n], g + step[:, n:]
+    _, now_missed, _ = _misses(log_kernel, sides, new_f, new_g)
+    gained = torch.cat(now_missed, 1).abs().sum(1) < torch.cat(missed, 1).abs().sum(1)
+    return torch.where(gained.unsqueeze(1), new_f, f), torch.where(gained.unsqueeze(1), new_g, g)
+
+
+def _misses(
+    log_kernel: Tensor, sides: tuple[_SideState, _SideState], f: Tensor, g: Tensor
+) -> tuple[Tensor, list[Tensor], list[Tensor]]:
+    """The plan, by how much it misses each side's masses, and how those masses fall with their potential."""
+    live = sides[0][2].unsqueeze(2) & sides[1][2].unsqueeze(1)
+    exponent = (_finite(f).unsqueeze(2) + log_kernel + _finite(g).unsqueeze(1)).masked_fill(~live, -inf)
+    plan = torch.exp(exponent)
+    missed, slopes = [], []
+    for potential, kept, (log_mass, keep, here) in zip((f, g), (plan.sum(2), plan.sum(1)), sides, strict=True):
+        fall = (1 - keep) / keep
+        wanted = torch.exp(log_mass - fall * _finite(potential)) * here
+        missed.append((kept - wanted) * here)
+        slopes.append(fall * wanted)
+    return plan, missed, slopes
 
 
 def _half(kernel: Tensor, log_other: Tensor, log_mass: Tensor, keep: float, held: Tensor, live: Tensor) -> Tensor:
