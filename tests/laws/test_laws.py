@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 from law_bench import Bench
-from law_functions import LAWS, LIGHT, check_metric, lacking
+from law_functions import LAWS, check_metric, lacking
 
 from monge.spec.presets import PRESETS
 
@@ -31,15 +31,6 @@ def test_metric_keeps_the_law_or_says_that_it_does_not(bench, tiny_benches, figu
 
 def test_rows_declare_only_laws_that_exist():
     assert {law for row in PRESETS.values() for law in row.lacks} <= set(LAWS)
-
-
-@pytest.mark.parametrize("law", LIGHT)
-@pytest.mark.parametrize("name", PRESETS)
-@pytest.mark.parametrize("model", ["bert-pad-3", "roberta", "albert-padded"])
-def test_metric_keeps_the_law_on_other_models(tiny_benches, figures, model, name, law):
-    if law in lacking(name):
-        pytest.skip("the row declares that it does not")
-    figures(f"{law} ({model})", LAWS[law](tiny_benches[model], name), name)
 
 
 class Crowded:
