@@ -298,6 +298,7 @@ def test_quiet_says_nothing_about_cut_texts(monge, workplace):
         ("--set", "normalise=none"),
         ("--set", "ground=dot"),
         ("--set", "transport.sweeps=5"),
+        ("--set", "transport.sweeps=converged"),
         ("--set", "transport.order=reference-last"),
         ("--set", "readout.headline=recall"),
         ("-m", "twmd@release"),
