@@ -1,17 +1,11 @@
 """Units of other languages and scripts through multilingual-e5-small, where its directory is."""
 
-import os
-from pathlib import Path
-
 import pytest
 
 from monge import api
 from monge.spec.parts import Units
 from monge.text import stopwords
 from monge.text.select import select
-
-MODEL = Path(os.environ.get("MONGE_CI_MODELS", "/root/.cache/monge-ci/models")) / "multilingual-e5-small"
-pytestmark = pytest.mark.skipif(not MODEL.is_dir(), reason="needs multilingual-e5-small")
 
 TEXTS = {
     "de": ("„Der Hund“ – so hieß es – bellt nicht!", ["Hund", "hieß", "bellt"]),
@@ -23,8 +17,8 @@ TEXTS = {
 
 
 @pytest.fixture(scope="module")
-def encoder():
-    return api.encoder_for(str(MODEL))
+def encoder(models_dir):
+    return api.encoder_for(str(models_dir / "multilingual-e5-small"))
 
 
 @pytest.mark.parametrize("language", TEXTS)
@@ -42,8 +36,8 @@ def test_words_without_punctuation_and_stopwords(encoder, language):
         assert [word for word in labels if word in wanted] == wanted
 
 
-def test_other_scripts_score(encoder):
+def test_other_scripts_score(models_dir):
     hypotheses = [text for text, _ in TEXTS.values()]
-    result = api.score(hypotheses, hypotheses, metric="xmoverscore", model=str(MODEL))
+    result = api.score(hypotheses, hypotheses, metric="xmoverscore", model=str(models_dir / "multilingual-e5-small"))
     assert result.segments == pytest.approx(1, abs=1e-6)
     assert result.run["flagged"] == {}

@@ -7,8 +7,6 @@ is a function of it (layer 2 = its LSTM + layer 1), and tests/unit/encode/test_e
 """
 
 import json
-import os
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -22,11 +20,8 @@ TOLERANCE = 1e-5
 
 
 @pytest.fixture(scope="module")
-def fixture():
-    root = os.environ.get("MONGE_MODELS")
-    if not root or not (Path(root) / "elmo-fixture").is_dir():
-        pytest.skip("MONGE_MODELS has no elmo-fixture")
-    return Path(root) / "elmo-fixture"
+def fixture(models_dir):
+    return models_dir / "elmo-fixture"
 
 
 @pytest.fixture(scope="module")

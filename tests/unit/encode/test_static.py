@@ -3,7 +3,6 @@
 import gzip
 import hashlib
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -272,11 +271,8 @@ print(time.perf_counter() - start, resident() - before, len(vectors), vectors.di
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="reads /proc")
-def test_glove_opens_at_once_the_second_time(tmp_path):
-    root = os.environ.get("MONGE_MODELS")
-    source = Path(root or "") / "glove-6b-50d" / "glove.6B.50d.txt"
-    if not root or not source.exists():
-        pytest.skip("MONGE_MODELS has no glove-6b-50d")
+def test_glove_opens_at_once_the_second_time(tmp_path, models_dir):
+    source = models_dir / "glove-6b-50d" / "glove.6B.50d.txt"
     link = tmp_path / "glove.txt"
     link.symlink_to(source)
     StaticVectors.open(link)
