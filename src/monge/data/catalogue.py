@@ -28,7 +28,8 @@ class Dataset:
         levels: The levels it can be evaluated on.
         human: The human column taken by default.
         system_human: The same at the system level, where it is another.
-        humans: Per human column: `column` in the file, `statistic` of the published tables, `layout`.
+        humans: Per human column: `column` in the file, `statistic` of the published tables, `layout`, and `range`,
+            the lowest and the highest score of its scale, where it has ends.
         texts: Per text version the switches that differ for it.
         files: The published file names to look for; `{…}` stands for what varies.
         columns: The reader's words for columns -> the names in the files.
@@ -83,7 +84,7 @@ class Dataset:
 
     def with_switches(self, text: str, given: Mapping[str, Any]) -> dict[str, Any]:
         """All switches in effect for a text version; unknown ones and values of another type are errors."""
-        defaults = {"entities": False, "detokenise": False, **self.switches, **self.texts[text]}
+        defaults = {"entities": False, "detokenise": False, "human_range": "", **self.switches, **self.texts[text]}
         for name, value in given.items():
             if name not in defaults:
                 raise UnknownName(f"{self.name} setting", name, defaults)

@@ -66,7 +66,8 @@ class Reading:
 class Judged:
     """A data set, opened: groups of segments with human judgements, and how it was read.
 
-    `human` names the human column and `direction` (+1, -1) tells whether more of it is better;
+    `human` names the human column, `direction` (+1, -1) tells whether more of it is better, and
+    `human_range` the ends of its scale (0 and 1 where none was declared);
     `switches` are those in effect; `excluded` counts rows left out by reason; `warnings` must be shown.
     """
 
@@ -85,6 +86,7 @@ class Judged:
     switches: Mapping[str, Any]
     licence: str
     citation: str
+    human_range: tuple[float, float] = (0.0, 1.0)
 
     @property
     def kind(self) -> Kind:

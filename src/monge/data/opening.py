@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -101,7 +102,22 @@ def _judged(dataset: Dataset, reading: Reading, level: str, human: str, text: st
         switches=chosen,
         licence=dataset.licence,
         citation=dataset.citation,
+        human_range=_range(dataset, human, chosen["human_range"]),
     )
+
+
+def _range(dataset: Dataset, human: str, given: str) -> tuple[float, float]:
+    """The ends of the scale of a human column: the user's `human_range`, the data set's, or 0 and 1."""
+    if not given:
+        low, high = dataset.humans.get(human, {}).get("range", (0, 1))
+        return float(low), float(high)
+    try:
+        low, high = (float(end) for end in given.split("/"))
+    except ValueError:
+        low = high = 0.0
+    if not low < high < inf or low == -inf:
+        raise InvalidSetting(f"{dataset.name}: human_range takes LOW/HIGH such as 0/5, got {given!r}")
+    return low, high
 
 
 def _prepared(dataset: Dataset, name: str, group: Group, chosen: Mapping[str, Any], reading: Reading) -> Group:

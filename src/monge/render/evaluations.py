@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from monge.errors import UnknownName
 from monge.render.checks import dumps
 from monge.render.sheets import SHEET_FORMATS, Cell, Sheet, decimals, sheets_text, span
+from monge.stats import higher_is_better
 
 if TYPE_CHECKING:
     from monge.study.evaluation import Agreement, Evaluation, Figure
@@ -36,7 +37,7 @@ def evaluation_sheets(found: Evaluation) -> list[Sheet]:
 def _sheet(found: Evaluation, table: Sequence[Agreement], *, last: bool) -> Sheet:
     first = table[0]
     groups = list(first.groups)
-    title = f"{first.dataset} ({first.text} text): {first.statistic} with {first.human}, {first.level} level"
+    title = f"{first.dataset} ({first.text} text): {directed(first.statistic)} with {first.human}, {first.level} level"
     shown = [*groups, "mean"] if len(groups) > 1 else groups
     rows = tuple((Cell(one.label), *(_cell(one.groups.get(name, one.mean)) for name in shown)) for one in table)
     counts = {figure.n for figure in first.groups.values()}
@@ -50,6 +51,16 @@ def _sheet(found: Evaluation, table: Sequence[Agreement], *, last: bool) -> Shee
         tied=_tied(found, table),
     )
     return sheet.turned() if len(groups) > WIDE else sheet
+
+
+def directed(statistic: str) -> str:
+    """A statistic as tables and figures call it: errors say that less is better."""
+    return statistic if higher_is_better(statistic) else f"{statistic} (lower is better)"
+
+
+def worse_than_best(statistic: str) -> str:
+    """The side of the best on which a worse value lies."""
+    return "below" if higher_is_better(statistic) else "above"
 
 
 def _cell(figure: Figure) -> Cell:
@@ -68,7 +79,8 @@ def _tied(found: Evaluation, table: Sequence[Agreement]) -> str:
     tests = found.tests[table[0].human, table[0].statistic]
     groups, mean = tests["groups"], tests["mean"]
     test = f"{groups} in a group, {mean} of the mean" if groups != mean and len(table[0].groups) > 1 else groups
-    return f"not significantly below the best ({test}; one-sided, Holm over {len(table) - 1}, p > {found.alpha:g})"
+    side = worse_than_best(table[0].statistic)
+    return f"not significantly {side} the best ({test}; one-sided, Holm over {len(table) - 1}, p > {found.alpha:g})"
 
 
 def _tail(found: Evaluation) -> list[str]:
@@ -77,7 +89,10 @@ def _tail(found: Evaluation) -> list[str]:
     ]
     for one in found.orders:
         uniform, own = (
-            " > ".join(f"{name} {decimals(value)}" for name, value in order) for order in (one.uniform, one.own)
+            (" > " if higher_is_better(one.statistic) else " < ").join(
+                f"{name} {decimals(value)}" for name, value in order
+            )
+            for order in (one.uniform, one.own)
         )
         verdict = "changes" if one.changed else "does not change"
         lines.append(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from monge.errors import UnknownName
 from monge.render.checks import dumps
+from monge.render.evaluations import directed, worse_than_best
 from monge.render.sheets import SHEET_FORMATS, Cell, Sheet, decimals, sheets_text, span
 
 if TYPE_CHECKING:
@@ -35,11 +36,11 @@ def _curve(found: Sweep, curve: Curve) -> Sheet:
     rows = tuple((Cell(found.named(k)), *_cells(one)) for k, one in enumerate(curve.points))
     targets = ", ".join(one.target for one in found.variations)
     return Sheet(
-        f"{curve.metric} over {targets} on {found.development}: {first.statistic} with {first.human}",
+        f"{curve.metric} over {targets} on {found.development}: {directed(first.statistic)} with {first.human}",
         (targets, *first.groups, "mean"),
         rows,
-        tied=f"not significantly below the best (paired tests as in evaluate, Holm over {len(rows) - 1}, "
-        f"p > {found.alpha:g})",
+        tied=f"not significantly {worse_than_best(first.statistic)} the best "
+        f"(paired tests as in evaluate, Holm over {len(rows) - 1}, p > {found.alpha:g})",
     )
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from monge.render.evaluations import directed
 from monge.report.canvas import COLOURS, HIGH, INK, LOW, SOFT, blank, figure, grid
 from monge.stats import UndefinedError, pearson
 from monge.study.agreement import signed_scores
@@ -141,7 +142,7 @@ def bars(table: Sequence[Agreement], path: Path) -> Path:
                 reach = [[max(mean.value - mean.low, 0)], [max(mean.high - mean.value, 0)]]
                 panel.errorbar(place, mean.value, yerr=reach, color=INK, capsize=3, linewidth=1)
         panel.set_xticks(range(len(table)), [one.label for one in table], rotation=30, ha="right")
-        panel.set_ylabel(table[0].statistic)
+        panel.set_ylabel(directed(table[0].statistic))
         panel.axhline(0, color=SOFT, linewidth=0.8)
         panel.set_title(f"{table[0].dataset}: agreement with {table[0].human}")
     return path

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from monge.render.evaluations import directed
 from monge.report.canvas import COLOURS, INK, LOW, blank, figure, grid
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def sweep_figure(found: Sweep, path: Path) -> Path:
             _ticks(panel, places, names)
             panel.set_title(curve.metric)
             panel.set_xlabel(", ".join(one.target for one in found.variations))
-        axes[0, 0].set_ylabel(f"{found.curves[0].points[0].statistic}, {found.development}")
+        axes[0, 0].set_ylabel(f"{directed(found.curves[0].points[0].statistic)}, {found.development}")
         axes[0, 0].legend(fontsize=5)
     return path
 

@@ -27,6 +27,7 @@ from monge.stats.correlation import (
     tau23,
     tau_c,
 )
+from monge.stats.deviation import higher_is_better, mae100, rmse100
 from monge.stats.dispersion import VarianceShares, cv, rd, spread, variance_shares
 from monge.stats.multiple import PairwiseTests, benjamini_hochberg, clusters, holm, pairwise_tests
 from monge.stats.pairs import (
@@ -82,9 +83,11 @@ __all__ = [
     "cv",
     "darr_counts",
     "darr_tau",
+    "higher_is_better",
     "holm",
     "kendall",
     "kendall_like",
+    "mae100",
     "outliers",
     "pair_counts",
     "paired_bootstrap",
@@ -96,6 +99,7 @@ __all__ = [
     "ranks",
     "rd",
     "relative_ranking",
+    "rmse100",
     "soft_pairwise_accuracy",
     "spearman",
     "spread",

@@ -6,7 +6,7 @@ few matrix products. Items are resampled together with everything that belongs t
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +15,7 @@ import numpy.typing as npt
 from monge.errors import DataError
 from monge.stats.checks import RESAMPLES, SEED, UndefinedError, codes, matrix, settings, vector, vectors
 from monge.stats.correlation import Statistic, direction, pearson, statistic_named
+from monge.stats.deviation import gaps, mae100, rmse100
 from monge.stats.pairs import darr_tau
 from monge.stats.resampling import resample_counts
 from monge.types import Array
@@ -82,11 +83,11 @@ def bootstrap_correlation(
 ) -> Interval:
     """Interval of a correlation of human [n] and metric [n], items resampled.
 
-    Pearson's r is computed from weighted sums for all resamples at once; other statistics one by one.
+    The statistics of `WEIGHTED` are computed for all resamples at once; others one by one.
     """
     h, s = vectors(human=human, metric=metric)
     function = statistic_named(statistic) if isinstance(statistic, str) else statistic
-    drawn = _of_counts(function, h, s)
+    drawn = of_counts(function, h, s)
     return bootstrap(function(h, s), drawn, n=len(h), resamples=resamples, level=level, seed=seed)
 
 
@@ -106,7 +107,7 @@ def bootstrap_difference(
     """
     h, one, two = vectors(human=human, first=first, second=second)
     function = statistic_named(statistic) if isinstance(statistic, str) else statistic
-    of_one, of_two = _of_counts(function, h, one), _of_counts(function, h, two)
+    of_one, of_two = of_counts(function, h, one), of_counts(function, h, two)
     return bootstrap(
         function(h, one) - function(h, two),
         lambda counts: of_one(counts) - of_two(counts),
@@ -166,9 +167,30 @@ def weighted_pearson(human: Array, metric: Array) -> OfCounts:
     return values
 
 
-def _of_counts(function: Statistic, human: Array, metric: Array) -> OfCounts:
-    if function is pearson:
-        return weighted_pearson(human, metric)
+def weighted_mae100(human: Array, metric: Array) -> OfCounts:
+    """100 times the mean absolute error as a function of counts."""
+    absolute = 100 * np.abs(gaps(human, metric))
+    return lambda counts: np.asarray(counts @ absolute / counts.sum(axis=1))
+
+
+def weighted_rmse100(human: Array, metric: Array) -> OfCounts:
+    """100 times the root mean square error as a function of counts."""
+    squares = 1e4 * gaps(human, metric) ** 2
+    return lambda counts: np.sqrt(counts @ squares / counts.sum(axis=1))
+
+
+WEIGHTED: Mapping[Statistic, Callable[[Array, Array], OfCounts]] = {
+    pearson: weighted_pearson,
+    mae100: weighted_mae100,
+    rmse100: weighted_rmse100,
+}
+"""Statistics that weighted sums give for all resamples at once."""
+
+
+def of_counts(function: Statistic, human: Array, metric: Array) -> OfCounts:
+    """A statistic of human [n] and metric [n] as a function of counts; most are computed resample by resample."""
+    if function in WEIGHTED:
+        return WEIGHTED[function](human, metric)
 
     def one(row: Array) -> float:
         chosen = np.repeat(np.arange(len(human)), row.astype(np.intp))

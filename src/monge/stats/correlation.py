@@ -1,4 +1,4 @@
-"""Correlations of human and metric scores, and the table that resolves them by name.
+"""Correlations of human and metric scores, and the table that resolves statistics by name.
 
 Every statistic takes human [n] and metric [n] and is signed: a distance correlates negatively unless its
 direction is declared (`correlate(..., higher_is_better=False)` negates it). A vector that is constant has no
@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from monge.errors import UnknownName
 from monge.stats.checks import finite, varying, vectors
+from monge.stats.deviation import DEVIATIONS
 from monge.stats.pairs import pair_counts
 from monge.stats.ties import calibrate_ties
 from monge.types import Array
@@ -92,6 +93,7 @@ STATISTICS: dict[str, Statistic] = {
     "acc23": acc23,
     "acc_eq": acc23,
     "acc_eq_calibrated": acc_eq_calibrated,
+    **DEVIATIONS,
 }
 """Names a user can ask for. `kendall` is tau-b; `acc_eq` is `acc23`."""
 

@@ -13,8 +13,9 @@ import numpy as np
 
 from monge.data import Group
 from monge.errors import InvalidSetting, UnknownName
-from monge.stats import STATISTICS, Statistic, UndefinedError, pearson, statistic_named
-from monge.stats.bootstrap import OfCounts, weighted_pearson
+from monge.stats import STATISTICS, UndefinedError, higher_is_better, statistic_named
+from monge.stats.bootstrap import OfCounts, of_counts
+from monge.stats.deviation import within
 from monge.stats.resampling import resample_counts
 from monge.types import Array
 
@@ -37,32 +38,51 @@ class Question:
     human: Array | None = None
 
 
-def named(statistic: str, kind: str) -> str:
-    """The name under which a statistic is reported; raises where the kind of judgement does not have it."""
+def named(statistic: str, kind: str, *, errors: bool = False) -> str:
+    """The name under which a statistic is reported; raises where the kind of judgement, or the study, has it not.
+
+    `errors`: whether the study knows statistics of which less is better.
+    """
     key = statistic.strip().lower().replace("-", "_")
     key = SYNONYMS.get(key, key)
-    known = RANKING_STATISTICS if kind == "rankings" else tuple(STATISTICS)
+    known = RANKING_STATISTICS if kind == "rankings" else tuple(n for n in STATISTICS if errors or higher_is_better(n))
     if key in known:
         return key
+    if key in STATISTICS and kind != "rankings":
+        raise InvalidSetting(
+            f"{statistic} is an error, lower for better: evaluate and sweep take it, this study does not"
+        )
     if key in STATISTICS:
         raise InvalidSetting(f"{statistic} needs human scores; these are rankings, which take {', '.join(known)}")
     raise UnknownName("statistic", statistic, {*known, *SYNONYMS})
 
 
-def question(group: Group, statistic: str, direction: int) -> Question:
-    """The statistic asked of a group; `direction` -1 says that lower human scores are better."""
+def question(group: Group, statistic: str, direction: int, human_range: tuple[float, float] = (0.0, 1.0)) -> Question:
+    """The statistic asked of a group; `direction` -1 says that lower human scores are better.
+
+    Errors see the human scores as (score - low) / (high - low), low and high being the ends of `human_range`.
+    """
     if group.rankings is not None:
         return _of_rankings(group, statistic)
     given = group.scores if group.scores is not None else np.array(list((group.systems or {}).values()))
     human, function = np.asarray(given * direction, dtype=np.float64), statistic_named(statistic)
+    if not higher_is_better(statistic):
+        human = _in_unit(human, sorted(end * direction for end in human_range))
     return Question(
         statistic,
         len(human),
         len(human),
         lambda scores: function(human, scores),
-        lambda scores: _drawn(function, human, scores),
+        lambda scores: of_counts(function, human, scores),
         human,
     )
+
+
+def _in_unit(human: Array, ends: Sequence[float]) -> Array:
+    """Human scores [n], higher for better, mapped from between the ends to 0..1."""
+    low, high = ends
+    within(human, "human scores", "declare the range they have (switch human_range=LOW/HIGH)", ends=(low, high))
+    return np.asarray((human - low) / (high - low), dtype=np.float64)
 
 
 def signed_scores(group: Group, segments: Array, systems: Mapping[str, float], *, higher_is_better: bool) -> Array:
@@ -101,20 +121,6 @@ def _of_rankings(group: Group, statistic: str) -> Question:
         return lambda counts: tau(counts @ per_item)
 
     return Question(statistic, len(better), count, value, of_counts)
-
-
-def _drawn(function: Statistic, human: Array, scores: Array) -> OfCounts:
-    if function is pearson:
-        return weighted_pearson(human, scores)
-
-    def one(row: Array) -> float:
-        chosen = np.repeat(np.arange(len(human)), row.astype(np.intp))
-        try:
-            return function(human[chosen], scores[chosen])
-        except UndefinedError:
-            return np.nan
-
-    return lambda counts: np.array([one(row) for row in counts])
 
 
 def draws(asked: Question, scores: Sequence[Array], *, resamples: int, seed: int) -> Array:

@@ -9,7 +9,7 @@ import numpy as np
 
 from monge.data import Judged
 from monge.errors import DataError
-from monge.stats import UndefinedError
+from monge.stats import UndefinedError, higher_is_better
 from monge.study.agreement import Question, draws, interval, question, signed_scores
 from monge.study.evaluation import MEAN, Agreement, Evaluation, Figure, Order
 from monge.study.resampling import USUAL, Resampling
@@ -60,7 +60,8 @@ def assess(
 
 
 def _order(table: Sequence[Agreement]) -> tuple[tuple[str, float], ...]:
-    ranked = sorted(table, key=lambda one: -one.mean.value)
+    sign = -1 if higher_is_better(table[0].statistic) else 1
+    ranked = sorted(table, key=lambda one: sign * one.mean.value)
     return tuple((one.label, one.mean.value) for one in ranked)
 
 
@@ -88,7 +89,7 @@ def _table(
     if not columns:
         raise DataError(f"{judged.dataset}: {statistic} has no value on any group; {notes[0]}")
     excluded = {**judged.excluded, **({"groups without a value": len(notes)} if notes else {})}
-    mean = _mean_column(columns, _weights(judged, statistic, list(columns)))
+    mean = _mean_column(columns, _weights(judged, statistic, list(columns)), higher=higher_is_better(statistic))
     rows = [
         Agreement(
             metric=one.asked.name,
@@ -113,15 +114,26 @@ def _column(
     judged: Judged, scored: Sequence[Scored], statistic: str, name: str, resampling: Resampling, *, seed: int
 ) -> _Column:
     group = judged.groups[name]
-    asked: Question = question(group, statistic, judged.direction)
+    asked: Question = question(group, statistic, judged.direction, judged.human_range)
     scores = [
         signed_scores(group, one.groups[name], one.systems[name], higher_is_better=one.asked.higher_is_better)
         for one in scored
     ]
-    values = [asked.value(one) for one in scores]
+    values = [_value(asked, one, label=row.asked.label) for one, row in zip(scores, scored, strict=True)]
     drawn = draws(asked, scores, resamples=resampling.resamples, seed=seed)
-    found = standing(values, drawn, asked, scores, wanted=resampling.test, seed=seed)
+    higher = higher_is_better(statistic)
+    found = standing(values, drawn, asked, scores, wanted=resampling.test, seed=seed, higher=higher)
     return _Column(np.array(values), drawn, found, asked.n)
+
+
+def _value(asked: Question, scores: Array, *, label: str) -> float:
+    """The value of a metric; what is wrong with its scores is told under its name."""
+    try:
+        return asked.value(scores)
+    except UndefinedError:
+        raise
+    except DataError as problem:
+        raise DataError(f"{label}: {problem}") from problem
 
 
 def _weights(judged: Judged, statistic: str, names: Sequence[str]) -> Array:
@@ -133,13 +145,13 @@ def _weights(judged: Judged, statistic: str, names: Sequence[str]) -> Array:
     return np.array(sizes) / sum(sizes)
 
 
-def _mean_column(columns: Mapping[str, _Column], weights: Array) -> _Column:
+def _mean_column(columns: Mapping[str, _Column], weights: Array, *, higher: bool) -> _Column:
     values = weights @ np.stack([column.values for column in columns.values()])
     drawn = np.tensordot(weights, np.stack([column.drawn for column in columns.values()]), axes=1)
     if len(columns) == 1:
         return next(iter(columns.values()))
     count = sum(column.n for column in columns.values())
-    return _Column(values, drawn, standing(values.tolist(), drawn, None, []), count)
+    return _Column(values, drawn, standing(values.tolist(), drawn, None, [], higher=higher), count)
 
 
 def _figure(column: _Column, index: int, resampling: Resampling) -> Figure:

@@ -77,7 +77,9 @@ def evaluate(
         for one in columns
     ]
     wanted = [statistic] if isinstance(statistic, str) else list(statistic or ())
-    statistics = [list(dict.fromkeys(named(name, one.kind) for name in wanted or [one.statistic])) for one in every]
+    statistics = [
+        list(dict.fromkeys(named(name, one.kind, errors=True) for name in wanted or [one.statistic])) for one in every
+    ]
     if opened is not None:
         opened(every)
     where = asking.Where(model, device, online)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from monge.data import Judged
+from monge.stats import higher_is_better
 from monge.study.scores import Scored
 
 MEAN = "mean"
@@ -136,6 +137,7 @@ def _standing(table: Sequence[Agreement], tests: Mapping[str, str] | None) -> di
     found: dict[str, Any] = {
         "human": table[0].human,
         "statistic": table[0].statistic,
+        "higher_is_better": higher_is_better(table[0].statistic),
         "metrics": [one.label for one in table],
         "mean": [{"value": one.mean.value, "low": one.mean.low, "high": one.mean.high} for one in table],
     }

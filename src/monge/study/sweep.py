@@ -11,6 +11,7 @@ from monge.data import Judged, open_dataset
 from monge.data.lines import StrPath
 from monge.errors import UsageError
 from monge.spec.presets import resolve
+from monge.stats import higher_is_better
 from monge.study import metrics as asking
 from monge.study.agreement import named
 from monge.study.assess import assess
@@ -54,7 +55,7 @@ class Sweep:
     @property
     def together(self) -> int:
         """The point that serves all metrics best."""
-        return max(range(len(self.points)), key=self.means.__getitem__)
+        return _best(self.means, self.curves[0].points[0].statistic)
 
     def named(self, index: int) -> str:
         """A point as people read it: the values alone where one thing varies."""
@@ -134,15 +135,17 @@ def sweep(
 
     asked = [loaded(name, changes) for name in metrics for changes in tried]
     judged, scored = joined([(one, score_judged(asked, one, progress=progress, cache=cache)) for one in dev])
+    wanted = named(statistic or judged.statistic, judged.kind, errors=True)
     curves = []
     for k, name in enumerate(metrics):
         mine = scored[k * len(tried) : (k + 1) * len(tried)]
-        found = assess([(judged, mine)], [[named(statistic or judged.statistic, judged.kind)]], resampling=resampling)
-        curves.append(Curve(name, found.agreements, _best(found.agreements)))
+        found = assess([(judged, mine)], [[wanted]], resampling=resampling)
+        curves.append(Curve(name, found.agreements, _best([one.mean.value for one in found.agreements], wanted)))
     if held:
         chosen = [loaded(curve.metric, tried[curve.chosen]) for curve in curves]
         apart, marks = joined([(one, score_judged(chosen, one, progress=progress, cache=cache)) for one in held])
-        final = assess([(apart, marks)], [[named(statistic or apart.statistic, apart.kind)]], resampling=resampling)
+        tried_by = named(statistic or apart.statistic, apart.kind, errors=True)
+        final = assess([(apart, marks)], [[tried_by]], resampling=resampling)
         curves = [replace(curve, test=one) for curve, one in zip(curves, final.agreements, strict=True)]
     return Sweep(
         variations=variations,
@@ -157,8 +160,10 @@ def sweep(
     )
 
 
-def _best(agreements: Sequence[Agreement]) -> int:
-    return max(range(len(agreements)), key=lambda k: agreements[k].mean.value)
+def _best(values: Sequence[float], statistic: str) -> int:
+    """The place of the best value by a statistic."""
+    sign = 1 if higher_is_better(statistic) else -1
+    return max(range(len(values)), key=lambda k: sign * values[k])
 
 
 def _free(name: str, variations: Sequence[Variation]) -> None:

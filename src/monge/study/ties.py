@@ -2,8 +2,8 @@
 
 Unless another test is asked for: on a group of plain scores and Pearson's r Williams' test; everywhere else (other
 statistics, rankings) paired bootstrap, from the draws that also made the intervals. PERM-BOTH can be asked for where
-people scored. Means over groups are always tested by paired bootstrap. One-sided, against the metric with the highest
-value; Holm's correction over the other metrics of the column.
+people scored. Means over groups are always tested by paired bootstrap. One-sided, against the metric with the best
+value, which is the lowest where the statistic is an error; Holm's correction over the other metrics of the column.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from monge.errors import InvalidSetting
-from monge.stats import SEED, UndefinedError, holm, perm_both, williams_scores
+from monge.stats import SEED, UndefinedError, higher_is_better, holm, perm_both, williams_scores
 from monge.study.agreement import Question
 from monge.types import Array
 
@@ -32,7 +32,7 @@ class Standing:
     test: str
 
     def mark(self, index: int, alpha: float) -> str:
-        """`best`, `tied` (not significantly below the best), or nothing."""
+        """`best`, `tied` (not significantly worse than the best), or nothing."""
         if index == self.best:
             return "best"
         return "tied" if self.p_values[index] > alpha else ""
@@ -46,15 +46,20 @@ def standing(
     *,
     wanted: str = AUTO,
     seed: int = SEED,
+    higher: bool = True,
 ) -> Standing:
-    """The standing of metrics with values [m] and draws [m, r] on a group, or (without `asked`) on the mean."""
+    """The standing of metrics with values [m] and draws [m, r] on a group, or (without `asked`) on the mean.
+
+    `higher`: whether higher values are better.
+    """
     test = chosen_test(wanted, asked)
-    best = int(np.argmax(values))
+    sign = 1.0 if higher else -1.0
+    best = int(np.argmax(sign * np.asarray(values)))
     others = [index for index in range(len(values)) if index != best]
     p_values = np.ones(len(values))
     if others:
         found = [
-            _bootstrap(values[best] - values[index], drawn[best] - drawn[index])
+            _bootstrap(sign * (values[best] - values[index]), sign * (drawn[best] - drawn[index]))
             if asked is None or asked.human is None or test == BOOTSTRAP
             else _tested(test, asked, asked.human, scores[best], scores[index], drawn.shape[1], seed)
             for index in others
@@ -77,6 +82,8 @@ def chosen_test(wanted: str, asked: Question | None) -> str:
         raise InvalidSetting("Williams' test is for Pearson's r of four scores or more; take perm-both or bootstrap")
     if not plain:
         raise InvalidSetting("PERM-BOTH needs human scores; these are rankings: take bootstrap")
+    if asked is not None and not higher_is_better(asked.statistic):
+        raise InvalidSetting(f"PERM-BOTH standardises scores, which leaves {asked.statistic} no scale: take bootstrap")
     return TESTS[wanted]
 
 

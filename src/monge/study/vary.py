@@ -7,9 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
+import numpy as np
+
 from monge.data import Judged
 from monge.errors import InvalidSetting
 from monge.study.scores import Scored
+from monge.types import Array
 
 _RANGE = re.compile(r"(\d+)\.\.(\d+)")
 _COMMA = re.compile(r",(?![^()]*\))")
@@ -53,7 +56,10 @@ def points(variations: Sequence[Variation]) -> list[tuple[str, ...]]:
 
 
 def joined(pools: Sequence[tuple[Judged, Sequence[Scored]]]) -> tuple[Judged, list[Scored]]:
-    """Several data sets as one: groups are called `wmt15/cs-en`, every group counts as the first set's rule says."""
+    """Several data sets as one: groups are called `wmt15/cs-en`, every group counts as the first set's rule says.
+
+    Human scores are taken from the range of their set to 0..1, so that an error means the same in all of them.
+    """
     first, scored = pools[0]
     if len(pools) == 1:
         return first, list(scored)
@@ -61,7 +67,7 @@ def joined(pools: Sequence[tuple[Judged, Sequence[Scored]]]) -> tuple[Judged, li
         if (other.kind, other.statistic, other.mean) != (first.kind, first.statistic, first.mean):
             raise InvalidSetting(f"{first.dataset} and {other.dataset} are judged differently: they cannot be joined")
     groups = {
-        f"{one.dataset}/{name}": replace(group, scores=None if group.scores is None else group.scores * one.direction)
+        f"{one.dataset}/{name}": replace(group, scores=None if group.scores is None else _in_unit(group.scores, one))
         for one, _ in pools
         for name, group in one.groups.items()
     }
@@ -70,6 +76,7 @@ def joined(pools: Sequence[tuple[Judged, Sequence[Scored]]]) -> tuple[Judged, li
         first,
         dataset="+".join(one.dataset for one, _ in pools),
         direction=1,
+        human_range=(0.0, 1.0),
         groups=groups,
         excluded=excluded,
         warnings=tuple(line for one, _ in pools for line in one.warnings),
@@ -82,3 +89,9 @@ def joined(pools: Sequence[tuple[Judged, Sequence[Scored]]]) -> tuple[Judged, li
         )
         for k, one in enumerate(scored)
     ]
+
+
+def _in_unit(scores: Array, judged: Judged) -> Array:
+    """Human scores [n], higher for better, the range of their data set mapped to 0..1."""
+    low, high = sorted(end * judged.direction for end in judged.human_range)
+    return np.asarray((scores * judged.direction - low) / (high - low), dtype=np.float64)
