@@ -60,15 +60,22 @@ class Placed:
         return len(self.text.weights)
 
 
-def build(tokens: Tokens, vectors: Tensor, metric: Prepared, weigh: Callable[[int], float] | None) -> Text:
+def build(
+    tokens: Tokens,
+    vectors: Tensor,
+    metric: Prepared,
+    weigh: Callable[[int], float] | None,
+    units: Units | None = None,
+) -> Text:
     """The points of a text: its units' vectors and weights, n-grams joined; not yet centred.
 
-    vectors [pieces, d]. The weight of a unit of several pieces is the mean of theirs.
+    vectors [pieces, d]. The weight of a unit of several pieces is the mean of theirs. `units` are those of the
+    metric where they are known.
     """
     spec = metric.spec
     if is_empty(tokens):
         return Text(_NOTHING, (), empty=True, truncated=tokens.truncated)
-    units = select(tokens, spec.units, metric.stopwords)
+    units = units or select(tokens, spec.units, metric.stopwords)
     points, members = _means(vectors, units.groups), None
     weights = [1.0] * len(units.groups) if weigh is None else [_weight(tokens, group, weigh) for group in units.groups]
     if spec.units.specials == "targets":

@@ -15,6 +15,9 @@ from monge.text.idf import count, text_key
 from monge.types import DIGEST_SPACE, CorpusStats, DocumentCounts, Segment, VectorSum
 
 BATCH = 1024
+KEPT = 16
+"""Corpora whose document counts are remembered."""
+_counted: dict[tuple[str, int, int], DocumentCounts] = {}
 
 
 def reference_texts(segments: Iterable[Segment]) -> Iterator[str]:
@@ -37,14 +40,25 @@ def source_texts(segments: Iterable[Segment]) -> Iterator[str]:
 
 
 def document_counts(metric: Prepared, texts: Iterable[str]) -> DocumentCounts:
-    """Document counts of texts as the metric's reader reads them."""
+    """Document counts of re-iterable texts as the metric's reader reads them.
+
+    The last few are remembered, by the reader and the keys of the texts: metrics that weigh by one corpus share them.
+    """
 
     def read() -> Iterator[tuple[str, Sequence[int]]]:
         for chunk in _chunks(texts):
             for text, tokens in zip(chunk, metric.reader.read(chunk), strict=True):
                 yield text, tokens.ids
 
-    return count(read())
+    n = keys = 0
+    for text in texts:
+        n, keys = n + 1, keys + text_key(text)
+    known = metric.reader.key, n, keys % DIGEST_SPACE
+    found = _counted.pop(known, None) or count(read())
+    _counted[known] = found
+    while len(_counted) > KEPT:
+        _counted.pop(next(iter(_counted)), None)
+    return found
 
 
 def vector_sum(metric: Prepared, texts: Iterable[str], windows: Windows, counts: CorpusStats, side: str) -> VectorSum:

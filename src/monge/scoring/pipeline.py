@@ -17,6 +17,7 @@ from monge.scoring.clouds import VANISHED, Placed, Text
 from monge.scoring.measure import Parts, measure, own_values
 from monge.scoring.prepared import HYPOTHESES, REFERENCES, Prepared, Reader
 from monge.scoring.references import combined
+from monge.scoring.selections import Select, Selections
 from monge.spec.parts import BatchCentre, Centre, SelfNormalised
 from monge.types import Cloud, CorpusStats, Segment, Tokens
 
@@ -109,9 +110,10 @@ def score_window(
     """For each metric, the scores of the rows, from one reading of their distinct texts."""
     texts = list(dict.fromkeys(text for row in rows for text in (row.hypothesis, *row.references)))
     read = windows.read(texts)
+    selections = Selections(metrics)
     results = []
     for metric in metrics:
-        made = _Clouds(metric, read[metric.reader], rows, stats)
+        made = _Clouds(metric, read[metric.reader], rows, stats, selections.by(metric))
         rule, higher = metric.spec.references.name, metric.raw.higher_is_better
         scores = []
         for index, parts in enumerate(_scores(metric, rows, made)):
@@ -125,15 +127,15 @@ def score_window(
 def texts_of(metric: Prepared, segment: Segment, stats: CorpusStats, windows: Windows) -> tuple[Placed, Placed]:
     """A segment's hypothesis and first reference, ready to be padded."""
     read = windows.read(list(dict.fromkeys((segment.hypothesis, *segment.references))))
-    made = _Clouds(metric, read[metric.reader], [segment], lambda *_: stats)
+    made = _Clouds(metric, read[metric.reader], [segment], lambda *_: stats, Selections([metric]).by(metric))
     return made.hypothesis(0), made.references(0)[0]
 
 
 class _Clouds:
     """The texts of a window under one metric; equal texts under equal statistics are made once."""
 
-    def __init__(self, metric: Prepared, read: Read, rows: Sequence[Segment], stats: StatsOf) -> None:
-        self._metric, self._read, self._rows = metric, read, rows
+    def __init__(self, metric: Prepared, read: Read, rows: Sequence[Segment], stats: StatsOf, select: Select) -> None:
+        self._metric, self._read, self._rows, self._select = metric, read, rows, select
         self._stats = {system: stats(metric, system) for system in dict.fromkeys(row.system for row in rows)}
         self._weigh = {
             (system, side): metric.weigher(one, side)
@@ -175,7 +177,8 @@ class _Clouds:
         if key not in self._raw:
             tokens, vectors = self._read[text]
             weigh = self._weigh[self._rows[index].system, side]
-            self._raw[key] = clouds.build(tokens, vectors[self._metric.request], self._metric, weigh)
+            units = self._select(tokens)
+            self._raw[key] = clouds.build(tokens, vectors[self._metric.request], self._metric, weigh, units)
         return self._raw[key]
 
     def _text(self, text: str, side: str, index: int) -> Placed:

@@ -75,6 +75,12 @@ class Prepared:
         return f"{self.reader.key}|{encoder.weights_digest[:8]}/{encoder.precision}|{axes}"
 
     @cached_property
+    def selection(self) -> tuple[object, ...]:
+        """What decides which units a text has: how it is read, and the settings that cut and drop."""
+        units = self.spec.units
+        return self.reader, units.subwords, units.punctuation, units.stopwords, units.match, units.specials
+
+    @cached_property
     def raw(self) -> Bounds:
         """The range of scores before they are scaled."""
         return raw_bounds(self.spec)

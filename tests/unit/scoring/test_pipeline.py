@@ -171,6 +171,28 @@ def test_each_text_is_encoded_once_for_all_metrics(load):
     assert results[0].work["encoded"] == len({*HYPOTHESES, *REFERENCES})
 
 
+def test_metrics_share_counts_and_selections(load, monkeypatch):
+    """One corpus is counted once, equal units are selected once; scores are those of each metric alone."""
+    from monge.scoring import fit, selections
+
+    counted, selected = [], []
+    count, select = fit.count, selections.select
+    monkeypatch.setattr(fit, "_counted", {})
+    monkeypatch.setattr(fit, "count", lambda texts: counted.append(1) or count(texts))
+    monkeypatch.setattr(selections, "select", lambda *given: selected.append(1) or select(*given))
+    metrics = [load("moverscore"), load("moverscore-2"), load("moverscore", "weights=uniform"), load("bertscore")]
+    rows = api.segments_of(HYPOTHESES, REFERENCES)
+    together = api.score_segments(metrics, rows)
+    distinct = len({*HYPOTHESES, *REFERENCES})
+    assert len(counted) == 1 and len(selected) == 2 * distinct
+    for metric, result in zip(metrics, together, strict=True):
+        assert np.array_equal(metric.score(HYPOTHESES, REFERENCES).segments, result.segments)
+    load("moverscore").score(HYPOTHESES, REFERENCES[::-1])
+    assert len(counted) == 1, "the same texts in another order"
+    load("moverscore").score(HYPOTHESES[:9], REFERENCES[:9])
+    assert len(counted) == 2
+
+
 def test_windows_keep_blocks_of_a_system_together():
     segments = [Segment(str(k), "h", ("r",), None, "ab"[k % 2]) for k in range(23)]
     seen = []
