@@ -96,7 +96,11 @@ def test_selfcheck(outside):
     assert found.out.startswith("ok:")
 
 
-@pytest.mark.parametrize("verb", ["score", "explain", "fit", "metrics", "show", "selfcheck", "signature"])
+SCORING = ["score", "explain", "fit", "metrics", "show", "selfcheck", "signature", "cache"]
+STUDIES = ["compare", "evaluate", "sweep", "sensitivity", "reproduce", "analyse"]
+
+
+@pytest.mark.parametrize("verb", [*SCORING, *STUDIES])
 def test_every_verb_has_help(monge, verb):
     found = monge(verb, "--help")
     assert found.code == 0

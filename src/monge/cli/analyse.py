@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from monge.cli import options
+from monge.cli.emit import check_output, emit
 from monge.errors import UsageError
 
 FORMATS = ("text", "json")
@@ -30,9 +30,7 @@ def analyse(
     seed: Annotated[int, typer.Option("--seed", help="Of the sampling and the intervals.")] = 12345,
     online: options.Online = False,
     device: options.Device = "auto",
-    output_format: Annotated[
-        str, typer.Option("--format", "-f", metavar="|".join(FORMATS), envvar="MONGE_FORMAT", help="Output format.")
-    ] = "text",
+    output_format: Annotated[str, options.formats(FORMATS)] = "text",
     output: options.Output = None,
     figure: Annotated[str | None, typer.Option("--figure", metavar="FILE.svg|.png", help="Draw the curves.")] = None,
 ) -> None:
@@ -40,14 +38,11 @@ def analyse(
     from importlib.metadata import version
 
     from monge import api
-    from monge.data.output import check_writable, write_text
     from monge.render.analyses import analysis_text
     from monge.render.checks import dumps
     from monge.study.analyse import analyse as analysed
 
-    options.chosen_format(output_format, FORMATS)
-    if output is not None:
-        check_writable(output)
+    check_output(output_format, FORMATS, output)
     if figure is not None:
         _check_figure(figure)
     lines = _drawn(texts, sentences, seed)
@@ -68,10 +63,7 @@ def analyse(
         if output_format == "text"
         else dumps({"monge": version("monge"), "results": plain}) + "\n"
     )
-    if output is not None:
-        write_text(output, text)
-    else:
-        sys.stdout.write(text)
+    emit(text, output)
     if figure is not None:
         from monge.report.analysis import analysis_figure
 

@@ -5,8 +5,23 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from monge.data.output import write_text
+from monge.cli import options
+from monge.data.output import check_writable, write_text
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from monge.data import Judged
+
+
+def check_output(name: str, known: tuple[str, ...], output: str | None) -> None:
+    """Raise where the format is unknown or the file could not be written, before anything is scored."""
+    options.chosen_format(name, known)
+    if output is not None:
+        check_writable(output)
 
 
 def emit(text: str, output: str | None) -> None:
@@ -28,6 +43,12 @@ def warn(lines: Sequence[str]) -> None:
         sys.stderr.write(f"monge: warning: {' '.join(line.split())}\n")
 
 
+def tell_written(paths: Sequence[Path], *, quiet: bool) -> None:
+    """Say where figures went."""
+    if not quiet:
+        sys.stderr.write(f"monge: figures: {', '.join(str(path) for path in paths)}\n")
+
+
 @contextmanager
 def progress(*, show: bool) -> Iterator[tuple[Callable[[int], None], Callable[[int], None]] | tuple[None, None]]:
     """A bar on standard error: a function that adds to its total, and one that advances it."""
@@ -47,3 +68,24 @@ def progress(*, show: bool) -> Iterator[tuple[Callable[[int], None], Callable[[i
             bar.update(task, total=total)
 
         yield grow, lambda count: bar.advance(task, count)
+
+
+@dataclass(frozen=True)
+class Watch:
+    """What a study tells while it runs: what it has read, and how far it has come."""
+
+    grow: Callable[[int], None] | None
+    advance: Callable[[int], None] | None
+
+    def opened(self, every: Sequence[Judged]) -> None:
+        """Show the warnings of what was read, and make the bar as long as its segments."""
+        warn(list(dict.fromkeys(line for one in every for line in one.warnings)))
+        if self.grow is not None:
+            self.grow(sum(len(group.segments) for one in every for group in one.groups.values()))
+
+
+@contextmanager
+def watching(*, quiet: bool) -> Iterator[Watch]:
+    """Follow a study on standard error, if that is a terminal."""
+    with progress(show=not quiet and sys.stderr.isatty()) as (grow, advance):
+        yield Watch(grow, advance)

@@ -2,135 +2,92 @@
 
 from __future__ import annotations
 
-import sys
 from importlib.metadata import version
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from monge.cli import options
-from monge.cli.emit import coloured, emit, progress, warn
-from monge.data.output import check_writable
+from monge.cli import bundles, options
+from monge.cli.emit import check_output, coloured, emit, tell_written, warn, watching
 from monge.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from monge.data import Judged
-
 FORMATS = ("text", "json", "latex", "html")
 Dataset = Annotated[str, typer.Argument(help="wmt15 … wmt19, sts12 … sts16, stsb, tac08, …, or table.")]
-Data = Annotated[str, typer.Option("--data", metavar="DIR", help="Where the published files lie; for table, the file.")]
-Pairs = Annotated[
-    str | None, typer.Option("--pairs", metavar="NAME,…", help="Groups: cs-en,de-en or '*-en'; all by default.")
-]
 Human = Annotated[list[str] | None, typer.Option("--human", metavar="COLUMN", help="Human column; repeatable.")]
 Statistic = Annotated[
     list[str] | None,
     typer.Option("--statistic", metavar="NAME", help="pearson, spearman, kendall, tau10 …; repeatable."),
 ]
-Text = Annotated[str, typer.Option("--text", metavar="raw|tokenised", help="Which version of the texts.")]
 Switch = Annotated[
     list[str] | None, typer.Option("--switch", metavar="NAME=VALUE", help="A switch of the data set; repeatable.")
 ]
-Resamples = Annotated[int, typer.Option("--resamples", metavar="N", help="Bootstrap resamples.")]
-Seed = Annotated[int, typer.Option("--seed", help="Of the bootstrap.")]
 
 
+@bundles.flat
 def evaluate(
+    *,
     dataset: Dataset,
-    data: Data,
+    judgements: bundles.Judgements,
     metric: options.Metrics = None,
-    pairs: Pairs = None,
-    level: Annotated[str, typer.Option("--level", metavar="segment|system", help="What is judged.")] = "segment",
+    level: options.Level = "segment",
     human: Human = None,
     statistic: Statistic = None,
-    text: Text = "raw",
     switch: Switch = None,
-    settings: options.Set = None,
-    layers: options.Layers = None,
-    lang: options.Lang = None,
-    model: options.Model = "auto",
-    online: options.Online = False,
-    device: options.Device = "auto",
-    precision: options.Precision = None,
+    setup: bundles.Setup,
     uniform_units: Annotated[
         bool,
         typer.Option("--uniform-units", help="The same units and weights for every metric; does their order change?"),
     ] = False,
-    resamples: Resamples = 1000,
-    confidence: Annotated[float, typer.Option("--confidence", help="Of the intervals.")] = 0.95,
+    resamples: options.Resamples = 1000,
+    confidence: options.Confidence = 0.95,
     alpha: Annotated[float, typer.Option("--alpha", help="Of the tests against the best.")] = 0.05,
-    seed: Seed = 12345,
+    seed: options.Seed = 12345,
     test: Annotated[
         str, typer.Option("--test", metavar="auto|williams|perm-both|bootstrap", help="Of groups; means: bootstrap.")
     ] = "auto",
-    output_format: Annotated[
-        str, typer.Option("--format", "-f", metavar="|".join(FORMATS), envvar="MONGE_FORMAT", help="Output format.")
-    ] = "text",
+    output_format: Annotated[str, options.formats(FORMATS)] = "text",
     output: options.Output = None,
-    figures: Annotated[str | None, typer.Option("--figures", metavar="DIR", help="Draw figures into DIR.")] = None,
-    figure_format: Annotated[str, typer.Option("--figure-format", metavar="svg|png", help="Of the figures.")] = "svg",
-    cache: options.Cache = None,
-    no_cache: options.NoCache = False,
-    quiet: options.Quiet = False,
+    figures: bundles.Figures,
+    keep: bundles.Keep,
 ) -> None:
     """Correlate metrics with human judgements, group by group, and test which are best."""
-    options.chosen_format(output_format, FORMATS)
-    if figure_format not in ("svg", "png"):
-        raise UsageError(f"--figure-format takes svg, png, got {figure_format!r}")
-    if output is not None:
-        check_writable(output)
-    if figures is not None:
-        from monge.report import check_figures
-
-        check_figures(figures)
+    check_output(output_format, FORMATS, output)
+    figures.check()
     from monge import study
     from monge.render.evaluations import render_evaluation
 
-    with progress(show=not quiet and sys.stderr.isatty()) as (grow, advance):
-
-        def opened(every: Sequence[Judged]) -> None:
-            warn(list(dict.fromkeys(line for one in every for line in one.warnings)))
-            if grow is not None:
-                grow(sum(len(group.segments) for one in every for group in one.groups.values()))
-
+    with watching(quiet=keep.quiet) as watch:
         found = study.evaluate(
             dataset,
-            data,
+            judgements.data,
             metric or ["twmd"],
-            pairs=split(pairs),
+            pairs=judgements.groups,
             level=level,
             human=human,
             statistic=statistic,
-            text=text,
-            settings=options.changes(settings, layers, precision),
-            lang=lang,
-            model=model,
-            device=device,
-            online=online,
+            text=judgements.text,
+            settings=setup.changes(),
+            lang=setup.lang,
+            model=setup.model,
+            device=setup.device,
+            online=setup.online,
             uniform_units=uniform_units,
             resampling=study.Resampling(resamples, confidence, alpha, seed, test),
             switches=switches(switch),
-            cache=None if no_cache else cache,
-            progress=advance,
-            opened=opened,
+            cache=keep.folder,
+            progress=watch.advance,
+            opened=watch.opened,
         )
     read = {line for judged, _ in found.pools for line in judged.warnings}
     warn([line for line in found.warnings if line not in read])
     emit(render_evaluation(found, output_format, version=version("monge"), colour=coloured(output)), output)
-    if figures is not None:
+    if figures.folder is not None:
         from monge.report import evaluation_figures
 
-        written = evaluation_figures(found, Path(figures), form=figure_format)
-        if not quiet:
-            sys.stderr.write(f"monge: figures: {', '.join(str(path) for path in written)}\n")
-
-
-def split(pairs: str | None) -> list[str] | None:
-    """The groups of `--pairs a,b`."""
-    return [one.strip() for one in pairs.split(",") if one.strip()] if pairs is not None else None
+        tell_written(evaluation_figures(found, figures.folder, form=figures.figure_format), quiet=keep.quiet)
 
 
 def switches(given: Sequence[str] | None) -> dict[str, Any]:

@@ -9,14 +9,16 @@ from typing import Annotated
 import typer
 
 from monge import api
-from monge.cli import options
+from monge.cli import bundles, options
 from monge.data.lines import TextFile
 from monge.data.output import check_writable
 from monge.errors import DataError, UsageError
 from monge.spec.presets import resolve
 
 
+@bundles.flat
 def fit(
+    *,
     output: Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="Where the statistics go (JSON).")],
     references: Annotated[
         list[str] | None,
@@ -45,23 +47,17 @@ def fit(
     metric: Annotated[
         str, typer.Option("--metric", "-m", metavar="NAME", help="The metric that will use them.")
     ] = api.DEFAULT_METRIC,
-    settings: options.Set = None,
-    layers: options.Layers = None,
-    lang: options.Lang = None,
-    model: options.Model = "auto",
-    online: options.Online = False,
-    device: options.Device = "auto",
-    precision: options.Precision = None,
+    setup: bundles.Setup,
     overlong: options.Overlong = None,
     quiet: options.Quiet = False,
 ) -> None:
     """Fit idf and mean vectors once, to score with `--stats FILE` later, anywhere."""
     check_writable(output)
-    name, spec = resolve(metric, options.changes(settings, layers, precision, overlong), lang)
+    name, spec = resolve(metric, setup.changes(overlong), setup.lang)
     if parallel is not None:
         if references or hypotheses or baseline:
             raise UsageError("--parallel is fitted by itself: give it without -r, -t and --baseline")
-        maps = api.bind(name, spec, model=model, device=device, online=online).fit_maps(_pairs(parallel))
+        maps = setup.bind(name, spec).fit_maps(_pairs(parallel))
         api.save_stats(maps, output)
         if not quiet:
             aligned = next(iter(maps.maps.values())).count
@@ -70,7 +66,7 @@ def fit(
     if baseline is not None and (references or hypotheses):
         raise UsageError("--baseline is fitted by itself: give it without -r and -t")
     if baseline is not None:
-        loaded = api.bind(name, spec, model=model, device=device, online=online)
+        loaded = setup.bind(name, spec)
         fitted = loaded.fit_baseline(TextFile(baseline), seed=seed)
         api.save_stats(fitted, output)
         if not quiet:
@@ -79,7 +75,7 @@ def fit(
         return
     if not references and not hypotheses:
         raise UsageError("nothing to fit: give texts with -r FILE (and -t FILE for the hypothesis side)")
-    loaded = api.bind(name, spec, model=model, device=device, online=online)
+    loaded = setup.bind(name, spec)
     prepared = loaded.prepared
     if not prepared.counted_sides and not prepared.summed_sides:
         raise UsageError(f"{name} takes nothing from other texts: there is nothing to fit (try --set weights=idf)")

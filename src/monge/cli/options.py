@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -32,6 +32,12 @@ Cache = Annotated[
 ]
 NoCache = Annotated[bool, typer.Option("--no-cache", help="Use no cache, whatever MONGE_CACHE says.")]
 Stats = Annotated[str | None, typer.Option("--stats", metavar="FILE", help="Corpus statistics of `monge fit`.")]
+Human = Annotated[str | None, typer.Option("--human", metavar="COLUMN", help="Human column.")]
+Statistic = Annotated[str | None, typer.Option("--statistic", metavar="NAME", help="pearson, kendall …")]
+Level = Annotated[str, typer.Option("--level", metavar="segment|system", help="What is judged.")]
+Resamples = Annotated[int, typer.Option("--resamples", metavar="N", help="Bootstrap resamples.")]
+Confidence = Annotated[float, typer.Option("--confidence", help="Of the intervals.")]
+Seed = Annotated[int, typer.Option("--seed", help="Of the bootstrap.")]
 Output = Annotated[
     str | None, typer.Option("--output", "-o", metavar="FILE", help="Write here instead of standard output.")
 ]
@@ -59,6 +65,11 @@ def scale(rescale: bool, calibrate: str | None) -> tuple[str, ...]:
     if calibrate not in (None, "unit"):
         raise UsageError(f"--calibrate takes unit, got {calibrate!r}")
     return ("scale=baseline",) if rescale else ("scale=unit",) if calibrate else ()
+
+
+def formats(known: tuple[str, ...]) -> Any:
+    """The option `--format` of a command that knows these."""
+    return typer.Option("--format", "-f", metavar="|".join(known), envvar="MONGE_FORMAT", help="Output format.")
 
 
 def chosen_format(name: str, known: tuple[str, ...]) -> str:

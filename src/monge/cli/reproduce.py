@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated
 
 import typer
 
 from monge.cli import options
+from monge.cli.emit import check_output, emit
 from monge.errors import UsageError
 
 FORMATS = ("text", "json")
@@ -30,21 +30,16 @@ def reproduce(
     resamples: Annotated[int, typer.Option("--resamples", help="Of the bootstrap intervals; 0: none.")] = 500,
     online: options.Online = False,
     device: options.Device = "auto",
-    output_format: Annotated[
-        str, typer.Option("--format", "-f", metavar="|".join(FORMATS), envvar="MONGE_FORMAT", help="Output format.")
-    ] = "text",
+    output_format: Annotated[str, options.formats(FORMATS)] = "text",
     output: options.Output = None,
 ) -> None:
     """Recompute a published table: reported, ours, difference, and what still holds."""
     from importlib.metadata import version
 
-    from monge.data.output import check_writable, write_text
     from monge.render.checks import dumps
     from monge.render.reproductions import reproduction_text, tables_text
 
-    options.chosen_format(output_format, FORMATS)
-    if output is not None:
-        check_writable(output)
+    check_output(output_format, FORMATS, output)
     if table is None:
         from monge.study.listing import listed
 
@@ -56,10 +51,7 @@ def reproduce(
         shown = "\n".join(reproduction_text(one) for one in found)
         key = "results"
     text = shown if output_format == "text" else dumps({"monge": version("monge"), key: found}) + "\n"
-    if output is not None:
-        write_text(output, text)
-    else:
-        sys.stdout.write(text)
+    emit(text, output)
 
 
 def _results(

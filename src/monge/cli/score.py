@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from importlib.metadata import version
@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from monge import api
-from monge.cli import options
+from monge.cli import bundles, options
+from monge.cli.emit import check_output, progress
 from monge.data.lines import TextFile
-from monge.data.output import check_writable, write_text
+from monge.data.output import write_text
 from monge.data.parallel import Parallel, read_parallel
 from monge.data.tables import Table, read_table
 from monge.errors import UsageError
@@ -32,33 +33,19 @@ if TYPE_CHECKING:
 FORMATS = ("text", "json", "jsonl", "tsv", "latex", "html")
 
 
+@bundles.flat
 def score(
+    *,
     table: Annotated[
         str | None, typer.Argument(metavar="[TABLE]", help="TSV, CSV, JSONL or Parquet with columns.")
     ] = None,
-    hypotheses: Annotated[
-        list[str] | None,
-        typer.Option("-t", "--hypotheses", metavar="FILE", help="A system's output, one text a line; repeatable."),
-    ] = None,
-    references: Annotated[
-        list[str] | None, typer.Option("-r", "--references", metavar="FILE", help="References, one a line; repeatable.")
-    ] = None,
-    source: Annotated[
-        str | None,
-        typer.Option("-s", "--source", metavar="FILE", help="Source texts; without -r they stand in for references."),
-    ] = None,
+    texts: bundles.Texts,
     metric: options.Metrics = None,
-    settings: options.Set = None,
-    layers: options.Layers = None,
-    lang: options.Lang = None,
+    setup: bundles.Setup,
     rule: Annotated[
         str | None,
         typer.Option("--references-rule", metavar="max|mean|first", help="Several references: which counts."),
     ] = None,
-    model: options.Model = "auto",
-    online: options.Online = False,
-    device: options.Device = "auto",
-    precision: options.Precision = None,
     overlong: options.Overlong = None,
     stats: options.Stats = None,
     idf_corpus: Annotated[
@@ -69,46 +56,44 @@ def score(
         typer.Option("--signature", metavar="SIG", help="Replay a signature instead of naming a metric."),
     ] = None,
     refit: Annotated[bool, typer.Option("--refit", help="With --signature: accept statistics of other texts.")] = False,
-    output_format: Annotated[
-        str, typer.Option("--format", "-f", metavar="|".join(FORMATS), envvar="MONGE_FORMAT", help="Output format.")
-    ] = "text",
+    output_format: Annotated[str, options.formats(FORMATS)] = "text",
     output: options.Output = None,
     segments: Annotated[bool, typer.Option("--segments", help="Scores of every segment.")] = False,
     interval: Annotated[bool, typer.Option("--ci", help="Bootstrap interval of the score.")] = False,
-    seed: Annotated[int, typer.Option("--seed", help="Of the bootstrap.")] = 12345,
+    seed: options.Seed = 12345,
     rescale: options.Rescale = False,
     calibrate: options.Calibrate = None,
     fail_under: Annotated[
         float | None, typer.Option("--fail-under", metavar="X", help="Exit 1 if a score is worse than X.")
     ] = None,
-    cache: options.Cache = None,
-    no_cache: options.NoCache = False,
+    keep: bundles.Keep,
     resume: Annotated[bool, typer.Option("--resume", help="With -o: go on where an interrupted run stopped.")] = False,
-    quiet: options.Quiet = False,
 ) -> int:
     """Score hypotheses against references, line by line, or the rows of a table."""
     if fail_under is not None and isnan(fail_under):
         raise UsageError("--fail-under takes a number, got nan: a gate that nothing fails")
-    options.chosen_format(output_format, FORMATS)
-    changes = options.changes(settings, layers, precision, overlong)
+    check_output(output_format, FORMATS, output)
+    changes = setup.changes(overlong)
     changes = (*((f"references={rule}",) if rule else ()), *options.scale(rescale, calibrate), *changes)
-    if output is not None:
-        check_writable(output)
     if signature and metric:
         raise UsageError("--signature replays a metric: give it or -m, not both")
     for name in metric or ():
-        resolve(name, changes, lang)  # a wrong name or setting is known before a model is loaded
-    rows = _rows(table, hypotheses, references, source)
-    where = {"model": model, "device": device, "online": online}
+        resolve(name, changes, setup.lang)  # a wrong name or setting is known before a model is loaded
+    rows = _rows(table, texts)
     expected: list[dict[str, str]] | None = None
     if signature:
-        replayed = [api.replay(line, model=model, device=device, online=online, settings=changes) for line in signature]
+        replayed = [
+            api.replay(line, model=setup.model, device=setup.device, online=setup.online, settings=changes)
+            for line in signature
+        ]
         loaded = [one for one, _ in replayed]
         expected = [digests for _, digests in replayed]
     else:
         names = metric or [api.DEFAULT_METRIC]
-        loaded = [api.bind(*resolve(name, changes, lang), **where) for name in names]  # type: ignore[arg-type]
-    with _progress(len(rows), show=not quiet and sys.stderr.isatty()) as advance, _journal(output, resume) as journal:
+        loaded = [setup.bind(*resolve(name, changes, setup.lang)) for name in names]
+    with progress(show=not keep.quiet and sys.stderr.isatty()) as (grow, advance), _journal(output, resume) as journal:
+        if grow is not None:
+            grow(len(rows))
         streams = output_format == "jsonl" and output is None
         results = api.score_segments(
             loaded,
@@ -119,14 +104,14 @@ def score(
             seed=seed,
             progress=advance,
             expect=None if refit else expected,
-            cache=(None if no_cache else cache) or journal,
+            cache=keep.folder or journal,
             on_window=_stream if streams else None,
         )
         if streams:
             _stream_results(results, loaded)
         else:
             _emit(results, output_format, output, segments=segments)
-    if not quiet:
+    if not keep.quiet:
         _notes(results)
     return _gate(results, fail_under)
 
@@ -148,9 +133,9 @@ class _SourceAsReference:
 Rows = Parallel | Table | _SourceAsReference
 
 
-def _rows(table: str | None, hypotheses: list[str] | None, references: list[str] | None, source: str | None) -> Rows:
+def _rows(table: str | None, texts: bundles.Texts) -> Rows:
     if table is not None:
-        if hypotheses or references or source:
+        if texts:
             raise UsageError(
                 f"{table} stands alone, as a table would, beside -t, -r or -s: "
                 "give a table or files, not both (several files: -t A -t B)"
@@ -158,25 +143,12 @@ def _rows(table: str | None, hypotheses: list[str] | None, references: list[str]
         found = read_table(table)
         first = next(iter(found))
         return found if first.references else _SourceAsReference(found)
-    if not hypotheses:
+    if not texts.hypotheses:
         raise UsageError("nothing to score: give -t HYPOTHESES and -r REFERENCES, or a table")
-    if not references and source is None:
+    if not texts.references and texts.source is None:
         raise UsageError("give -r REFERENCES, or -s SOURCE for a reference-free score")
-    lines = read_parallel(hypotheses, references or (), source)
-    return lines if references else _SourceAsReference(lines)
-
-
-@contextmanager
-def _progress(total: int, *, show: bool) -> Iterator[Callable[[int], None] | None]:
-    if not show:
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import Progress
-
-    with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("scoring", total=total)
-        yield lambda count: bar.advance(task, count)
+    lines = read_parallel(texts.hypotheses, texts.references or (), texts.source)
+    return lines if texts.references else _SourceAsReference(lines)
 
 
 @contextmanager

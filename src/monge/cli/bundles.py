@@ -1,0 +1,148 @@
+"""Options that go together, as one value: a command asks for the bundle, the command line offers its options."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Iterator
+from dataclasses import MISSING, dataclass, fields, is_dataclass
+from inspect import Parameter
+from pathlib import Path
+from typing import Annotated, Any, TypeVar, get_type_hints
+
+import typer
+
+from monge import api
+from monge.cli import options
+from monge.errors import UsageError
+from monge.spec.presets import Spec
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Setup:
+    """How metrics are set, and where their model runs."""
+
+    settings: options.Set = None
+    layers: options.Layers = None
+    lang: options.Lang = None
+    model: options.Model = "auto"
+    online: options.Online = False
+    device: options.Device = "auto"
+    precision: options.Precision = None
+
+    def changes(self, overlong: str | None = None) -> tuple[str, ...]:
+        """All changes as AXIS=VALUE texts, `--set` last."""
+        return options.changes(self.settings, self.layers, self.precision, overlong)
+
+    def bind(self, name: str, spec: Spec) -> api.Metric:
+        """The metric with its model, loaded."""
+        return api.bind(name, spec, model=self.model, device=self.device, online=self.online)
+
+
+@dataclass(frozen=True)
+class Texts:
+    """Parallel files to score."""
+
+    hypotheses: Annotated[
+        list[str] | None,
+        typer.Option("-t", "--hypotheses", metavar="FILE", help="A system's output, one text a line; repeatable."),
+    ] = None
+    references: Annotated[
+        list[str] | None, typer.Option("-r", "--references", metavar="FILE", help="References, one a line; repeatable.")
+    ] = None
+    source: Annotated[
+        str | None,
+        typer.Option("-s", "--source", metavar="FILE", help="Source texts; without -r they stand in for references."),
+    ] = None
+
+    def __bool__(self) -> bool:
+        """Whether any file was given."""
+        return bool(self.hypotheses or self.references or self.source)
+
+
+@dataclass(frozen=True)
+class Judgements:
+    """Where human judgements lie, which of their groups, and which version of their texts."""
+
+    data: Annotated[
+        str, typer.Option("--data", metavar="DIR", help="Where the published files lie; for table, the file.")
+    ]
+    pairs: Annotated[
+        str | None, typer.Option("--pairs", metavar="NAME,…", help="Groups: cs-en,de-en or '*-en'; all by default.")
+    ] = None
+    text: Annotated[str, typer.Option("--text", metavar="raw|tokenised", help="Which version of the texts.")] = "raw"
+
+    @property
+    def groups(self) -> list[str] | None:
+        """The groups of `--pairs a,b`."""
+        return [one.strip() for one in self.pairs.split(",") if one.strip()] if self.pairs is not None else None
+
+
+@dataclass(frozen=True)
+class Keep:
+    """What a run keeps for the next one, and whether it speaks."""
+
+    cache: options.Cache = None
+    no_cache: options.NoCache = False
+    quiet: options.Quiet = False
+
+    @property
+    def folder(self) -> str | None:
+        """The directory of the cache, if there is to be one."""
+        return None if self.no_cache else self.cache
+
+
+@dataclass(frozen=True)
+class Figures:
+    """Where figures go, and their format."""
+
+    figures: Annotated[str | None, typer.Option("--figures", metavar="DIR", help="Draw figures into DIR.")] = None
+    figure_format: Annotated[str, typer.Option("--figure-format", metavar="svg|png", help="Of the figures.")] = "svg"
+
+    def check(self) -> None:
+        """Raise where they could not be drawn, before anything is scored."""
+        if self.figure_format not in ("svg", "png"):
+            raise UsageError(f"--figure-format takes svg, png, got {self.figure_format!r}")
+        if self.figures is not None:
+            from monge.report import check_figures
+
+            check_figures(self.figures)
+
+    @property
+    def folder(self) -> Path | None:
+        """Where they go, if they are wanted."""
+        return Path(self.figures) if self.figures is not None else None
+
+
+def flat(command: Callable[..., T]) -> Callable[..., T]:
+    """The command with the options of its bundles in their places: what typer shows and parses."""
+    hints = get_type_hints(command, include_extras=True)
+    hints.pop("return", None)
+    bundles = {name: kind for name, kind in hints.items() if is_dataclass(kind)}
+
+    @functools.wraps(command)
+    def called(**given: Any) -> T:
+        made = {
+            name: kind(**{one.name: given.pop(one.name) for one in fields(kind)})  # type: ignore[operator]
+            for name, kind in bundles.items()
+        }
+        return command(**given, **made)
+
+    own = inspect.signature(command).parameters
+    shown = [one for name, kind in hints.items() for one in _shown(name, kind, own[name].default)]
+    called.__signature__ = inspect.Signature(shown)  # type: ignore[attr-defined]
+    called.__annotations__ = {one.name: one.annotation for one in shown}
+    return called
+
+
+def _shown(name: str, kind: Any, default: Any) -> Iterator[Parameter]:
+    """A parameter, or those of a bundle."""
+    if not is_dataclass(kind):
+        yield Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=kind)
+        return
+    inside = get_type_hints(kind, include_extras=True)
+    for one in fields(kind):
+        initial = Parameter.empty if one.default is MISSING else one.default
+        yield Parameter(one.name, Parameter.KEYWORD_ONLY, default=initial, annotation=inside[one.name])
