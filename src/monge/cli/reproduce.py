@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from monge.cli import options
+from monge.cli import bundles, options
 from monge.cli.emit import check_output, emit
 from monge.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from monge.study.metrics import Where
 
 FORMATS = ("text", "json")
 
 
+@bundles.flat
 def reproduce(
+    *,
     table: Annotated[
         str | None, typer.Argument(metavar="[TABLE]", help="A published table; without one, the list of them.")
     ] = None,
@@ -32,6 +39,7 @@ def reproduce(
     device: options.Device = "auto",
     output_format: Annotated[str, options.formats(FORMATS)] = "text",
     output: options.Output = None,
+    keep: bundles.Keep,
 ) -> None:
     """Recompute a published table: reported, ours, difference, and what still holds."""
     from importlib.metadata import version
@@ -47,23 +55,19 @@ def reproduce(
         shown = tables_text(found)
         key = "tables"
     else:
-        found = _results(table, data, model or ["auto"], pairs, (seed, resamples), device, online)
+        from monge.study.metrics import Where
+
+        wheres = [Where(one, device, online) for one in model or ["auto"]]
+        chosen = [one.strip() for one in pairs.split(",")] if pairs else None
+        found = _results(table, data, wheres, pairs=chosen, seed=seed, resamples=resamples, cache=keep.folder)
         shown = "\n".join(reproduction_text(one) for one in found)
         key = "results"
     text = shown if output_format == "text" else dumps({"monge": version("monge"), key: found}) + "\n"
     emit(text, output)
 
 
-def _results(
-    table: str,
-    data: str | None,
-    models: list[str],
-    pairs: str | None,
-    bootstrap: tuple[int, int],
-    device: str,
-    online: bool,
-) -> list[dict[str, object]]:
-    from monge.study.metrics import Where
+def _results(table: str, data: str | None, wheres: Sequence[Where], **how: Any) -> list[dict[str, Any]]:
+    """The table recomputed with each model, in its JSON form."""
     from monge.study.reproduce import reproduce as recompute
     from monge.study.reproduction import reproduction_to_dict
     from monge.study.tables import table_named
@@ -71,13 +75,6 @@ def _results(
     wanted = table_named(table, data)
     if data is None:
         raise UsageError("give --data DIR: where the published judgements lie")
-    seed, resamples = bootstrap
-    if resamples < 0:
-        raise UsageError(f"--resamples takes 0 or more, got {resamples}")
-    chosen = [one.strip() for one in pairs.split(",")] if pairs else None
-    return [
-        reproduction_to_dict(
-            recompute(wanted, data, where=Where(one, device, online), pairs=chosen, seed=seed, resamples=resamples)
-        )
-        for one in models
-    ]
+    if how["resamples"] < 0:
+        raise UsageError(f"--resamples takes 0 or more, got {how['resamples']}")
+    return [reproduction_to_dict(recompute(wanted, data, where=where, **how)) for where in wheres]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -46,7 +47,7 @@ Parts = list[tuple[Judged, list[str], dict[str, Array]]]
 class Bench:
     """Data, model and what was computed so far; `switches` are those of a reading of the data (human peers or not).
 
-    `scores[dataset, metric][group]` are segment scores, higher for better.
+    `scores[dataset, metric][group]` are segment scores, higher for better; `cache` is a directory that keeps them.
     """
 
     data: str
@@ -54,6 +55,7 @@ class Bench:
     switches: Mapping[str, Any] = field(default_factory=dict)
     opening: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     progress: Callable[[int], None] | None = None
+    cache: str | Path | None = None
     scores: dict[tuple[str, str], dict[str, Array]] = field(default_factory=dict)
     signatures: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
@@ -124,7 +126,7 @@ class Bench:
                 if isinstance(one, Asked)
             ]
             part = replace(judged, groups={name: judged.groups[name] for name in groups})
-            for scored in score_judged(asked, part, progress=self.progress):
+            for scored in score_judged(asked, part, progress=self.progress, cache=self.cache):
                 self._keep(part, scored.asked, scored.groups, scored.systems, scored.signature)
 
     def _keep(

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from math import isnan
+from pathlib import Path
 from typing import Any
 
 from monge.data import Judged
@@ -167,13 +168,17 @@ def reproduce(
     seed: int = SEED,
     resamples: int = RESAMPLES,
     progress: Callable[[int], None] | None = None,
+    cache: str | Path | None = None,
 ) -> Reproduction:
-    """The table recomputed with the data and the model given; every reading of the data it declares."""
+    """The table recomputed with the data and the model given; every reading of the data it declares.
+
+    `cache` is a directory that keeps vectors and scores for the next table.
+    """
     readings, signatures = [], {}
     bench = Bench(data, where)
     for variant in table.variants:
         switches = {key: value for key, value in variant.items() if key != "name"}
-        bench = Bench(data, where, switches, table.open, progress)
+        bench = Bench(data, where, switches, table.open, progress, cache)
         if table.metrics:
             cells, signs = score_pairs(table, bench)
             verdict = judge(table, cells, signs=signs)

@@ -246,3 +246,17 @@ def test_command_prints_a_table_whose_data_are_missing(capsys, data):
     assert "illegible" in shown
     assert "not computed: all 5 rows: data not here: the 216 German summaries" in shown
     assert "nothing to compare" in shown
+
+
+def test_a_cache_keeps_the_scores_of_a_table_for_the_next(data, tmp_path, monkeypatch):
+    wanted = table([line("sbert", values=(0.9,))])
+    first = reproduce(wanted, data, where=HERE, resamples=0, cache=tmp_path / "kept")
+
+    def hidden(*_: object) -> None:
+        raise AssertionError("encoded again")
+
+    monkeypatch.setattr("monge.encode.transformer.TransformerEncoder.hidden", hidden)
+    again = reproduce(wanted, data, where=HERE, resamples=0, cache=tmp_path / "kept")
+    assert again.readings[0].cells == first.readings[0].cells
+    with pytest.raises(AssertionError, match="encoded again"):
+        reproduce(wanted, data, where=HERE, resamples=0)
