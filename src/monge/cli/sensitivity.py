@@ -18,7 +18,8 @@ Factors = Annotated[
         "--factor",
         metavar="NAME,…|NAME=V,V,…",
         help="stopwords, idf, subwords, punctuation, transport; two as one: subwords+punctuation; any axis with its "
-        "settings: layers=4,5,6, stopwords=none,en,FILE, idf=off,references,random:4x2000,FILE; repeatable.",
+        "settings: layers=4,5,6, stopwords=none,en,FILE ({lang} in its name: the language of the texts), "
+        "idf=off,references,random:4x2000,FILE; repeatable.",
     ),
 ]
 
@@ -36,11 +37,14 @@ def sensitivity(
     level: options.Level = "segment",
     human: options.Human = None,
     statistic: options.Statistic = None,
+    sample: Annotated[
+        int | None, typer.Option("--sample", metavar="N", help="N source segments of each group, drawn with the seed.")
+    ] = None,
     setup: bundles.Setup,
     ddof: Annotated[int, typer.Option("--ddof", metavar="0|1", help="Of the CV: 0 population, 1 sample.")] = 0,
     resamples: options.Resamples = 1000,
     confidence: options.Confidence = 0.95,
-    seed: Annotated[int, typer.Option("--seed", help="Of the bootstrap and the random corpora.")] = 12345,
+    seed: Annotated[int, typer.Option("--seed", help="Of the bootstrap, the sample and the random corpora.")] = 12345,
     output_format: Annotated[str, options.formats(FORMATS)] = "text",
     output: options.Output = None,
     figures: bundles.Figures,
@@ -70,6 +74,7 @@ def sensitivity(
             device=setup.device,
             online=setup.online,
             ddof=ddof,
+            sample=sample,
             resampling=study.Resampling(resamples=resamples, confidence=confidence, seed=seed),
             cache=keep.folder,
             progress=watch.advance,

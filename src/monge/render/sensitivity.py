@@ -39,6 +39,12 @@ def _deviation(found: Sensitivity) -> str:
     return f"ddof {found.ddof} ({'population' if found.ddof == 0 else 'sample'})"
 
 
+def _sample(found: Sensitivity) -> str:
+    if found.sample is None:
+        return ""
+    return f", a sample of {found.sample} source segments each (seed {found.resampling.seed})"
+
+
 def _summary(found: Sensitivity) -> Sheet:
     """Mean CV of every factor and metric, RD of the worst against the best under it; the verdict below."""
     names = [one.name for one in found.factors]
@@ -50,8 +56,8 @@ def _summary(found: Sensitivity) -> Sheet:
     work = ", ".join(f"{value:,} {name}" for name, value in found.work.items())
     notes = [
         *found.verdict,
-        f"{sum(found.groups.values())} judgements in {len(found.groups)} group(s); {found.settings} settings from one "
-        f"encoding pass a group ({work})",
+        f"{sum(found.groups.values())} judgements of {sum(found.segments.values())} texts in {len(found.groups)} "
+        f"group(s){_sample(found)}; {found.settings} settings from one encoding pass a group ({work})",
         *(f"stopword list {Path(one.name).name}: {one.words} words, #{one.digest}" for one in found.lists),
         *(f"idf corpus {one.name} ({one.language}): {one.texts} texts, #{one.digest}" for one in found.corpora),
         f"CV: {_deviation(found)}, {DASH} where the mean is 0 or less; RD: worst against best setting; both in %, mean "

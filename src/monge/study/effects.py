@@ -54,6 +54,17 @@ class Effect:
         """Mean over groups of the RD of the worst against the best setting."""
         return mean_of([one.rd for one in self.spreads.values()])
 
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Effect:
+        """The effect whose JSON form this is."""
+        return cls(
+            data["factor"],
+            data["metric"],
+            tuple(Level.from_dict(one) for one in data["settings"]),
+            {name: Spread.from_dict(one) for name, one in data["groups"].items()},
+            Spread.from_dict(data["mean"]["of_mean"]),
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """The JSON form."""
         return {
@@ -91,6 +102,20 @@ class Crossing:
         kept = [one for one in self.groups.values() if one is not None]
         rest = [sum(one.shares.values()) - one.shares[AGGREGATION] > one.shares[AGGREGATION] for one in kept]
         return sum(rest), len(kept)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Crossing:
+        """The crossing whose JSON form this is."""
+
+        def shares(one: Mapping[str, float]) -> VarianceShares:
+            return VarianceShares({name: one[name] for name in data["settings"]}, one["interactions"], one["variance"])
+
+        return cls(
+            data["metric"],
+            {name: tuple(each) for name, each in data["settings"].items()},
+            {name: one and shares(one) for name, one in data["groups"].items()},
+            {name: tuple(one) for name, one in data["best"].items()},
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON form."""

@@ -133,9 +133,14 @@ def random_name(number: int) -> str:
     return f"random-{number + 1}"
 
 
+def list_of(setting: str, language: str) -> str:
+    """The stopword list that a setting means for a language: `lang` the shipped one, `{lang}` in a path its code."""
+    return language if setting == LANGUAGE else setting.replace("{lang}", language)
+
+
 def shown(setting: str) -> str:
     """A setting as tables show it: of a file its name."""
-    return Path(setting).name if "/" in setting and Path(setting).is_file() else setting
+    return Path(setting).name if setting.endswith(".txt") or ("/" in setting and Path(setting).is_file()) else setting
 
 
 def changes(factor: str, setting: str, spec: MetricSpec, language: str) -> tuple[str, ...]:
@@ -154,5 +159,5 @@ def changes(factor: str, setting: str, spec: MetricSpec, language: str) -> tuple
             return ("weights=uniform",) if weighs else ()
         return (*(() if weighs else ("weights=idf",)), f"weights.corpus={setting}")
     if factor == "stopwords":
-        return (f"units.stopwords={language if setting == LANGUAGE else setting}",)
+        return (f"units.stopwords={list_of(setting, language)}",)
     return (f"units.{factor}={setting}",) if factor in _UNITS else (f"{factor}={setting}",)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
@@ -14,10 +14,11 @@ from monge.errors import InvalidSetting
 from monge.study import metrics as asking
 from monge.study.agreement import named
 from monge.study.effects import Crossing, Effect, crossed, crossing, effect, points_of, tabled
-from monge.study.factors import AGGREGATION, LANGUAGE, NONE, Factor, factors
+from monge.study.factors import AGGREGATION, NONE, Factor, factors, list_of
 from monge.study.moved import verdict
 from monge.study.points import Corpus, Point, Run, Scores, languages, score_points
 from monge.study.resampling import USUAL, Resampling
+from monge.study.subset import sampled
 from monge.text import stopwords
 
 MOST = 512
@@ -37,7 +38,9 @@ class StopwordList:
 class Sensitivity:
     """An effect a factor and metric, a crossing a metric where it was asked for, and what was used for them.
 
-    `signatures` are those of the metrics as asked for; `work` counts what the encoding passes cost.
+    `groups` counts judgements, `segments` the texts behind them; `sample` is the number of source segments a group
+    that were drawn, where not all were taken. `signatures` are those of the metrics as asked for; `work` counts what
+    the encoding passes cost.
     """
 
     dataset: str
@@ -56,6 +59,8 @@ class Sensitivity:
     settings: int
     ddof: int
     resampling: Resampling
+    segments: dict[str, int]
+    sample: int | None = None
     warnings: tuple[str, ...] = ()
 
     @property
@@ -72,6 +77,26 @@ class Sensitivity:
         """The effects of a factor, a metric each."""
         return [one for one in self.effects if one.factor == factor]
 
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Sensitivity:
+        """The study whose JSON form this is."""
+        plain = {name: data[name] for name in ("dataset", "text", "level", "human", "statistic", "work", "settings")}
+        return cls(
+            **plain,
+            groups=dict(data["groups"]),
+            factors=tuple(Factor(name, tuple(each)) for name, each in data["factors"].items()),
+            effects=tuple(Effect.from_dict(one) for one in data["effects"]),
+            crossings=tuple(Crossing.from_dict(one) for one in data["crossings"]),
+            signatures={name: tuple(lines) for name, lines in data["signatures"].items()},
+            lists=tuple(StopwordList(**one) for one in data["stopwords"]),
+            corpora=tuple(Corpus(**one) for one in data["corpora"]),
+            ddof=data["ddof"],
+            resampling=Resampling(data["resamples"], data["confidence"], seed=data["seed"]),
+            segments=dict(data["segments"]),
+            sample=data["sample"],
+            warnings=tuple(data["warnings"]),
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """The JSON form."""
         return {
@@ -81,6 +106,8 @@ class Sensitivity:
             "human": self.human,
             "statistic": self.statistic,
             "groups": self.groups,
+            "segments": self.segments,
+            "sample": self.sample,
             "ddof": self.ddof,
             "seed": self.resampling.seed,
             "resamples": self.resampling.resamples,
@@ -116,6 +143,7 @@ def sensitivity(
     device: str = "auto",
     online: bool = False,
     ddof: int = 0,
+    sample: int | None = None,
     resampling: Resampling = USUAL,
     cache: str | Path | None = None,
     progress: Callable[[int], None] | None = None,
@@ -125,12 +153,14 @@ def sensitivity(
 
     `factor` has `stopwords,idf` (usual settings), `layers=4,5,6` or `idf=off,references,random:4x2000,FILE`, and joint
     factors `subwords+punctuation`. `cross` adds the full crossing of all of them with the aggregation
-    (`transport=onesided,exact` unless given), and shares of variance. `ddof` is that of the CV.
+    (`transport=onesided,exact` unless given), and shares of variance. `ddof` is that of the CV. `sample` takes so many
+    source segments of each group, drawn with the seed, instead of all.
     """
     if ddof not in (0, 1):
         raise InvalidSetting(f"ddof must be 0 (population) or 1 (sample), got {ddof}")
     asking.check(metrics, changes=settings, lang=lang)
     judged = open_dataset(dataset, data, pairs=pairs, level=level, human=human, text=text)
+    judged = judged if sample is None else sampled(judged, sample, resampling.seed)
     spoken = list(languages(judged, lang))
     tried = factors(factor, spoken)
     wanted = named(statistic or judged.statistic, judged.kind)
@@ -167,6 +197,8 @@ def sensitivity(
         settings=_distinct(scores),
         ddof=ddof,
         resampling=resampling,
+        segments={name: len(judged.groups[name].segments) for name in tables.values},
+        sample=sample,
         warnings=(*judged.warnings, *tables.notes),
     )
 
@@ -196,7 +228,7 @@ def _lists(tried: Sequence[Factor], spoken: Sequence[str]) -> tuple[StopwordList
     for one in tried:
         for setting in one.settings:
             words = one.split(setting).get("stopwords", NONE)
-            chosen += spoken if words == LANGUAGE else [words] if words != NONE else []
+            chosen += [list_of(words, language) for language in spoken if words != NONE]
     return tuple(
         StopwordList(name, len(stopwords.load(name)), stopwords.digest(name)) for name in dict.fromkeys(chosen)
     )

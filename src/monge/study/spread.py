@@ -55,6 +55,11 @@ class Spread:
     lead: Contrast
     cv_corpora: float | None = None
 
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Spread:
+        """The spread whose JSON form this is."""
+        return cls(**{**data, "lead": Contrast(**data["lead"])})
+
     def to_dict(self) -> dict[str, Any]:
         """The JSON form."""
         plain = {
@@ -74,6 +79,13 @@ class Level:
     mean: float
     versus: Mapping[str, Contrast]
     flagged: Mapping[str, int]
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Level:
+        """The level whose JSON form this is."""
+        versus = {name: Contrast(**one) for name, one in data["against_default"].items()}
+        plain = data["setting"], data["default"], tuple(data["signatures"]), data["groups"], data["mean"]
+        return cls(*plain, versus, data["flagged"])
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON form."""

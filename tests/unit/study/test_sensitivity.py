@@ -2,6 +2,7 @@
 
 import csv
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from study_tables import write
 
 from monge import api
 from monge.cli.main import run
-from monge.data import open_dataset
+from monge.data import Group, Judged, open_dataset
 from monge.errors import DataError, InvalidSetting, UnknownName, UsageError
 from monge.render.sensitivity import SENSITIVITY_FORMATS, render_sensitivity
 from monge.spec.presets import resolve
@@ -18,6 +19,8 @@ from monge.study.factors import Draw, changes, factors
 from monge.study.moved import verdict
 from monge.study.points import languages, random_corpora
 from monge.study.spread import Contrast, spread_of
+from monge.study.subset import sampled
+from monge.types import Segment
 
 FAST = Resampling(resamples=40)
 
@@ -278,6 +281,60 @@ def test_groups_of_two_languages_each_with_its_own_list(tmp_path, tiny_bert):
     assert [(one.name, one.language) for one in found.corpora] == [("random-1", "de"), ("random-1", "en")]
 
 
+def test_a_path_may_name_the_language(tmp_path, tiny_bert):
+    path = write(tmp_path / "t.tsv", groups=("en-de", "cs-en"), n=8)
+    for language, words in (("de", "quick fox"), ("en", "the a over")):
+        (tmp_path / f"mine-{language}.txt").write_text(words)
+    given = [f"stopwords=none,{tmp_path}/mine-{{lang}}.txt"]
+    found = sensitivity("table", path, ["bertscore"], given, model=str(tiny_bert), resampling=FAST)
+    assert [one.words for one in found.lists] == [2, 3]
+    assert "mine-{lang}.txt" in render_sensitivity(found, "text", version="9")
+
+
+def test_a_sample_is_seeded_and_keeps_what_was_judged_together(table, tiny_bert, tmp_path):
+    judged = open_dataset("table", write(tmp_path / "t.tsv", n=20, systems=("a", "b")))
+    some = sampled(judged, 5, 7)
+    assert all(len({one.id for one in group.segments}) == 5 and group.n == 10 for group in some.groups.values())
+    for name, group in some.groups.items():
+        known = dict(zip(judged.groups[name].segments, judged.groups[name].scores, strict=True))
+        assert [known[one] for one in group.segments] == group.scores.tolist()
+    again = sampled(judged, 5, 7).groups["two"].segments
+    assert again == some.groups["two"].segments != sampled(judged, 5, 8).groups["two"].segments
+    alone = replace(judged, groups={"two": judged.groups["two"]})
+    assert sampled(alone, 5, 7).groups["two"].segments == again, "whatever other groups there are"
+    assert sampled(judged, 20, 7).groups["one"] is judged.groups["one"]
+    with pytest.raises(InvalidSetting, match="sample"):
+        sampled(judged, 1, 7)
+    found = sensitivity("table", table, ["twmd"], ["punctuation"], sample=6, model=str(tiny_bert), resampling=FAST)
+    assert found.groups == found.segments == {"one": 6, "two": 6} and found.sample == 6
+    assert "a sample of 6 source segments" in render_sensitivity(found, "text", version="9")
+
+
+def test_rankings_are_sampled_with_their_texts():
+    segments = tuple(Segment(str(k // 3), f"text {k}", ("reference",), system="abc"[k % 3]) for k in range(30))
+    pairs = np.array([(k, k + 1) for k in range(0, 30, 3)] + [(k + 2, k) for k in range(0, 30, 3)])
+    whole = Group(segments, rankings=pairs)
+    some = sampled(replace(open_nothing(), groups={"x": whole}), 4, 1).groups["x"]
+    assert len(some.segments) == 12 and len(some.rankings) == 8
+    before = {(segments[a].hypothesis, segments[b].hypothesis) for a, b in pairs}
+    after = [(some.segments[a].hypothesis, some.segments[b].hypothesis) for a, b in some.rankings]
+    assert set(after) <= before and all(some.segments[a].id == some.segments[b].id for a, b in some.rankings)
+
+
+def open_nothing():
+    plain = dict.fromkeys(("dataset", "text", "level", "human", "statistic", "mean", "references", "against"), "")
+    return Judged(**plain, direction=1, groups={}, excluded={}, warnings=(), switches={}, licence="", citation="")
+
+
+def test_a_study_reads_back_from_its_json(studied, table, tiny_bert):
+    crossed = sensitivity(
+        "table", table, ["twmd"], ["subwords=first,all"], cross=True, model=str(tiny_bert), resampling=FAST
+    )
+    for found in (studied, crossed):
+        back = type(found).from_dict(json.loads(json.dumps(found.to_dict())))
+        assert back.to_dict() == found.to_dict() and back.verdict == found.verdict
+
+
 def test_refusals(table):
     with pytest.raises(UsageError, match="no transport metric"):
         sensitivity("table", table, ["chrf"])
@@ -299,4 +356,5 @@ def test_the_command(table, tiny_bert, tmp_path, capsys):
     assert "mine.txt: 3 words, #" in shown and "corpus.txt" in shown and "ddof 1 (sample)" in shown
     names = {path.name for path in (tmp_path / "figures").iterdir()}
     assert names == {f"sensitivity-{name}.svg" for name in ("cv", "rd", "best", "shares")}
+    assert run([*given, "--sample", "6", "-q"]) == 0 and "a sample of 6 source segments" in capsys.readouterr().out
     assert run([*given, "--level", "nonsense"]) == 2 and run([*given, "--figure-format", "gif"]) == 2
