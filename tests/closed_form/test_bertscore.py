@@ -2,10 +2,13 @@
 
 import numpy as np
 import pytest
-from toy import WX, WY, X, Y, pair, scored, scored_window
+from toy import WX, WY, X2, Y2, X, Y, pair, scored, scored_window
 
+from monge.errors import InvalidSetting
 from monge.scoring.measure import problem_between
 from monge.scoring.references import combined
+from monge.spec.presets import resolve
+from monge.spec.rules import check
 
 CLS_X, SEP_X = [0.28, 0.96], [0.96, 0.28]
 CLS_Y, SEP_Y = [0.6, 0.8], [0.96, 0.28]
@@ -82,6 +85,43 @@ def test_yisi_clips_negative_cosines():
     assert (found["precision"], found["recall"]) == pytest.approx((0.5, 0.5), abs=1e-12)
     plain = scored("bertscore", x=x, y=y)
     assert (plain["precision"], plain["recall"]) == pytest.approx((0.5, (1 - 0.6) / 2), abs=1e-12)
+
+
+@pytest.mark.parametrize(("weights", "precision", "recall", "score"), [
+    ({}, 0.98, 0.89, 0.9152151),
+    ({"wx": WX, "wy": WY}, 0.97, 0.8866667, 0.9101235),
+])  # fmt: skip
+@pytest.mark.parametrize("n", ["2", "3", "sentence"])
+def test_yisi_compares_n_grams_place_by_place(weights, precision, recall, score, n):
+    found = scored("yisi-1", f"units.ngram={n}", **weights)  # the hypothesis has two words: n is at most 2
+    assert (found["precision"], found["recall"]) == pytest.approx((precision, recall), abs=1e-7)
+    assert found["score"] == pytest.approx(score, abs=1e-7)
+    assert scored("yisi-2", f"units.ngram={n}", **weights) == found
+
+
+def test_n_grams_of_equal_texts_match_and_of_one_word_are_that_word():
+    assert scored("yisi-1", "units.ngram=2", y=X)["score"] == pytest.approx(1, abs=1e-12)
+    short = {"x": X[1:]}
+    assert scored("yisi-1", "units.ngram=2", **short) == scored("yisi-1", **short)
+
+
+def test_n_grams_of_several_pairs_have_each_pair_s_length():
+    rows = [(X, [Y]), (X[:1], [Y]), (Y, [Y2, X]), (np.vstack([Y, X2]), [np.vstack([Y2, X])])]
+    together = scored_window("yisi-1", "units.ngram=2", "weights=uniform", rows=rows)
+    for row, one in zip(rows, together, strict=True):
+        (alone,) = scored_window("yisi-1", "units.ngram=2", "weights=uniform", rows=[row])
+        assert one.parts == pytest.approx(alone.parts, abs=1e-12)
+
+
+@pytest.mark.parametrize("change", [
+    "transport=exact", "readout=similarity", "weights=counts", "units.specials=targets", "weights.epsilon=0.1",
+])  # fmt: skip
+def test_what_n_grams_place_by_place_do_not_go_with_is_told(change):
+    name = change.partition("=")[0]
+    with pytest.raises(InvalidSetting, match=f"place by place: .* it needs {name}="):
+        check(resolve("yisi-1", ("units.ngram=2", change))[1])
+    if change != "weights=counts":
+        check(resolve("yisi-1", (change,))[1])
 
 
 def test_f_alpha_is_the_named_balance():

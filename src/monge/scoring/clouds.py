@@ -89,7 +89,7 @@ def build(
     if spec.weights.name == "counts":
         points, weights, members = _merged(tokens, units.groups, points, weights)
     epsilon = spec.weights.epsilon if isinstance(spec.weights, parts.Idf) else 0.0
-    if spec.units.ngram != 1 or spec.units.join == "sum" or epsilon:
+    if not spec.units.phrases and (spec.units.ngram != 1 or spec.units.join == "sum" or epsilon):
         points, weights, members = _joined(points, weights, members, spec.units, epsilon)
     if spec.units.bag != "words":
         points, weights, members = bagged(tokens, units.groups, points, weights, spec.units)

@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
+from torch import Tensor
 
 from monge.errors import DataError
 from monge.scoring import clouds
-from monge.scoring.clouds import VANISHED, Placed
-from monge.scoring.measure import PLAN, RECALL, excess_cost, measure, problem_between, solve
+from monge.scoring.clouds import VANISHED, Placed, Text
+from monge.scoring.measure import (
+    PLAN,
+    PRECISION,
+    RECALL,
+    excess_cost,
+    measure,
+    phrase_plans,
+    phrase_problems,
+    problem_between,
+    solve,
+)
 from monge.scoring.pipeline import Windows, texts_of
 from monge.scoring.prepared import Prepared
 from monge.scoring.run import signature as signed
 from monge.spec.parts import Centre, Idf, Uniform
 from monge.spec.rules import DISTANCES
-from monge.types import Array, CorpusStats, Explanation, Move, Segment, Side, Signature
+from monge.types import Array, CorpusStats, Explanation, Move, Plan, Problem, Segment, Side, Signature
 
 LEAST = 1e-6  # moves of less mass are not listed
 
@@ -35,35 +46,66 @@ def explain_pair(metric: Prepared, segment: Segment, texts: tuple[Placed, Placed
     (one, gone), (other, gone_too) = (clouds.padded([placed], metric.spec) for placed in texts)
     vanished = (VANISHED,) if gone or gone_too else ()
     problem = problem_between(one, other, metric.spec)
-    plans = solve(problem, metric.spec, excess_cost(one, other, metric.spec))
+    if metric.spec.units.phrases:
+        problems = phrase_problems(problem, metric.spec)
+        plans = phrase_plans(problems, metric.spec)
+    else:
+        plans = solve(problem, metric.spec, excess_cost(one, other, metric.spec))
+        problems = dict.fromkeys(plans, problem)
     parts = {name: float(value[0]) for name, value in measure(one, other, metric.spec).items()}
     by_cost = metric.spec.ground.name in DISTANCES or "cost" in metric.spec.readout.name
-    cost, similarity = problem.cost[0].numpy(), problem.similarity[0].numpy()
-    worth = cost if by_cost else similarity
-    couplings = {name: plan.coupling[0].numpy() for name, plan in plans.items()}
-    forward, backward = couplings.get(PLAN, couplings.get("precision")), couplings.get(PLAN, couplings.get(RECALL))
-    assert forward is not None and backward is not None
+    forward, backward = (PLAN, PLAN) if PLAN in plans else (PRECISION, RECALL)
+    mine, theirs = problems[forward], problems[backward]
+    labels = _labels(hypothesis, mine.present[0].any(1)), _labels(reference, mine.present[0].any(0))
+    shape = len(labels[0]), len(labels[1])
+    tables = {name: _Table.of(plans[name], problems[name], shape, by_cost=by_cost) for name in plans}
     return Explanation(
         metric=metric.name,
         score=parts["score"],
         parts={name: value for name, value in parts.items() if name != "score"},
         higher_is_better=metric.bounds.higher_is_better,
         signature=signature,
-        hypothesis=Side(segment.hypothesis, hypothesis.labels, problem.hypothesis[0].numpy(), (forward * worth).sum(1)),
-        reference=Side(
-            segment.references[0], reference.labels, problem.reference[0].numpy(), (backward * worth).sum(0)
+        hypothesis=Side(
+            segment.hypothesis, labels[0], mine.hypothesis[0, : shape[0]].numpy(), tables[forward].shares.sum(1)
         ),
-        cost=cost,
-        similarity=similarity,
-        plans=couplings,
-        moves=tuple(move for name, plan in couplings.items() for move in _moves(name, plan, cost, similarity, worth)),
+        reference=Side(
+            segment.references[0], labels[1], theirs.reference[0, : shape[1]].numpy(), tables[backward].shares.sum(0)
+        ),
+        cost=tables[forward].cost,
+        similarity=tables[forward].similarity,
+        plans={name: table.plan for name, table in tables.items()},
+        moves=tuple(move for name, table in tables.items() for move in _moves(name, table)),
         share_of="cost" if by_cost else "similarity",
         flags=tuple(dict.fromkeys([*hypothesis.flags, *reference.flags, *vanished])),
     )
 
 
-def _moves(name: str, plan: Array, cost: Array, similarity: Array, worth: Array) -> list[Move]:
+@dataclass(frozen=True)
+class _Table:
+    """A plan of one pair with what its moves cost, all [n, m]; `shares` is mass times what is shared out."""
+
+    plan: Array
+    cost: Array
+    similarity: Array
+    shares: Array
+
+    @classmethod
+    def of(cls, plan: Plan, problem: Problem, shape: tuple[int, int], *, by_cost: bool) -> _Table:
+        tensors = (plan.coupling, problem.cost, problem.similarity)
+        coupling, cost, similarity = (one[0, : shape[0], : shape[1]].numpy() for one in tensors)
+        return cls(coupling, cost, similarity, coupling * (cost if by_cost else similarity))
+
+
+def _labels(text: Text, present: Tensor) -> tuple[str, ...]:
+    """What a person reads for each point, or for each n-gram of them where there are fewer places than points."""
+    places = int(present.sum())
+    width = len(text.labels) - places + 1
+    return tuple(" ".join(text.labels[start : start + width]) for start in range(places))
+
+
+def _moves(name: str, table: _Table) -> list[Move]:
     """The moves of a plan, largest mass first."""
+    plan, cost, similarity = table.plan, table.cost, table.similarity
     rows, columns = np.nonzero(plan > LEAST)
     order = np.argsort(-plan[rows, columns], kind="stable")
     return [
@@ -74,7 +116,7 @@ def _moves(name: str, plan: Array, cost: Array, similarity: Array, worth: Array)
             mass=float(plan[i, j]),
             cost=float(cost[i, j]),
             similarity=float(similarity[i, j]),
-            share=float(plan[i, j] * worth[i, j]),
+            share=float(table.shares[i, j]),
         )
         for i, j in zip(rows[order], columns[order], strict=True)
     ]

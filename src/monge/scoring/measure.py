@@ -8,7 +8,7 @@ from math import inf
 import torch
 from torch import Tensor
 
-from monge.kernels import exact, ground, order, readout
+from monge.kernels import exact, ground, order, phrases, readout
 from monge.kernels.independent import independent
 from monge.kernels.onesided import onesided
 from monge.kernels.spectrum import tempered_costs
@@ -70,6 +70,17 @@ def _tempered(problem: Problem, transport: parts.Tempered) -> dict[str, Plan]:
     return {PRECISION: plan(transport.slack, reference_last=False), RECALL: plan(mirrored, reference_last=True)}
 
 
+def phrase_problems(problem: Problem, spec: MetricSpec) -> dict[str, Problem]:
+    """One problem a direction between n-grams compared place by place: the weights of either side average."""
+    back = phrases.phrases(ground.flipped(problem), spec.units.ngram)
+    return {PRECISION: phrases.phrases(problem, spec.units.ngram), RECALL: ground.flipped(back)}
+
+
+def phrase_plans(problems: Mapping[str, Problem], spec: MetricSpec) -> dict[str, Plan]:
+    """The plan of each direction, from its own problem."""
+    return {name: solve(one, spec)[name] for name, one in problems.items()}
+
+
 def values(problem: Problem, plans: Mapping[str, Plan], spec: MetricSpec, excess: Tensor | None = None) -> Parts:
     """What each plan is worth under the readout: its cost, its similarity, or its objective."""
     if spec.readout.name in readout.TRANSFORMS:
@@ -115,6 +126,8 @@ def measure(hypothesis: Cloud, reference: Cloud, spec: MetricSpec, own: tuple[Pa
     `own` holds `own_values` of both sides where the readout is self-normalised (computed here if not given).
     """
     problem = problem_between(hypothesis, reference, spec)
+    if spec.units.phrases:
+        return _phrases(phrase_problems(problem, spec), spec)
     excess = excess_cost(hypothesis, reference, spec)
     plans = solve(problem, spec, excess)
     found = values(problem, plans, spec, excess)
@@ -136,6 +149,14 @@ def measure(hypothesis: Cloud, reference: Cloud, spec: MetricSpec, own: tuple[Pa
         warm = tempered_costs(problem, spec.readout.temperatures)
         return {"score": cost, "w": cost, **{f"sd_{number(t)}": value for t, value in warm.items()}}
     return {"score": readout.TRANSFORMS[spec.readout.name](cost), **_unbalanced(problem, plans, spec)}
+
+
+def _phrases(problems: Mapping[str, Problem], spec: MetricSpec) -> Parts:
+    """The parts of a score between n-grams; the rules leave one-sided plans and precision, recall and F."""
+    assert isinstance(spec.readout, parts.Prf)
+    plans = phrase_plans(problems, spec)
+    found = {name: readout.transported_similarity(plans[name], one) for name, one in problems.items()}
+    return _headed(with_f(found, spec.readout.alpha), spec.readout.headline)
 
 
 def _ordered(

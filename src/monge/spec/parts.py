@@ -79,6 +79,7 @@ class Units(Part):
 
     `bag` says what is moved: words (or n-grams), the sentences of a text (the weighted mean of their words, weighing
     as much as these), or both; `sentences` names the language whose abbreviations end no sentence.
+    `join` makes one vector of n units, or compares n-grams place by place (`positions`: YiSi).
     """
 
     name: str = ""
@@ -88,9 +89,14 @@ class Units(Part):
     match: str = setting("word", choice("word", "piece"))
     specials: str = setting("drop", choice("keep", "drop", "targets", "first"))
     ngram: int = setting(1, NGRAM)
-    join: str = setting("average", choice("average", "sum", "mean", "max", "first"))
+    join: str = setting("average", choice("average", "sum", "mean", "max", "first", "positions"))
     bag: str = setting("words", choice("words", "sentences", "both"))
     sentences: str = setting("en", choice("en", "de", "none"))
+
+    @property
+    def phrases(self) -> bool:
+        """Whether n-grams are compared place by place, so that their units keep their vectors."""
+        return self.join == "positions" and self.ngram != 1
 
 
 Corpus = NAME

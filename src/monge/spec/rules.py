@@ -31,6 +31,8 @@ def check(spec: MetricSpec) -> None:
             f"units.bag={spec.units.bag} makes sentences of single words: it goes with units.ngram=1 and "
             "weights other than counts"
         )
+    if spec.units.phrases:
+        _check_phrases(spec)
     wants_entropy = isinstance(readout, Objective) or (
         isinstance(readout, SelfNormalised) and readout.of == "objective"
     )
@@ -41,6 +43,23 @@ def check(spec: MetricSpec) -> None:
         )
     if isinstance(transport, Tempered) and transport.sweeps == 0 and transport.slack in ((0.0, inf), (inf, 0.0)):
         raise InvalidSetting("transport.slack with one side free converges in one sweep: set transport.sweeps=1")
+
+
+def _check_phrases(spec: MetricSpec) -> None:
+    """N-grams compared place by place have a problem a direction, and need the order and the own weight of units."""
+    wanted = {
+        "transport": (spec.transport.name, "onesided", spec.transport.name == "onesided"),
+        "readout": (spec.readout.name, "prf", spec.readout.name == "prf"),
+        "weights": (spec.weights.name, "uniform, idf or idf-yisi", spec.weights.name != "counts"),
+        "weights.epsilon": (getattr(spec.weights, "epsilon", 0), "0", not getattr(spec.weights, "epsilon", 0)),
+        "units.specials": (spec.units.specials, "drop, keep or first", spec.units.specials != "targets"),
+    }
+    for name, (found, accepted, good) in wanted.items():
+        if not good:
+            raise InvalidSetting(
+                f"units.join=positions compares n-grams place by place: for {spec.units.ngram or 'sentence'}-grams "
+                f"it needs {name}={accepted}, not {found}"
+            )
 
 
 @dataclass(frozen=True)
