@@ -5,6 +5,7 @@ import json
 import pytest
 
 from monge.cli.main import run
+from monge.errors import InvalidSetting
 from monge.study import Resampling, evaluate
 
 FEW = Resampling(resamples=20)
@@ -87,3 +88,24 @@ def test_systems(data_dir):
     )
     assert [one.groups["cs-en"].n for one in found.agreements] == [4, 4]
     assert found.agreements[0].groups["cs-en"].value > 0.8
+
+
+def test_pairs_of_systems_judged_by_segments(data_dir):
+    """The campaign file has what people thought of each segment: as sure as people, and in their order."""
+    found = evaluate(
+        "wmt17",
+        data_dir,
+        ["chrf"],
+        level="system",
+        human="da-z",
+        pairs=["de-en"],
+        statistic=["pairwise_accuracy", "soft_pairwise_accuracy"],
+        resampling=FEW,
+    )
+    hard, soft = (one.groups["de-en"] for one in found.agreements)
+    assert hard.n == soft.n == 11
+    assert 0.5 < hard.value < 1
+    assert 0.5 < soft.value < 1
+    assert soft.low < soft.value < soft.high
+    with pytest.raises(InvalidSetting, match="--human da-z"):
+        evaluate("wmt17", data_dir, ["chrf"], level="system", pairs=["cs-en"], statistic="spa", resampling=FEW)

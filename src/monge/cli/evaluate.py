@@ -19,7 +19,7 @@ Dataset = Annotated[str, typer.Argument(help="wmt15 … wmt19, sts12 … sts16, 
 Human = Annotated[list[str] | None, typer.Option("--human", metavar="COLUMN", help="Human column; repeatable.")]
 Statistic = Annotated[
     list[str] | None,
-    typer.Option("--statistic", metavar="NAME", help="pearson, spearman, kendall, tau10 …; repeatable."),
+    typer.Option("--statistic", metavar="NAME", help="pearson, spearman, kendall, tau10, spa …; repeatable."),
 ]
 Switch = Annotated[
     list[str] | None, typer.Option("--switch", metavar="NAME=VALUE", help="A switch of the data set; repeatable.")

@@ -26,6 +26,7 @@ class Group:
         scores: Human scores [n], aligned with `segments`.
         rankings: Indices [p, 2] into `segments`: the better one, the worse one.
         systems: Human score of each system; its segments carry its name.
+        each: Human scores [n] of the segments behind those of the systems, where that is what was judged.
         judgements: How many judgements stand behind each score [n], where that is known.
         model_scores: What the generating model thought of its output [n], where published.
     """
@@ -34,6 +35,7 @@ class Group:
     scores: Array | None = None
     rankings: Indices | None = None
     systems: Mapping[str, float] | None = None
+    each: Array | None = None
     judgements: Indices | None = None
     model_scores: Array | None = None
 
@@ -111,12 +113,12 @@ def scored(segments: Sequence[Segment], scores: Sequence[float], **more: Any) ->
 
 
 def by_system(group: Group) -> Group:
-    """The same texts, judged by the mean human score of each system."""
+    """The same texts, judged by the mean human score of each system; the scores of segments are kept beside."""
     sums: dict[str, list[float]] = {}
     for segment, score in zip(group.segments, () if group.scores is None else group.scores, strict=True):
         sums.setdefault(segment.system, []).append(float(score))
     means = {system: float(np.mean(scores)) for system, scores in sums.items()}
-    return replace(group, scores=None, systems=means, judgements=None, model_scores=None)
+    return replace(group, scores=None, systems=means, each=group.scores, judgements=None, model_scores=None)
 
 
 def merged(groups: Mapping[str, Group]) -> Group:

@@ -49,7 +49,15 @@ from monge.stats.significance import (
     williams,
     williams_scores,
 )
-from monge.stats.systems import better_than, outliers, pairwise_accuracy, soft_pairwise_accuracy
+from monge.stats.systems import (
+    better_than,
+    order_agreement,
+    outliers,
+    pair_mean,
+    pairwise_accuracy,
+    soft_agreement,
+    soft_pairwise_accuracy,
+)
 from monge.stats.ties import TieCalibration, calibrate_ties
 
 __all__ = [
@@ -88,8 +96,10 @@ __all__ = [
     "kendall",
     "kendall_like",
     "mae100",
+    "order_agreement",
     "outliers",
     "pair_counts",
+    "pair_mean",
     "paired_bootstrap",
     "paired_permutation",
     "pairwise_accuracy",
@@ -100,6 +110,7 @@ __all__ = [
     "rd",
     "relative_ranking",
     "rmse100",
+    "soft_agreement",
     "soft_pairwise_accuracy",
     "spearman",
     "spread",

@@ -31,6 +31,7 @@ def soft_pairwise_accuracy(
     human: npt.ArrayLike,
     metric: npt.ArrayLike,
     *,
+    present: npt.ArrayLike | None = None,
     higher_is_better: bool = True,
     resamples: int = RESAMPLES,
     seed: int = SEED,
@@ -38,37 +39,86 @@ def soft_pairwise_accuracy(
     """SPA = 1 - mean over systems i < j of |p_human(i, j) - p_metric(i, j)| (WMT24-25).
 
     human, metric [systems, segments]. p(i, j) is the one-sided p-value of "i is better than j" by
-    `better_than`, with the same sign flips for every pair and for both.
+    `better_than`, with the same sign flips for every pair and for both. `present` [systems, segments] tells
+    which outputs people judged: a pair of systems is compared on what both have, a pair without any is left out.
     """
+    agreement = soft_agreement(
+        human, metric, present=present, higher_is_better=higher_is_better, resamples=resamples, seed=seed
+    )
+    return float(pair_mean(agreement, np.ones((1, len(agreement))))[0])
+
+
+def soft_agreement(
+    human: npt.ArrayLike,
+    metric: npt.ArrayLike,
+    *,
+    present: npt.ArrayLike | None = None,
+    higher_is_better: bool = True,
+    resamples: int = RESAMPLES,
+    seed: int = SEED,
+) -> Array:
+    """1 - |p_human(i, j) - p_metric(i, j)| [s, s] of every two systems; -1 where no segment has both."""
     h, s = matrix(human, "human"), matrix(metric, "metric")
     if h.shape != s.shape:
         raise Misaligned(f"human {list(h.shape)} and metric {list(s.shape)} must be of one shape [systems, segments]")
-    p_human = better_than(h, resamples=resamples, seed=seed)
-    p_metric = better_than(s if higher_is_better else -s, resamples=resamples, seed=seed)
-    upper = np.triu_indices(len(h), 1)
-    return float(1 - np.abs(p_human - p_metric)[upper].mean())
+    known = _present(present, h)
+    p_human = better_than(h, present=known, resamples=resamples, seed=seed)
+    p_metric = better_than(s if higher_is_better else -s, present=known, resamples=resamples, seed=seed)
+    paired = (known.astype(np.intp) @ known.T.astype(np.intp)) > 0
+    return np.where(paired, 1 - np.abs(p_human - p_metric), -1.0)
 
 
-def better_than(scores: npt.ArrayLike, *, resamples: int = RESAMPLES, seed: int = SEED) -> Array:
+def order_agreement(human: npt.ArrayLike, metric: npt.ArrayLike) -> Array:
+    """1 where human [n] and metric [n] order systems i and j alike (a tie agrees with a tie only), else 0: [n, n]."""
+    h, s = vectors(human=human, metric=metric)
+    return np.asarray(np.sign(h[:, None] - h) == np.sign(s[:, None] - s), dtype=np.float64)
+
+
+def pair_mean(agreement: Array, counts: Array) -> Array:
+    """The mean agreement [r] over the pairs of different systems, each system drawn counts [r, s] times.
+
+    Pairs of which the agreement [s, s] is negative have none and do not count. A system drawn twice makes no pair
+    with itself: it would always agree. Raises where no pair is left in any row; else a row without one is nan.
+    """
+    off = np.triu(agreement >= 0, 1)
+    drawn = np.einsum("ri,ij,rj->r", counts, off, counts)
+    if not drawn.any():
+        raise UndefinedError("no two systems have a segment in common: no pair can be compared")
+    total = np.einsum("ri,ij,rj->r", counts, np.where(off, agreement, 0.0), counts)
+    return np.where(drawn > 0, total / np.where(drawn > 0, drawn, 1), np.nan)
+
+
+def better_than(
+    scores: npt.ArrayLike, *, present: npt.ArrayLike | None = None, resamples: int = RESAMPLES, seed: int = SEED
+) -> Array:
     """One-sided paired permutation p-values [s, s] of "row i is better than row j", scores [s, n].
 
-    p(i, j) = share of sign vectors f with sum_k f_k (x_ik - x_jk) >= sum_k (x_ik - x_jk): all 2^n of them where
-    that is no more than `resamples`, else so many random ones, without the +1 correction, as SPA is defined.
-    Sums that differ by rounding alone count as equal.
+    p(i, j) = share of sign vectors f with sum_k f_k (x_ik - x_jk) >= sum_k (x_ik - x_jk), k over the segments that
+    are `present` [s, n] in both: all 2^n sign vectors where that is no more than `resamples`, else so many random
+    ones, without the +1 correction, as SPA is defined. Sums that differ by rounding alone count as equal.
     """
     values = matrix(scores, "scores")
     settings(resamples=resamples, seed=seed)
-    centred = values - values.mean(axis=0)
-    observed = centred.sum(axis=1)
-    slack = ROUNDING * np.abs(values).sum(axis=1)
+    known = _present(present, values)
     reached, draws = np.zeros((len(values), len(values))), 0
     for flips in sign_flips(values.shape[1], resamples=resamples, seed=seed):
-        sums = flips @ centred.T
-        draws += len(sums)
-        for i in range(len(values)):
-            bound = observed[i] - observed - slack[i] - slack
-            reached[i] += (sums[:, [i]] - sums >= bound).sum(axis=0)
+        draws += len(flips)
+        for i, row in enumerate(values):
+            both = known[i] & known
+            gap = np.where(both, row - values, 0.0)
+            slack = ROUNDING * np.where(both, np.abs(row) + np.abs(values), 0.0).sum(axis=1)
+            reached[i] += (flips @ gap.T >= gap.sum(axis=1) - slack).sum(axis=0)
     return reached / draws
+
+
+def _present(present: npt.ArrayLike | None, values: Array) -> npt.NDArray[np.bool_]:
+    """Which values [s, n] count; all of them unless told."""
+    if present is None:
+        return np.ones(values.shape, dtype=np.bool_)
+    known = np.asarray(present, dtype=np.bool_)
+    if known.shape != values.shape:
+        raise Misaligned(f"present {list(known.shape)} must have the shape of the scores, {list(values.shape)}")
+    return known
 
 
 def outliers(human: npt.ArrayLike, *, cutoff: float = 2.5) -> npt.NDArray[np.bool_]:

@@ -6,8 +6,7 @@ how often each item was drawn, so values, intervals and paired tests of every ki
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -17,37 +16,31 @@ from monge.stats import STATISTICS, UndefinedError, higher_is_better, statistic_
 from monge.stats.bootstrap import OfCounts, of_counts
 from monge.stats.deviation import within
 from monge.stats.resampling import resample_counts
+from monge.study.question import Question
+from monge.study.systems import PAIRWISE, SOFT, of_pairs
 from monge.types import Array
 
 RANKING_STATISTICS = ("tau10", "tau13", "tau14")
-SYNONYMS = {"darr": "tau10", "tau_b": "kendall", "acc_eq": "acc23", "pairwise_accuracy": "acc23"}
+SYNONYMS = {"darr": "tau10", "tau_b": "kendall", "acc_eq": "acc23", "spa": SOFT}
 
 
-@dataclass(frozen=True)
-class Question:
-    """A statistic on one group: `items` are resampled; `value` and `of_counts` take signed metric scores.
-
-    `human` is there where the statistic is of two plain vectors, for tests that need them.
-    """
-
-    statistic: str
-    n: int
-    items: int
-    value: Callable[[Array], float]
-    of_counts: Callable[[Array], OfCounts]
-    human: Array | None = None
-
-
-def named(statistic: str, kind: str, *, errors: bool = False) -> str:
+def named(statistic: str, kind: str, *, errors: bool = False, segments: bool = False) -> str:
     """The name under which a statistic is reported; raises where the kind of judgement, or the study, has it not.
 
-    `errors`: whether the study knows statistics of which less is better.
+    `errors`: whether the study knows statistics of which less is better; `segments`: whether it hands over the
+    scores of segments where systems are judged.
     """
     key = statistic.strip().lower().replace("-", "_")
     key = SYNONYMS.get(key, key)
-    known = RANKING_STATISTICS if kind == "rankings" else tuple(n for n in STATISTICS if errors or higher_is_better(n))
+    if kind == "systems":
+        key = PAIRWISE if key == "acc23" else key
+    elif key == PAIRWISE:
+        key = "acc23"
+    known = tuple(name for name in _known(kind) if (errors or higher_is_better(name)) and (segments or name != SOFT))
     if key in known:
         return key
+    if key == SOFT:
+        raise InvalidSetting(f"{statistic} compares systems: take it from evaluate with --level system")
     if key in STATISTICS and kind != "rankings":
         raise InvalidSetting(
             f"{statistic} is an error, lower for better: evaluate and sweep take it, this study does not"
@@ -57,6 +50,12 @@ def named(statistic: str, kind: str, *, errors: bool = False) -> str:
     raise UnknownName("statistic", statistic, {*known, *SYNONYMS})
 
 
+def _known(kind: str) -> tuple[str, ...]:
+    if kind == "systems":
+        return (*(name for name in STATISTICS if name != "acc23"), PAIRWISE, SOFT)
+    return RANKING_STATISTICS if kind == "rankings" else tuple(STATISTICS)
+
+
 def question(group: Group, statistic: str, direction: int, human_range: tuple[float, float] = (0.0, 1.0)) -> Question:
     """The statistic asked of a group; `direction` -1 says that lower human scores are better.
 
@@ -64,6 +63,8 @@ def question(group: Group, statistic: str, direction: int, human_range: tuple[fl
     """
     if group.rankings is not None:
         return _of_rankings(group, statistic)
+    if statistic in (PAIRWISE, SOFT):
+        return of_pairs(group, statistic, direction)
     given = group.scores if group.scores is not None else np.array(list((group.systems or {}).values()))
     human, function = np.asarray(given * direction, dtype=np.float64), statistic_named(statistic)
     if not higher_is_better(statistic):
@@ -85,9 +86,14 @@ def _in_unit(human: Array, ends: Sequence[float]) -> Array:
     return np.asarray((human - low) / (high - low), dtype=np.float64)
 
 
-def signed_scores(group: Group, segments: Array, systems: Mapping[str, float], *, higher_is_better: bool) -> Array:
-    """What is compared with the human judgements of a group, higher for better: scores of segments, or of systems."""
-    if group.systems is not None:
+def signed_scores(
+    group: Group, segments: Array, systems: Mapping[str, float], *, higher_is_better: bool, by_segment: bool = False
+) -> Array:
+    """What is compared with the human judgements of a group, higher for better: scores of segments, or of systems.
+
+    `by_segment`: those of segments, whatever is judged.
+    """
+    if group.systems is not None and not by_segment:
         segments = np.array([systems[name] for name in group.systems], dtype=np.float64)
     return segments if higher_is_better else -segments
 

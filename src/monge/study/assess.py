@@ -10,10 +10,12 @@ import numpy as np
 from monge.data import Judged
 from monge.errors import DataError
 from monge.stats import UndefinedError, higher_is_better
-from monge.study.agreement import Question, draws, interval, question, signed_scores
+from monge.study.agreement import draws, interval, question, signed_scores
 from monge.study.evaluation import MEAN, Agreement, Evaluation, Figure, Order
+from monge.study.question import Question
 from monge.study.resampling import USUAL, Resampling
 from monge.study.scores import Scored
+from monge.study.systems import PAIRWISE
 from monge.study.ties import Standing, standing
 from monge.types import Array
 
@@ -116,7 +118,13 @@ def _column(
     group = judged.groups[name]
     asked: Question = question(group, statistic, judged.direction, judged.human_range)
     scores = [
-        signed_scores(group, one.groups[name], one.systems[name], higher_is_better=one.asked.higher_is_better)
+        signed_scores(
+            group,
+            one.groups[name],
+            one.systems[name],
+            higher_is_better=one.asked.higher_is_better,
+            by_segment=asked.by_segment,
+        )
         for one in scored
     ]
     values = [_value(asked, one, label=row.asked.label) for one, row in zip(scores, scored, strict=True)]
@@ -138,7 +146,7 @@ def _value(asked: Question, scores: Array, *, label: str) -> float:
 
 def _weights(judged: Judged, statistic: str, names: Sequence[str]) -> Array:
     """The share of each group in the mean; accuracy over pairs of systems pools the pairs of all groups."""
-    if judged.kind == "systems" and statistic in ("acc23", "acc_eq_calibrated"):
+    if judged.kind == "systems" and statistic in (PAIRWISE, "acc_eq_calibrated"):
         sizes = [judged.groups[name].n * (judged.groups[name].n - 1) / 2 for name in names]
     else:
         sizes = [judged.weights[name] for name in names]

@@ -14,8 +14,9 @@ from monge.data import Judged, open_dataset
 from monge.errors import MongeError, UnknownName, Unreadable, UsageError
 from monge.spec.lexical import LexicalSpec
 from monge.spec.presets import resolve
-from monge.study.agreement import Question, draws, named, question, signed_scores
+from monge.study.agreement import draws, named, question, signed_scores
 from monge.study.metrics import Asked, Where, ask
+from monge.study.question import Question
 from monge.study.scores import score_judged
 from monge.types import Array
 

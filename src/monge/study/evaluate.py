@@ -9,6 +9,7 @@ from typing import Any
 from monge.data import Judged, open_dataset
 from monge.data.lines import StrPath
 from monge.study import metrics as asking
+from monge.study import systems
 from monge.study.agreement import named
 from monge.study.assess import assess
 from monge.study.evaluation import Evaluation
@@ -78,8 +79,11 @@ def evaluate(
     ]
     wanted = [statistic] if isinstance(statistic, str) else list(statistic or ())
     statistics = [
-        list(dict.fromkeys(named(name, one.kind, errors=True) for name in wanted or [one.statistic])) for one in every
+        list(dict.fromkeys(named(name, one.kind, errors=True, segments=True) for name in wanted or [one.statistic]))
+        for one in every
     ]
+    for one, names in zip(every, statistics, strict=True):
+        systems.check(one, names)
     if opened is not None:
         opened(every)
     where = asking.Where(model, device, online)

@@ -15,7 +15,7 @@ import numpy as np
 
 from monge.errors import InvalidSetting
 from monge.stats import SEED, UndefinedError, higher_is_better, holm, perm_both, williams_scores
-from monge.study.agreement import Question
+from monge.study.question import Question
 from monge.types import Array
 
 WILLIAMS, PERM_BOTH, BOOTSTRAP = "Williams' test", "PERM-BOTH", "paired bootstrap"
@@ -81,7 +81,7 @@ def chosen_test(wanted: str, asked: Question | None) -> str:
     if wanted == "williams" and not fits:
         raise InvalidSetting("Williams' test is for Pearson's r of four scores or more; take perm-both or bootstrap")
     if not plain:
-        raise InvalidSetting("PERM-BOTH needs human scores; these are rankings: take bootstrap")
+        raise InvalidSetting("PERM-BOTH needs a human score of every item; these are rankings or pairs: take bootstrap")
     if asked is not None and not higher_is_better(asked.statistic):
         raise InvalidSetting(f"PERM-BOTH standardises scores, which leaves {asked.statistic} no scale: take bootstrap")
     return TESTS[wanted]

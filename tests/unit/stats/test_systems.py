@@ -81,3 +81,31 @@ def test_outliers_by_median_deviation():
         stats.outliers([1, 1, 1, 2])
     with pytest.raises(InvalidSetting, match="cutoff"):
         stats.outliers(human, cutoff=0)
+
+
+def test_pairs_without_a_common_segment_do_not_count():
+    scores = np.array([[3.0, 1.0, 2.0, 5.0], [1.0, 2.0, 0.0, 1.0], [2.0, 2.0, 2.0, 2.0]])
+    present = np.array([[1, 1, 1, 0], [1, 1, 1, 1], [0, 0, 0, 1]], dtype=bool)
+    two = stats.soft_pairwise_accuracy(scores[:2, :3], -scores[:2, :3])
+    found = stats.soft_agreement(scores, -scores, present=present)
+    assert found[0, 2] == found[2, 0] == -1
+    assert found[0, 1] == pytest.approx(two)
+    assert stats.soft_pairwise_accuracy(scores, -scores, present=present) == pytest.approx(
+        (found[0, 1] + found[1, 2]) / 2
+    )
+    with pytest.raises(stats.UndefinedError, match="in common"):
+        stats.soft_pairwise_accuracy(scores, scores, present=np.eye(3, 4, dtype=bool))
+    with pytest.raises(Misaligned, match="present"):
+        stats.better_than(scores, present=present[:, :2])
+
+
+def test_values_that_are_not_present_do_not_matter():
+    generator = np.random.default_rng(3)
+    scores, present = generator.normal(size=(4, 30)), generator.random((4, 30)) < 0.6
+    other = np.where(present, scores, 100 * generator.normal(size=(4, 30)))
+    assert np.array_equal(stats.better_than(scores, present=present), stats.better_than(other, present=present))
+    both = present[0] & present[1]
+    alone = stats.better_than(scores[:2, both][:, :9])
+    some = np.zeros_like(present)
+    some[:, np.flatnonzero(both)[:9]] = True
+    assert stats.better_than(scores, present=some, resamples=4000)[0, 1] == pytest.approx(alone[0, 1], abs=0.03)

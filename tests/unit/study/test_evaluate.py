@@ -107,7 +107,7 @@ def test_systems_are_judged_by_their_mean(tmp_path):
     found = evaluate("table", table, ["rouge1"], level="system", statistic=["pearson", "acc23"], resampling=FAST)
     assert [(one.level, one.statistic, one.groups["one"].n) for one in found.agreements] == [
         ("system", "pearson", 5),
-        ("system", "acc23", 5),
+        ("system", "pairwise_accuracy", 5),
     ]
 
 
