@@ -67,6 +67,7 @@ def main() -> None:
         all_of_it = seconds("sensitivity", "wmt17", *where, *asked, "--factor", factors, *form)
         found = json.loads(study.read_text("utf-8"))["sensitivity"]
     figures = {
+        "metric": given.metric,
         "segments": segments,
         "distinct_texts": distinct,
         "settings": found["settings"],

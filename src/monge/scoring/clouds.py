@@ -99,7 +99,10 @@ def build(
 def _means(vectors: Tensor, groups: Sequence[tuple[int, ...]]) -> Tensor:
     """Mean vector of each group of positions: [pieces, d] -> [units, d]."""
     if any(len(group) > 1 for group in groups):
-        return torch.stack([vectors[list(group)].mean(0) for group in groups])
+        owners = torch.tensor([k for k, group in enumerate(groups) for _ in group])
+        members = vectors[torch.tensor([position for group in groups for position in group])]
+        sizes = torch.tensor([len(group) for group in groups], dtype=vectors.dtype)
+        return vectors.new_zeros(len(groups), vectors.shape[1]).index_add_(0, owners, members) / sizes.unsqueeze(1)
     first, last = groups[0][0], groups[-1][0]
     if last - first == len(groups) - 1:  # nothing left out between: a view
         return vectors[first : last + 1]
@@ -145,26 +148,28 @@ def _joined(
     average: sum w e / (sum w + epsilon); sum: sum w e; mean, max, first: of the vectors alone.
     """
     spans = windows(len(points), units.ngram)
-    mass = torch.tensor(weights, dtype=torch.float64)
-    vectors = [_join(points[start:end].double(), mass[start:end], units.join, epsilon) for start, end in spans]
+    width = spans[0][1]  # all are as wide as the first, which starts at 0
+    mass = torch.tensor(weights, dtype=torch.float64).unfold(0, width, 1)
     behind = members or [(index,) for index in range(len(points))]
     return (
-        torch.stack(vectors),
+        _join(points.double().unfold(0, width, 1), mass, units.join, epsilon),
         [sum(weights[start:end]) for start, end in spans],
         [[unit for one in behind[start:end] for unit in one] for start, end in spans],
     )
 
 
 def _join(points: Tensor, mass: Tensor, how: str, epsilon: float) -> Tensor:
+    """One vector a window: points [windows, d, width] with mass [windows, width] -> [windows, d]."""
     if how == "max":
-        return points.amax(0)
+        return points.amax(2)
     if how == "first":
-        return points[0]
-    total = mass.sum() + epsilon
-    if how == "mean" or (how == "average" and float(total) == 0):
-        return points.mean(0)
-    weighted = (mass.unsqueeze(1) * points).sum(0)
-    return weighted if how == "sum" else weighted / total
+        return points[:, :, 0]
+    weighted = (mass.unsqueeze(1) * points).sum(2)
+    if how == "sum":
+        return weighted
+    total = mass.sum(1, keepdim=True) + epsilon
+    even = total == 0 if how == "average" else torch.ones_like(total, dtype=torch.bool)
+    return torch.where(even, points.mean(2), weighted / total)
 
 
 def origin(like: Placed) -> Placed:
