@@ -182,6 +182,7 @@ def bind(name: str, spec: Spec, *, model: str = "auto", device: str = "auto", on
     """A spec with its encoder; `model` fills in where the spec says `auto`. A lexical one needs none."""
     if isinstance(spec, LexicalSpec):
         return Metric(Lexical(spec))
+    from monge.scoring.fluency import language_model
     from monge.scoring.prepared import prepare
 
     if isinstance(spec, BlendSpec):
@@ -191,7 +192,7 @@ def bind(name: str, spec: Spec, *, model: str = "auto", device: str = "auto", on
     wanted = spec.encoder.model if spec.encoder.model != "auto" else model
     settings = {"precision": spec.encoder.precision, "unknown": spec.encoder.unknown}
     encoder = encoder_for(wanted, device=device, online=online, **settings)
-    return Metric(prepare(name, spec, encoder))
+    return Metric(prepare(name, spec, encoder, language_model(spec, device=device, online=online)))
 
 
 def score(
@@ -331,7 +332,7 @@ def replay(
 ) -> tuple[Metric, dict[str, str]]:
     """The metric a signature describes, and the statistics digests it must meet; refuses other weights.
 
-    `settings` may name again what a signature cannot carry: a stopword file.
+    `settings` may name again what a signature cannot carry: a stopword file, where a language model lies.
     """
     from monge.text import stopwords
 
@@ -340,7 +341,7 @@ def replay(
         if settings:
             raise UsageError(f"{said.metric} compares words, not vectors: it has no {settings[0].partition('=')[0]!r}")
         return bind(said.metric, said.spec), dict(said.stats)
-    other = next((one for one in settings if not one.startswith("units.stopwords=")), None)
+    other = next((one for one in settings if not one.startswith(("units.stopwords=", "fluency.model="))), None)
     if other is not None:
         raise UsageError(f"a signature says every setting: {other!r} would compute something else; give -m and --set")
     spec = said.spec.changed(settings)
@@ -352,13 +353,13 @@ def replay(
     except InvalidSetting as error:
         raise StatisticsMismatch(f"the signature does not fit {wanted}: {error}") from None
     bound = metric.prepared
-    encoder = (
-        next(iter(bound.parts.values())) if isinstance(bound, Blended) else metric.of_vectors("replay")
-    ).reader.encoder
+    first = next(iter(bound.parts.values())) if isinstance(bound, Blended) else metric.of_vectors("replay")
+    encoder, spoken = first.reader.encoder, first.language_model
     for what, now, was in (
         ("weights", encoder.weights_digest[:8], said.weights),
         ("tokenizer", encoder.tokenizer_digest[:8], said.tokenizer),
         ("stopwords", stopwords.digest(one.units.stopwords), said.stopwords),
+        ("language model's weights", "" if spoken is None else spoken.digest, said.language_model),
     ):
         if now != was:
             raise StatisticsMismatch(f"the signature's {what} are {was or 'none'}, {encoder.name} has {now or 'none'}")

@@ -10,6 +10,7 @@ from torch import Tensor
 from monge.errors import DataError
 from monge.scoring import clouds
 from monge.scoring.clouds import VANISHED, Placed, Text
+from monge.scoring.fluency import fluencies, spoken
 from monge.scoring.measure import (
     PLAN,
     PRECISION,
@@ -135,7 +136,9 @@ def explained(metric: Prepared, segment: Segment, stats: CorpusStats | None) -> 
     metric.check_stats(stats)
     pair = texts_of(metric, segment, stats, Windows([metric]))
     found = explain_pair(metric, segment, pair, signed(metric, stats))
-    scaled = metric.scaled({"score": found.score, **found.parts}, stats)
+    likely = fluencies(metric, [segment.hypothesis])
+    parts = spoken(metric, {"score": found.score, **found.parts}, likely, segment.hypothesis)
+    scaled = metric.scaled(parts, stats)
     return replace(found, score=scaled.pop("score"), parts=scaled, flags=(*flags, *found.flags))
 
 

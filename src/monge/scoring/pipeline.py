@@ -14,6 +14,7 @@ from monge.encode.protocol import Request
 from monge.kernels.remap import linear_map
 from monge.scoring import clouds
 from monge.scoring.clouds import VANISHED, Placed, Text
+from monge.scoring.fluency import fluencies, spoken
 from monge.scoring.measure import Parts, measure, own_values
 from monge.scoring.prepared import HYPOTHESES, REFERENCES, Prepared, Reader
 from monge.scoring.references import combined
@@ -115,9 +116,11 @@ def score_window(
     for metric in metrics:
         made = _Clouds(metric, read[metric.reader], rows, stats, selections.by(metric))
         rule, higher = metric.spec.references.name, metric.raw.higher_is_better
+        likely = fluencies(metric, [row.hypothesis for row in rows])
         scores = []
         for index, parts in enumerate(_scores(metric, rows, made)):
             merged, winner = combined(parts, rule, higher_is_better=higher)
+            merged = spoken(metric, merged, likely, rows[index].hypothesis)
             merged = metric.scaled(merged, stats(metric, rows[index].system))
             scores.append(SegmentScore(merged, winner, made.flags(index)))
         results.append(scores)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from monge.encode.protocol import Encoder, Request
@@ -19,6 +20,9 @@ from monge.text import stopwords
 from monge.text.idf import weight
 from monge.text.overlong import fitted
 from monge.types import CorpusStats, DocumentCounts, Tokens, VectorSum
+
+if TYPE_CHECKING:
+    from monge.encode.causal import CausalModel
 
 SCORES = ("score", "precision", "recall", "f1", "f")
 REFERENCES, HYPOTHESES = "references", "hypotheses"
@@ -58,6 +62,7 @@ class Prepared:
     request: Request
     stopwords: Set[str]
     bounds: Bounds
+    language_model: CausalModel | None = None
 
     @property
     def space(self) -> str:
@@ -68,8 +73,8 @@ class Prepared:
 
     @property
     def key(self) -> str:
-        """What identifies the scores of a pair: the reader, the weights and every axis but references and scale."""
-        left_out = ("encoder", "references", "scale")
+        """What identifies the transport of a pair: the reader, the weights and every axis that has a say in it."""
+        left_out = ("encoder", "references", "scale", "fluency")
         axes = "|".join(f"{axis}:{text}" for axis, text in self.spec.written().items() if axis not in left_out)
         encoder = self.reader.encoder
         return f"{self.reader.key}|{encoder.weights_digest[:8]}/{encoder.precision}|{axes}"
@@ -182,8 +187,8 @@ def _request(layers: Layers, depth: int, *, unit_layers: bool) -> Request:
     return Request(numbers(layers, depth), layers.pool, layers.exponents, early)
 
 
-def prepare(name: str, spec: MetricSpec, encoder: Encoder) -> Prepared:
-    """Bind a metric to an encoder: layers and length become numbers."""
+def prepare(name: str, spec: MetricSpec, encoder: Encoder, language_model: CausalModel | None = None) -> Prepared:
+    """Bind a metric to an encoder, and to its language model if it has one: layers and length become numbers."""
     check(spec)
     layers = concrete(spec.layers, encoder.name, encoder.depth)
     longest = min(spec.encoder.max_length or encoder.longest, encoder.longest)
@@ -196,4 +201,5 @@ def prepare(name: str, spec: MetricSpec, encoder: Encoder) -> Prepared:
         request=_request(layers, encoder.depth, unit_layers=spec.normalise.layers),
         stopwords=stopwords.load(spec.units.stopwords),
         bounds=bounds(spec),
+        language_model=language_model,
     )

@@ -120,6 +120,7 @@ def signature(metric: Prepared, stats: CorpusStats) -> Signature:
         ModelIdentity(encoder.name, encoder.weights_digest, encoder.tokenizer_digest),
         stats=stats_digests(metric, stats),
         stopwords=stopwords.digest(metric.spec.units.stopwords),
+        language_model="" if metric.language_model is None else metric.language_model.digest,
     )
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from monge.errors import InvalidSetting
-from monge.spec.metric import MetricSpec
+from monge.spec.metric import OPTIONAL, MetricSpec
 from monge.spec.rows import BERTSCORE, RAW, SBERT, WMD
 from monge.spec.rules import check
 
@@ -29,6 +29,8 @@ class BlendSpec:
             first, dot, rest = change.partition(".")
             if "scale" in change.partition("=")[0].split("."):
                 raise InvalidSetting(f"{change!r}: a blend scales its parts by fitted ranges, by nothing else")
+            if "fluency" in change.partition("=")[0].split("."):
+                raise InvalidSetting(f"{change!r}: a blend has no language model; a metric of its own has one")
             named = bool(dot) and first in parts
             if named and rest.partition("=")[0].partition(".")[0] == "encoder":
                 raise InvalidSetting(f"{change!r}: the parts share one encoder; set {rest.partition('=')[0]} for all")
@@ -47,7 +49,7 @@ class BlendSpec:
                 f"{name}.{axis}": text
                 for name, spec in self.parts.items()
                 for axis, text in spec.written().items()
-                if axis != "encoder"
+                if axis not in ("encoder", *OPTIONAL)
             },
         }
 

@@ -11,6 +11,7 @@ from monge.spec.codec import read_part, set_field, show_part
 from monge.spec.parts import (
     AXES,
     Encoder,
+    Fluency,
     Ground,
     Layers,
     Normalise,
@@ -23,6 +24,9 @@ from monge.spec.parts import (
 )
 
 _LAYERS, _UNITS, _BEST, _ENCODER, _RAW = Layers(), Units(), References("max"), Encoder(), Scale("raw")
+_SILENT = Fluency("none")
+OPTIONAL = ("fluency",)
+"""Axes that a signature names only where something is chosen on them."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +44,7 @@ class MetricSpec:
     references: References = _BEST
     encoder: Encoder = _ENCODER
     scale: Scale = _RAW
+    fluency: Fluency = _SILENT
 
     def part(self, axis: str) -> Part:
         """The part on an axis."""

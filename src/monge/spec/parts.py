@@ -277,6 +277,23 @@ class Baseline(Scale):
     lang: str = setting("en", NAME)
 
 
+@dataclass(frozen=True)
+class Fluency(Part):
+    """Nothing is added to the score (none)."""
+
+
+@dataclass(frozen=True)
+class LanguageModel(Fluency):
+    """Weight times how likely a causal language model finds the hypothesis (XMoverScore).
+
+    nll: the mean log-likelihood of its pieces, the published form; probability: e to that, one over the perplexity.
+    """
+
+    model: str = setting("none", NAME)
+    weight: float = setting(0.1, POSITIVE)
+    form: str = setting("nll", choice("nll", "probability"))
+
+
 def _table(*parts: Part) -> dict[str, Part]:
     return {part.name: part for part in parts}
 
@@ -317,4 +334,5 @@ AXES: Mapping[str, Mapping[str, Part]] = {
     ),
     "references": _table(*(References(name) for name in ("max", "mean", "first", "max-each"))),
     "scale": _table(Scale("raw"), Scale("unit"), Baseline("baseline")),
+    "fluency": _table(Fluency("none"), LanguageModel("lm")),
 }

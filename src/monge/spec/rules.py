@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import exp, inf, isfinite, sqrt
 
 from monge.errors import InvalidSetting
 from monge.spec.metric import MetricSpec
-from monge.spec.parts import Baseline, Cosine, Objective, Ordered, SelfNormalised, Tempered
+from monge.spec.parts import Baseline, Cosine, LanguageModel, Objective, Ordered, SelfNormalised, Tempered
 
 DISTANCES = ("euclidean", "sqeuclidean", "manhattan")
 
@@ -33,6 +33,8 @@ def check(spec: MetricSpec) -> None:
         )
     if spec.units.phrases:
         _check_phrases(spec)
+    if isinstance(spec.fluency, LanguageModel):
+        _check_fluency(spec, spec.fluency)
     wants_entropy = isinstance(readout, Objective) or (
         isinstance(readout, SelfNormalised) and readout.of == "objective"
     )
@@ -43,6 +45,17 @@ def check(spec: MetricSpec) -> None:
         )
     if isinstance(transport, Tempered) and transport.sweeps == 0 and transport.slack in ((0.0, inf), (inf, 0.0)):
         raise InvalidSetting("transport.slack with one side free converges in one sweep: set transport.sweeps=1")
+
+
+def _check_fluency(spec: MetricSpec, part: LanguageModel) -> None:
+    """A language model must be named, and likely texts must score higher."""
+    if part.model == "none":
+        raise InvalidSetting("fluency=lm needs a causal language model: fluency.model=DIRECTORY|NAME")
+    if not raw_bounds(spec).higher_is_better or isinstance(spec.scale, Baseline):
+        raise InvalidSetting(
+            f"fluency=lm adds a likelihood to a similarity: it does not go with readout={spec.readout.name} "
+            f"and scale={spec.scale.name}; take a readout that is higher for better, and scale=raw or unit"
+        )
 
 
 def _check_phrases(spec: MetricSpec) -> None:
@@ -130,7 +143,18 @@ def in_unit(value: float, raw: Bounds) -> float:
 
 
 def raw_bounds(spec: MetricSpec) -> Bounds:
-    """The range of a spec's scores before they are scaled."""
+    """The range of a spec's scores before they are scaled; `best` and `worst` are those of its transport.
+
+    A language model adds up to 0 to a score (nll), or up to its weight (probability).
+    """
+    found, part = _transport_bounds(spec), spec.fluency
+    if not isinstance(part, LanguageModel):
+        return found
+    likely = part.form == "probability"
+    return replace(found, low=found.low if likely else -inf, high=found.high + (part.weight if likely else 0.0))
+
+
+def _transport_bounds(spec: MetricSpec) -> Bounds:
     low, high = _similarity(spec)
     far, apart = _distance(spec)
     near = min(0.0, 1.0 - high) if spec.ground.name not in DISTANCES else 0.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from importlib.metadata import version
@@ -12,8 +13,8 @@ from monge.errors import MongeError, StatisticsMismatch
 from monge.spec.blend import BLENDS, BlendSpec
 from monge.spec.codec import read_part, show_part, split_changes
 from monge.spec.lexical import LEXICAL, LexicalSpec
-from monge.spec.metric import MetricSpec
-from monge.spec.parts import AXES, Encoder, Idf
+from monge.spec.metric import OPTIONAL, MetricSpec
+from monge.spec.parts import AXES, Encoder, Idf, LanguageModel
 from monge.spec.presets import Spec, row
 from monge.types import Signature
 
@@ -25,6 +26,7 @@ _ENCODER_KEYS = {
     "prefix": "prefix",
     "unknown": "unknown",
 }
+_WRITTEN = tuple(axis for axis in AXES if axis not in ("encoder", *OPTIONAL))
 FILE = "file"
 
 
@@ -38,15 +40,21 @@ class ModelIdentity:
 
 
 def sign(
-    name: str, spec: MetricSpec, model: ModelIdentity, *, stats: Mapping[str, str], stopwords: str = ""
+    name: str,
+    spec: MetricSpec,
+    model: ModelIdentity,
+    *,
+    stats: Mapping[str, str],
+    stopwords: str = "",
+    language_model: str = "",
 ) -> Signature:
-    """The signature of a concrete spec; `stats` are digests by kind, `stopwords` the hash of the list."""
+    """The signature of a concrete spec; `stats` are digests by kind, the last two hashes of what the spec names."""
     encoder = dict(part.split("=", 1) for part in show_part(spec.encoder).split(","))
     fields = [("metric", name), ("model", f"{model.name}#{model.weights[:8]}"), ("tokenizer", model.tokenizer[:8])]
     fields += [(key, encoder[field]) for key, field in _ENCODER_KEYS.items()]
-    for axis in AXES:
-        if axis != "encoder":
-            fields.append((axis, _signed(spec, axis, stopwords)))
+    digests = {"units": stopwords, "fluency": language_model}
+    chosen = [axis for axis in OPTIONAL if spec.part(axis).name != "none"]
+    fields += [(axis, _signed(spec, axis, digests.get(axis, ""))) for axis in (*_WRITTEN, *chosen)]
     fields.append(("stats", ",".join(f"{kind}={digest}" for kind, digest in stats.items()) or "none"))
     fields.append(("monge", version("monge")))
     return Signature(tuple(fields))
@@ -63,18 +71,24 @@ def sign_blend(name: str, parts: Mapping[str, Signature], stats: Mapping[str, st
     """The signature of a blend: what its parts share, each part's axes under its name, and the fitted ranges."""
     first = next(iter(parts.values()))
     shared = [(key, value) for key, value in first.fields if key in _SHARED_KEYS]
-    own = [(f"{part}.{axis}", said[axis]) for part, said in parts.items() for axis in AXES if axis != "encoder"]
+    own = [(f"{part}.{axis}", said[axis]) for part, said in parts.items() for axis in _WRITTEN]
     digests = ",".join(f"{kind}={digest}" for kind, digest in stats.items()) or "none"
     return Signature((("metric", name), *shared, *own, ("stats", digests), ("monge", version("monge"))))
 
 
-def _signed(spec: MetricSpec, axis: str, stopwords: str) -> str:
+def _signed(spec: MetricSpec, axis: str, digest: str) -> str:
     if axis == "units" and spec.units.stopwords != "none":
-        named = f"{Path(spec.units.stopwords).name.replace('#', '_')}#{stopwords}"
-        return show_part(replace(spec.units, stopwords=named))
+        return show_part(replace(spec.units, stopwords=_marked(spec.units.stopwords, digest)))
+    if isinstance(spec.fluency, LanguageModel) and axis == "fluency":
+        return show_part(replace(spec.fluency, model=_marked(spec.fluency.model, digest)))
     if axis == "weights" and isinstance(spec.weights, Idf) and not named_corpus(spec.weights.corpus):
         return show_part(replace(spec.weights, corpus=FILE))
     return show_part(spec.part(axis))
+
+
+def _marked(file: str, digest: str) -> str:
+    """The name of a file or directory without its path, and the hash of what is in it."""
+    return f"{re.sub('[#|,=()]', '_', Path(file).name)}#{digest}"
 
 
 def named_corpus(corpus: str) -> bool:
@@ -96,6 +110,7 @@ class Parsed:
     stopwords: str
     stats: Mapping[str, str]
     monge: str
+    language_model: str = ""
 
 
 def parse(line: str) -> Parsed:
@@ -110,7 +125,7 @@ def parse(line: str) -> Parsed:
         "model",
         "tokenizer",
         *_ENCODER_KEYS,
-        *(axis for axis in AXES if axis != "encoder"),
+        *_WRITTEN,
         "stats",
         "monge",
     ]
@@ -119,7 +134,7 @@ def parse(line: str) -> Parsed:
         if key not in keys:
             raise StatisticsMismatch(f"the signature lacks {key!r}")
     for key in keys:
-        if key not in expected:
+        if key not in (*expected, *OPTIONAL):
             raise StatisticsMismatch(f"the signature has an unknown key {key!r}")
     try:
         return _parsed(signature)
@@ -134,14 +149,18 @@ def _parsed(signature: Signature) -> Parsed:
     text = ",".join(f"{field}={signature[key]}" for key, field in _ENCODER_KEYS.items() if key != "prefix")
     encoder = read_part("encoder", f"{text},prefix={signature['prefix']}")
     assert isinstance(encoder, Encoder)
-    chosen: dict[str, Any] = {axis: read_part(axis, signature[axis]) for axis in AXES if axis != "encoder"}
+    said = [axis for axis in (*_WRITTEN, *OPTIONAL) if signature.get(axis)]
+    chosen: dict[str, Any] = {axis: read_part(axis, signature[axis]) for axis in said}
     spec: MetricSpec = replace(row(signature["metric"]).spec, encoder=replace(encoder, model=model), **chosen)
     name, mark, words = spec.units.stopwords.partition("#")
     if mark:
         spec = replace(spec, units=replace(spec.units, stopwords=name))
-    return Parsed(
-        signature["metric"], spec, weights, signature["tokenizer"], words, _stats(signature), signature["monge"]
-    )
+    spoken = ""
+    if isinstance(spec.fluency, LanguageModel):
+        model, _, spoken = spec.fluency.model.rpartition("#")
+        spec = replace(spec, fluency=replace(spec.fluency, model=model))
+    stats, version_said = _stats(signature), signature["monge"]
+    return Parsed(signature["metric"], spec, weights, signature["tokenizer"], words, stats, version_said, spoken)
 
 
 def _stats(signature: Signature) -> dict[str, str]:

@@ -7,6 +7,7 @@ import pytest
 from monge.errors import InvalidSetting, StatisticsMismatch
 from monge.spec.codec import settable, show_part
 from monge.spec.layers import automatic, concrete, numbers
+from monge.spec.metric import OPTIONAL
 from monge.spec.parts import AXES, Layers
 from monge.spec.presets import PRESETS, row
 from monge.spec.signature import ModelIdentity, difference, parse, sign
@@ -212,5 +213,6 @@ def test_every_axis_stands_in_the_signature():
     fields = dict(Signature.parse(GOOD).fields)
     spec = with_model(row("twmd").spec)
     for axis in AXES:
-        if axis != "encoder":
+        if axis not in ("encoder", *OPTIONAL):
             assert fields[axis] == show_part(spec.part(axis))
+    assert not set(OPTIONAL) & set(fields), "what is left out is named only where it is chosen"
