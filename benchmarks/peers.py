@@ -66,20 +66,12 @@ class PlainMoverScore:
         return scores
 
 
-def sinkhorn_loop(problems: list[np.ndarray], temperature: float) -> list[float]:
-    """POT's `sinkhorn2` on similarities as costs, one problem at a time, one sweep."""
-    found = []
-    for cost in problems:
-        n, m = cost.shape
-        plan = ot.sinkhorn(
-            np.full(n, 1 / n),
-            np.full(m, 1 / m),
-            cost,
-            temperature,
-            numItermax=1,
-            stopThr=0,
-            warn=False,
-            method="sinkhorn",
-        )
-        found.append(float((plan * cost).sum()))
-    return found
+def twmd_loop(pairs: list[tuple[np.ndarray, np.ndarray]], temperature: float) -> list[float]:
+    """Vectors [n, d], [m, d] -> the transported similarity, one pair at a time, as POT's manual does it."""
+    return [1 - sinkhorn_value(ot.dist(x, y, metric="cosine"), temperature) for x, y in pairs]
+
+
+def sinkhorn_value(cost: np.ndarray, temperature: float) -> float:
+    """<P, cost> of POT's `sinkhorn2` after one sweep, uniform masses."""
+    a, b = (np.full(size, 1 / size) for size in cost.shape)
+    return float(ot.sinkhorn2(a, b, cost.astype(np.float64), temperature, numItermax=1, stopThr=0, warn=False))

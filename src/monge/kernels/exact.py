@@ -36,21 +36,33 @@ def exact(problem: Problem, *, excess: Tensor | None = None) -> Plan:
     through the cost alone, as the envelope theorem wants. Shapes: [b, n, m].
     """
     check(problem)
-    cost = problem.cost.detach().to("cpu", torch.float64).numpy()
-    source = problem.hypothesis.detach().to("cpu", torch.float64).numpy()
-    target = problem.reference.detach().to("cpu", torch.float64).numpy()
+    cost, source, target = (
+        part.detach().to("cpu", torch.float64).numpy() for part in (problem.cost, problem.hypothesis, problem.reference)
+    )
+    sums = source.cumsum(1)[:, -1], target.cumsum(1)[:, -1]  # one by one: to the bit the same with more padding
+    gaps: list[float] = (sums[0] - sums[1]).tolist()
+    if excess is None:
+        _check_equal(*sums)
+        target = target * (sums[0] / sums[1])[:, None]
+    extra = [None] * len(cost) if excess is None else excess.tolist()
     plans = np.zeros_like(cost)
-    rows, columns = _reach(source), _reach(target)
-    for index, (n, m) in enumerate(zip(rows, columns, strict=True)):
-        extra = None if excess is None else float(excess[index])
+    for index, (n, m) in enumerate(zip(_reach(source), _reach(target), strict=True)):
         if n and m:  # all mass stands at the front
-            plans[index, :n, :m] = _solve(source[index, :n], target[index, :m], cost[index, :n, :m], extra)
+            one = source[index, :n], target[index, :m], cost[index, :n, :m]
+            plans[index, :n, :m] = _solve(*one, gaps[index], extra[index])
         else:
-            some = np.ix_(np.flatnonzero(source[index]), np.flatnonzero(target[index]))
-            plans[index][some] = _solve(
-                source[index][some[0][:, 0]], target[index][some[1][0]], cost[index][some], extra
-            )
+            rows, columns = np.flatnonzero(source[index]), np.flatnonzero(target[index])
+            some = np.ix_(rows, columns)
+            one = source[index, rows], target[index, columns], cost[index][some]
+            plans[index][some] = _solve(*one, gaps[index], extra[index])
     return Plan(torch.from_numpy(plans).to(problem.cost))
+
+
+def _check_equal(source: Array, target: Array) -> None:
+    far = np.flatnonzero(np.abs(source - target) > 1e-9)
+    if len(far):
+        one, other = source[far[0]], target[far[0]]
+        raise InvalidProblem(f"a transport problem has unequal masses: {one:.9g} and {other:.9g}")
 
 
 def _reach(mass: Array) -> list[int]:
@@ -62,22 +74,17 @@ def _reach(mass: Array) -> list[int]:
     return found
 
 
-def _solve(a: Array, b: Array, cost: Array, excess: float | None) -> Array:
-    gap = a.sum() - b.sum()
-    if abs(gap) > 1e-9 and excess is None:
-        raise InvalidProblem(f"a transport problem has unequal masses: {a.sum():.9g} and {b.sum():.9g}")
+def _solve(a: Array, b: Array, cost: Array, gap: float, excess: float | None) -> Array:
+    """The flows [n, m] of one problem; a gap of a's total over b's goes to a bin of its own at the excess cost."""
     n, m = cost.shape
-    if abs(gap) > 0 and excess is not None:  # a bin that takes the heavier side's surplus at the excess cost
-        if gap > 0:
-            b, cost = np.append(b, gap), np.column_stack([cost, np.full(n, excess)])
-        else:
-            a, cost = np.append(a, -gap), np.vstack([cost, np.full(m, excess)])
-    else:
-        b = b * (a.sum() / b.sum())
+    if gap > 0 and excess is not None:
+        b, cost = np.append(b, gap), np.column_stack([cost, np.full(n, excess)])
+    elif gap < 0 and excess is not None:
+        a, cost = np.append(a, -gap), np.vstack([cost, np.full(m, excess)])
     plan, _, _, _, code = _solver()(a, b, np.ascontiguousarray(cost), MOST_PIVOTS, 1)
     if code != _OPTIMAL:
         raise InvalidProblem(f"exact transport did not finish (solver code {code}, {n} x {m} units)")
-    solved: Array = np.asarray(plan)[:n, :m]
+    solved: Array = plan[:n, :m]
     return solved
 
 

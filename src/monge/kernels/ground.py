@@ -6,11 +6,12 @@ manhattan) similarity = -cost. The sign of every formula downstream rests on thi
 
 from __future__ import annotations
 
+from math import isfinite
+
 import torch
 from torch import Tensor
 
 from monge.errors import InvalidProblem
-from monge.kernels.pooling import unit
 from monge.types import Cloud, Problem
 
 
@@ -20,30 +21,37 @@ def between(hypothesis: Cloud, reference: Cloud, *, ground: str, clip: bool = Fa
     Weights become masses: w / (sum w + epsilon). `clip` raises negative similarities to 0.
     """
     x, y = hypothesis.vectors, reference.vectors
-    if ground in ("cosine", "dot", "dot2"):
-        similarity = _product(x, y, ground).to(hypothesis.weights.dtype)
-        similarity = similarity.clamp_min(0) if clip else similarity
-        cost = 1 - similarity
-    else:
-        cost = _distance(x, y, ground)
-        similarity = -cost
     present = hypothesis.present.unsqueeze(2) & reference.present.unsqueeze(1)
-    problem = Problem(
-        cost=cost.masked_fill(~present, 0),
-        similarity=similarity.masked_fill(~present, 0),
+    if ground in ("cosine", "dot", "dot2"):
+        similarity = _product(x, y, ground, hypothesis.weights.dtype).masked_fill(~present, 0)
+        similarity = similarity.clamp_min(0) if clip else similarity
+        cost = present.to(similarity) - similarity
+    else:
+        cost = _distance(x, y, ground).masked_fill(~present, 0)
+        similarity = -cost
+    _check_costs(cost)
+    return Problem(
+        cost=cost,
+        similarity=similarity,
         hypothesis=masses(hypothesis, epsilon),
         reference=masses(reference, epsilon),
         present=present,
     )
-    check(problem)
-    return problem
 
 
-def _product(x: Tensor, y: Tensor, ground: str) -> Tensor:
+def _product(x: Tensor, y: Tensor, ground: str, dtype: torch.dtype) -> Tensor:
+    """Inner products of the vectors; under cosine divided by their lengths: less work than dividing the vectors."""
+    product = (x @ y.transpose(1, 2)).to(dtype)
     if ground == "cosine":
-        return (unit(x) @ unit(y).transpose(1, 2)).clamp(-1, 1)  # rounding may not leave the range
-    product = x @ y.transpose(1, 2)
+        product = product / (_lengths(x).to(dtype).unsqueeze(2) * _lengths(y).to(dtype).unsqueeze(1))
+        return product.clamp(-1, 1)  # rounding may not leave the range
     return product.square() if ground == "dot2" else product
+
+
+def _lengths(vectors: Tensor) -> Tensor:
+    """|v|, and 1 for a zero vector, whose products are 0: [b, n, d] -> [b, n]."""
+    length = torch.linalg.vector_norm(vectors, dim=-1)
+    return torch.where(length > 0, length, 1.0)
 
 
 def _distance(x: Tensor, y: Tensor, ground: str) -> Tensor:
@@ -56,26 +64,35 @@ def _distance(x: Tensor, y: Tensor, ground: str) -> Tensor:
 
 def masses(cloud: Cloud, epsilon: float = 0.0) -> Tensor:
     """Weights of the present units divided by (their sum + epsilon): [b, n]."""
-    weights = torch.where(cloud.present, cloud.weights, torch.zeros_like(cloud.weights))
+    weights = torch.where(cloud.present, cloud.weights, 0.0)
     total = weights.sum(1, keepdim=True)
-    if not bool(torch.isfinite(total).all()):
+    if not _finite(total):
         raise InvalidProblem("a transport problem has weights that are not finite")
-    if bool((weights < 0).any()):
+    if not float(weights.detach().min()) >= 0:
         raise InvalidProblem("a transport problem has negative weights")
-    if bool((total <= 0).any()):
+    if not float(total.detach().min()) > 0:
         raise InvalidProblem("a transport problem has no mass")
     return weights / (total + epsilon)
 
 
 def check(problem: Problem) -> None:
     """Raise InvalidProblem where an entry is NaN or infinite, or a mass is negative or missing."""
-    if not bool(torch.isfinite(problem.cost).all() & torch.isfinite(problem.similarity).all()):
-        raise InvalidProblem("a transport problem has costs that are NaN or infinite")
+    _check_costs(problem.cost)
     for side, mass in (("hypothesis", problem.hypothesis), ("reference", problem.reference)):
-        if not bool(torch.isfinite(mass).all()) or bool((mass < 0).any()):
+        if not _finite(mass) or bool((mass < 0).any()):
             raise InvalidProblem(f"a transport problem has {side} masses that are negative, NaN or infinite")
         if bool((mass.sum(1) <= 0).any()):
             raise InvalidProblem(f"a transport problem has no {side} mass")
+
+
+def _check_costs(cost: Tensor) -> None:
+    if not _finite(cost):
+        raise InvalidProblem("a transport problem has costs that are NaN or infinite")
+
+
+def _finite(values: Tensor) -> bool:
+    """Whether no entry is NaN or infinite: their sum tells at once, but for one that overflows."""
+    return isfinite(float(values.detach().sum())) or bool(torch.isfinite(values).all())
 
 
 def flipped(problem: Problem) -> Problem:

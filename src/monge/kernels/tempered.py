@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from math import inf
 
 import torch
@@ -46,12 +47,12 @@ def tempered(
     if any(not value >= 0 for value in slack):
         raise InvalidSetting(f"slack must be at least 0, got {slack}")
     keep = tuple(1.0 if value == inf else value / (value + temperature) for value in slack)
-    log_kernel = (-problem.cost / temperature).masked_fill(~problem.present, -inf)
-    rows = _Side(problem.hypothesis, keep[0], problem.present.any(2))
-    columns = _Side(problem.reference, keep[1], problem.present.any(1))
-    if sweeps and problem.cost.dtype == torch.float64 and float(problem.cost.detach().abs().max()) < SAFE * temperature:
-        coupling = _scaled(log_kernel, rows, columns, sweeps, reference_last)
+    rows = _Side(problem.hypothesis, keep[0], problem.present, 2)
+    columns = _Side(problem.reference, keep[1], problem.present, 1)
+    if sweeps and _safe(problem.cost, temperature):
+        coupling = _scaled((problem.cost * (-1 / temperature)).exp_(), rows, columns, sweeps, reference_last)
     else:
+        log_kernel = (-problem.cost / temperature).masked_fill(~problem.present, -inf)
         f, g = rows.start(), columns.start()
         for _ in range(sweeps or 2):
             f, g = _sweep(log_kernel, rows, columns, f, g, reference_last)
@@ -62,12 +63,17 @@ def tempered(
     return Plan(coupling.masked_fill(problem.cost >= mask, 0) if mask < inf else coupling)
 
 
-def _scaled(log_kernel: Tensor, rows: _Side, columns: _Side, sweeps: int, reference_last: bool) -> Tensor:
+def _safe(cost: Tensor, temperature: float) -> bool:
+    """Whether exp(-cost / temperature) keeps its digits without logarithms."""
+    least, most = torch.aminmax(cost.detach())
+    return cost.dtype == torch.float64 and max(float(most), -float(least)) < SAFE * temperature
+
+
+def _scaled(kernel: Tensor, rows: _Side, columns: _Side, sweeps: int, reference_last: bool) -> Tensor:
     """The same sweeps on the kernel itself: two matrix products each instead of two logsumexps.
 
-    u = (mass / K v)^keep, v = (mass / K' u)^keep, P = u K v.
+    u = (mass / K v)^keep, v = (mass / K' u)^keep, P = u K v. What takes no part has u = 0 or v = 0.
     """
-    kernel = torch.exp(log_kernel)
     u, v = rows.scale(), columns.scale()
     for _ in range(sweeps):
         if reference_last:
@@ -101,27 +107,31 @@ class _Shift:
 
 
 class _Side:
-    """One marginal: its log masses [b, k] and how strongly it is kept (1 = rigid, 0 = free)."""
+    """One marginal: its masses [b, k] and how strongly it is kept (1 = rigid, 0 = free)."""
 
-    def __init__(self, mass: Tensor, keep: float, present: Tensor) -> None:
-        self.keep = keep
-        # a unit without mass takes part only where its side is free
-        self.live = present & (mass > 0) if keep > 0 else present
-        self.log_mass = torch.where(self.live & (mass > 0), mass, torch.ones_like(mass)).log()
+    def __init__(self, mass: Tensor, keep: float, present: Tensor, other: int) -> None:
+        self.mass, self.keep = mass, keep
+        # a unit without mass takes part only where its side is free, and what is absent has none
+        self.live = mass > 0 if keep > 0 else present.any(other)
+
+    @cached_property
+    def log_mass(self) -> Tensor:
+        """Ln mass, and 0 for a unit without mass."""
+        return torch.where(self.live & (self.mass > 0), self.mass, 1.0).log()
 
     def start(self) -> Tensor:
-        return self.fit(torch.zeros_like(self.log_mass), scale=1.0 if self.keep > 0 else 0.0)
+        return self.fit(torch.zeros_like(self.mass), scale=1.0 if self.keep > 0 else 0.0)
 
     def scale(self) -> Tensor:
         """The scaling at the start: the masses, or 1 where this side is free; 0 for what takes no part."""
-        return (self.log_mass.exp() if self.keep > 0 else torch.ones_like(self.log_mass)) * self.live
+        return self.mass if self.keep > 0 else self.live.to(self.mass)
 
     def rescaled(self, reach: Tensor) -> Tensor:
         """The scaling that fits this side to what reaches it: (mass / reach)^keep."""
         if self.keep == 0:
             return self.scale()
-        ratio = self.log_mass.exp() / torch.where(self.live & (reach > 0), reach, torch.ones_like(reach))
-        return (ratio if self.keep == 1 else ratio.pow(self.keep)) * self.live
+        ratio = self.mass / torch.where(self.live & (reach > 0), reach, 1.0)
+        return ratio if self.keep == 1 else torch.where(self.live, ratio, 1.0).pow(self.keep) * self.live
 
     def fit(self, log_reach: Tensor, scale: float | None = None) -> Tensor:
         """Potential that fits this side to what reaches it: keep * (log mass - log reach)."""

@@ -21,6 +21,7 @@ from monge.types import Cloud, Tokens, Units
 
 NO_MASS, VANISHED = "no-mass", "centre-vanished"
 INNER = ("cosine", "dot", "dot2")
+STEP = 8  # units a padded batch grows by: matrix products of odd sizes take up to twice the time
 _NOTHING = torch.empty(0)
 
 
@@ -177,23 +178,28 @@ def origin(like: Placed) -> Placed:
     return Placed(Text(torch.zeros(1, like.text.vectors.shape[1]), (1.0,), empty=True))
 
 
-def padded(texts: Sequence[Placed], spec: MetricSpec) -> tuple[Cloud, list[int]]:
-    """A batch of clouds, centred and of unit length where the spec asks: vectors [b, n, d].
+def steps(units: int) -> int:
+    """How many units a text of so many is padded to."""
+    return -(-units // STEP) * STEP
+
+
+def padded(texts: Sequence[Placed], spec: MetricSpec, longest: int = 0) -> tuple[Cloud, list[int]]:
+    """A batch of clouds, centred and of unit length where the spec asks: vectors [b, n, d], n at least `longest`.
 
     float64, but for the vectors of an inner product, whose float32 is as exact as the encoder's.
     A text whose vectors all vanish when centred keeps them as they were; the second value lists those texts.
     """
-    longest, width = max(map(len, texts)), texts[0].text.vectors.shape[1]
+    longest, width = max(longest, *map(len, texts)), texts[0].text.vectors.shape[1]
     single = spec.ground.name in INNER and spec.centre.name == "none" and texts[0].text.vectors.dtype == torch.float32
     vectors = torch.zeros(len(texts), longest, width, dtype=torch.float32 if single else torch.float64)
-    weights = torch.zeros(len(texts), longest, dtype=torch.float64)
-    for row, (into, mass) in enumerate(zip(vectors, weights, strict=True)):
-        text = texts[row].text
-        turn = texts[row].turn
-        into[: len(text.vectors)] = text.vectors if turn is None else text.vectors.double() @ turn
-        mass[: len(text.weights)] = torch.tensor(text.weights, dtype=torch.float64)
+    for into, placed in zip(vectors.unbind(), texts, strict=True):
+        points, turn = placed.text.vectors, placed.turn
+        into[: len(points)] = points if turn is None else points.double() @ turn
     lengths = torch.tensor([len(text) for text in texts])
-    raw = Cloud(vectors, weights, torch.arange(longest) < lengths.unsqueeze(1))
+    present = torch.arange(longest) < lengths.unsqueeze(1)
+    weights = torch.zeros(len(texts), longest, dtype=torch.float64)
+    weights[present] = torch.tensor([weight for text in texts for weight in text.text.weights], dtype=torch.float64)
+    raw = Cloud(vectors, weights, present)
     cloud, vanished = _centred(raw, texts, spec)
     twice = spec.ground.name == "cosine"  # which takes unit vectors by itself
     if isinstance(spec.normalise, parts.UnitNormalise) and not (twice and spec.normalise.epsilon == 0):

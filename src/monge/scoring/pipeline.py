@@ -23,7 +23,8 @@ from monge.spec.parts import BatchCentre, Centre, SelfNormalised
 from monge.types import Cloud, CorpusStats, Segment, Tokens
 
 WINDOW = 1024  # segments that share an encoding pass
-PAIR_NUMBERS = 1 << 21  # vector entries of one side of a padded batch of pairs
+PAIR_NUMBERS = 1 << 20  # vector entries of one side of a padded batch of pairs: what stays near the cores
+BATCH_WORTH = 1 << 14  # entries of padding that cost as much as starting another batch
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,7 +261,7 @@ def _scores(metric: Prepared, rows: Sequence[Segment], made: _Clouds) -> list[li
     places: dict[tuple[Placed, Placed], list[tuple[int, int]]] = {}
     for i, j, hypothesis, reference in whole:  # equal pairs are measured once, so that they are equal to the bit
         places.setdefault((hypothesis, reference), []).append((i, j))
-    for batch in _batched([(*where[0], *pair) for pair, where in places.items()]):
+    for batch in batched([(*where[0], *pair) for pair, where in places.items()]):
         sides = [[pair[2] for pair in batch], [pair[3] for pair in batch]]
         mine = (_gather(own, sides[0]), _gather(own, sides[1])) if own is not None else None
         hypotheses, references = (_padded(side, metric, made) for side in sides)
@@ -278,7 +279,7 @@ def _scores(metric: Prepared, rows: Sequence[Segment], made: _Clouds) -> list[li
 
 
 def _padded(texts: Sequence[Placed], metric: Prepared, made: _Clouds) -> Cloud:
-    cloud, vanished = clouds.padded(texts, metric.spec)
+    cloud, vanished = clouds.padded(texts, metric.spec, clouds.steps(max(map(len, texts))))
     made.vanished.update(texts[index] for index in vanished)
     return cloud
 
@@ -296,26 +297,37 @@ def extreme(metric: Prepared, names: Sequence[str], *, both: bool) -> dict[str, 
     return {name: (1.0 if both else 0.0) if name == "mass" else value for name in names}
 
 
-def _batched(pairs: Sequence[Pair]) -> Iterator[list[Pair]]:
-    """Pairs of similar size, so that little of a padded batch is padding."""
+def batched(pairs: Sequence[Pair]) -> Iterator[list[Pair]]:
+    """Pairs of similar size: those padded to the same shape, joined where that costs less than another batch."""
+    shapes: dict[tuple[int, int], list[Pair]] = {}
+    for pair in pairs:
+        shapes.setdefault((clouds.steps(len(pair[2])), clouds.steps(len(pair[3]))), []).append(pair)
     batch: list[Pair] = []
-    longest = 0
-    for pair in sorted(pairs, key=lambda pair: (len(pair[2]), len(pair[3]))):
-        size = max(longest, len(pair[2]), len(pair[3]))
-        if batch and size * pair[2].text.vectors.shape[1] * (len(batch) + 1) > PAIR_NUMBERS:
-            yield batch
-            batch, size = [], max(len(pair[2]), len(pair[3]))
-        batch.append(pair)
-        longest = size
-    if batch:
-        yield batch
+    n = m = 0
+    for rows, columns in sorted(shapes):
+        group = shapes[rows, columns]
+        wider, longer = max(n, rows), max(m, columns)
+        waste = (wider * longer - n * m) * len(batch) + (wider * longer - rows * columns) * len(group)
+        if batch and waste > BATCH_WORTH:
+            yield from _cut(batch, max(n, m))
+            batch, wider, longer = [], rows, columns
+        batch, n, m = [*batch, *group], wider, longer
+    yield from _cut(batch, max(n, m))
+
+
+def _cut(pairs: Sequence[Pair], longest: int) -> Iterator[list[Pair]]:
+    """Pairs of a shape in batches that fit PAIR_NUMBERS."""
+    if pairs:
+        size = max(PAIR_NUMBERS // (longest * pairs[0][2].text.vectors.shape[1]), 1)
+        for start in range(0, len(pairs), size):
+            yield list(pairs[start : start + size])
 
 
 def _own(metric: Prepared, pairs: Sequence[Pair], made: _Clouds) -> dict[Placed, dict[str, float]]:
     """Self-values of every distinct text among the pairs."""
     texts = list(dict.fromkeys(text for pair in pairs for text in pair[2:]))
     found: dict[Placed, dict[str, float]] = {}
-    for batch in _batched([(0, 0, text, text) for text in texts]):
+    for batch in batched([(0, 0, text, text) for text in texts]):
         members = [pair[2] for pair in batch]
         parts = own_values(_padded(members, metric, made), metric.spec)
         values = {name: column.tolist() for name, column in parts.items()}
