@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from math import lcm
+from typing import TypeVar, cast
 
 import torch
 
@@ -50,12 +52,16 @@ class Windows:
             for reader, wanted in requests.items()
         }
 
-    def read(self, texts: Sequence[str]) -> dict[Reader, Read]:
-        """Pieces and vectors of distinct texts, for every reader."""
+    def pieces(self, texts: Sequence[str]) -> Pieces:
+        """Pieces of distinct texts, for every reader."""
+        return {reader: reader.read(texts) for reader in self._vectors}
+
+    def read(self, texts: Sequence[str], pieces: Pieces | None = None) -> dict[Reader, Read]:
+        """Pieces and vectors of distinct texts, for every reader; `pieces` where they have been made already."""
         found: dict[Reader, Read] = {}
-        for reader, vectors in self._vectors.items():
-            tokens = reader.read(texts)
-            found[reader] = dict(zip(texts, zip(tokens, vectors.of(tokens), strict=True), strict=True))
+        for reader, tokens in (self.pieces(texts) if pieces is None else pieces).items():
+            vectors = self._vectors[reader].of(tokens)
+            found[reader] = dict(zip(texts, zip(tokens, vectors, strict=True), strict=True))
         return found
 
     @property
@@ -65,6 +71,7 @@ class Windows:
         return Counters(*(sum(getattr(one, name) for one in each) for name in ("texts", "encoded", "pieces")))
 
 
+Pieces = Mapping[Reader, list[Tokens]]
 Read = Mapping[str, tuple[Tokens, Mapping[Request, torch.Tensor]]]
 Recall = Callable[[Sequence[Segment]], list[list[SegmentScore]]]
 StatsOf = Callable[[Prepared, str], CorpusStats]
@@ -81,11 +88,30 @@ def score_segments(
 ) -> Iterator[tuple[list[int], list[Segment], list[list[SegmentScore]]]]:
     """Scores a window at a time: positions in the input, the segments, and for each metric their scores.
 
-    `recall` may score a window in place of `score_window`, from what it remembers.
+    While a window is scored, the next one is cut into pieces. `recall` may score a window in place of
+    `score_window`, from what it remembers.
     """
     block = lcm(1, *(m.spec.centre.size for m in metrics if isinstance(m.spec.centre, BatchCentre)))
-    for positions, rows in windowed(segments, window, block):
-        yield positions, rows, recall(rows) if recall else score_window(metrics, rows, stats, windows)
+    cut = windowed(segments, window, block)
+    if recall is not None:
+        for positions, rows in cut:
+            yield positions, rows, recall(rows)
+        return
+    for (positions, rows), pieces in ahead((one, windows.pieces(distinct(one[1]))) for one in cut):
+        yield positions, rows, score_window(metrics, rows, stats, windows, pieces)
+
+
+T = TypeVar("T")
+
+
+def ahead(items: Iterable[T]) -> Iterator[T]:
+    """The items, each made in a thread of its own while the one before it is in use; errors come in their turn."""
+    with ThreadPoolExecutor(1, "ahead") as maker:
+        source, end = iter(items), object()
+        waiting = maker.submit(next, source, end)
+        while (item := waiting.result()) is not end:
+            waiting = maker.submit(next, source, end)
+            yield cast(T, item)
 
 
 def windowed(segments: Iterable[Segment], size: int, block: int) -> Iterator[tuple[list[int], list[Segment]]]:
@@ -106,12 +132,20 @@ def windowed(segments: Iterable[Segment], size: int, block: int) -> Iterator[tup
         yield [p for p, _ in ready], [s for _, s in ready]
 
 
+def distinct(rows: Iterable[Segment]) -> list[str]:
+    """The texts of some rows, each once."""
+    return list(dict.fromkeys(text for row in rows for text in (row.hypothesis, *row.references)))
+
+
 def score_window(
-    metrics: Sequence[Prepared], rows: Sequence[Segment], stats: StatsOf, windows: Windows
+    metrics: Sequence[Prepared],
+    rows: Sequence[Segment],
+    stats: StatsOf,
+    windows: Windows,
+    pieces: Pieces | None = None,
 ) -> list[list[SegmentScore]]:
     """For each metric, the scores of the rows, from one reading of their distinct texts."""
-    texts = list(dict.fromkeys(text for row in rows for text in (row.hypothesis, *row.references)))
-    read = windows.read(texts)
+    read = windows.read(distinct(rows), pieces)
     selections = Selections(metrics)
     results = []
     for metric in metrics:

@@ -1,5 +1,7 @@
 """Passes 1 and 2 on a tiny model: texts without words, statistics, order, counters, flags."""
 
+import threading
+import time
 from math import log
 
 import numpy as np
@@ -306,3 +308,23 @@ def test_identity_on_every_family(request, model):
     for name in ("bertscore", "twmd", "sbert", "bertscore[units.subwords=mean]", "moverscore[weights=uniform]"):
         result = monge.score(HYPOTHESES[:10], HYPOTHESES[:10], metric=name, model=path)
         assert np.abs(result.segments - 1).max() < 1e-5
+
+
+def test_the_next_window_is_made_while_one_is_in_use():
+    made, threads = [], set()
+
+    def windows():
+        for number in range(3):
+            threads.add(threading.current_thread().name)
+            made.append(number)
+            yield number
+        raise DataError("line 4")
+
+    seen = []
+    with pytest.raises(DataError, match="line 4"):
+        for number in pipeline.ahead(windows()):
+            while len(made) < min(number + 2, 3):  # would wait for ever if nothing were made ahead
+                time.sleep(0.001)
+            seen.append(number)
+    assert seen == [0, 1, 2]  # what was good before the error has been given out
+    assert threading.main_thread().name not in threads
