@@ -1,0 +1,74 @@
+"""What a faster precision costs: changes of segment scores, and of agreement with people, on WMT17 into English.
+
+    python benchmarks/precision.py [--data DIR] [--metrics NAME …] [--json FILE]
+
+For each metric and precision, against fp32: the largest and the mean change of a segment's score, the largest change
+as a share of the scores' standard deviation, and the mean Pearson correlation of seven pairs with its change.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from pathlib import Path
+
+import numpy as np
+
+import monge
+from monge.api import score_segments
+from monge.data import open_dataset
+
+METRICS = ("twmd", "bertscore", "moverscore@v2", "sbert", "emd")
+PRECISIONS = ("fp32", "bf16", "int8")
+
+
+def scores(precision: str, groups: dict, metrics: tuple[str, ...]) -> dict[str, list[np.ndarray]]:
+    """Segment scores of each metric, a group each."""
+    loaded = [monge.load(name, precision=precision) for name in metrics]
+    found: dict[str, list[np.ndarray]] = {name: [] for name in metrics}
+    for group in groups.values():
+        for name, result in zip(metrics, score_segments(loaded, group.segments), strict=True):
+            found[name].append(result.segments)
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", default=os.environ.get("MONGE_DATA"))
+    parser.add_argument("--metrics", nargs="+", default=METRICS)
+    parser.add_argument("--json")
+    options = parser.parse_args()
+    if not options.data:
+        sys.exit("give the directory of the WMT17 files: --data DIR, or MONGE_DATA")
+    groups = open_dataset("wmt17", options.data, pairs=["*-en"]).groups
+    human = [np.asarray(group.scores) for group in groups.values()]
+    each = {precision: scores(precision, groups, tuple(options.metrics)) for precision in PRECISIONS}
+    print(f"{sum(map(len, human))} segments of {len(groups)} pairs, all-MiniLM-L6-v2; changes against fp32")
+    print("| metric | precision | largest change | mean change | largest / sd | mean Pearson | change |")
+    print("|---|---|---|---|---|---|---|")
+    rows = []
+    for name in options.metrics:
+        base = np.concatenate(each["fp32"][name])
+        agreement = {
+            precision: float(np.mean([np.corrcoef(a, b)[0, 1] for a, b in zip(one[name], human, strict=True)]))
+            for precision, one in each.items()
+        }
+        for precision in PRECISIONS:
+            moved = np.abs(np.concatenate(each[precision][name]) - base)
+            row = {"metric": name, "precision": precision, "largest": float(moved.max()), "mean": float(moved.mean()),
+                   "largest_in_sd": float(moved.max() / base.std()), "pearson": agreement[precision],
+                   "pearson_change": agreement[precision] - agreement["fp32"]}  # fmt: skip
+            rows.append(row)
+            print(
+                f"| `{name}` | {precision} | {row['largest']:.1e} | {row['mean']:.1e} | {row['largest_in_sd']:.3f} | "
+                f"{row['pearson']:.4f} | {row['pearson_change']:+.4f} |",
+                flush=True,
+            )
+    if options.json:
+        Path(options.json).write_text(json.dumps(rows, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
