@@ -26,7 +26,7 @@ class Group:
         scores: Human scores [n], aligned with `segments`.
         rankings: Indices [p, 2] into `segments`: the better one, the worse one.
         systems: Human score of each system; its segments carry its name.
-        each: Human scores [n] of the segments behind those of the systems, where that is what was judged.
+        each: Human scores [n] of the segments behind those of the systems, where known; nan: this one was not judged.
         judgements: How many judgements stand behind each score [n], where that is known.
         model_scores: What the generating model thought of its output [n], where published.
     """

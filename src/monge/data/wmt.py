@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -162,11 +163,34 @@ def _system_level(request: Request) -> Reading:
         scores.setdefault(pair, {})[system] = rows.number(row, columns["system_score"])
     texts, reading = Texts(request, request.text), Reading()
     for pair in request.select(sorted(pair for pair in scores if pair in texts.pairs)):
-        reading.groups[pair] = _whole_outputs(texts, reading, pair, scores[pair])
+        reading.groups[pair] = _whole_outputs(texts, reading, pair, scores[pair], _each(request, texts, pair))
     return reading
 
 
-def _whole_outputs(texts: Texts, reading: Reading, pair: str, scores: dict[str, float]) -> Group:
+def _each(request: Request, texts: Texts, pair: str) -> dict[tuple[str, str], float]:
+    """What the campaign has on single segments, by system and segment: z scores; nothing where its file is not here.
+
+    Names joined by "+" had one output, judged once: the judgement is of all of them.
+    """
+    standard = next((name for name in (request.human, "da-z") if _is_campaign(request, name)), None)
+    if standard is None or not request.match("campaign"):
+        return {}
+    judged = campaign(replace(request, human=standard), Reading())
+    most = len(texts.reference(pair))
+    return {
+        (name.removesuffix(f".{pair}"), str(one.number(most))): one.score
+        for one in (judged[pair]() if pair in judged else ())
+        for name in one.system.split("+")
+    }
+
+
+def _is_campaign(request: Request, human: str) -> bool:
+    return request.dataset.humans.get(human, {}).get("layout") == "campaign"
+
+
+def _whole_outputs(
+    texts: Texts, reading: Reading, pair: str, scores: dict[str, float], each: dict[tuple[str, str], float]
+) -> Group:
     segments: list[Segment] = []
     known: dict[str, float] = {}
     for system, score in scores.items():
@@ -176,7 +200,8 @@ def _whole_outputs(texts: Texts, reading: Reading, pair: str, scores: dict[str, 
             continue
         known[first_name(system, pair)] = score
         segments += _whole(texts, pair, system)
-    return Group(tuple(segments), systems=known)
+    judged = np.array([each.get((one.system, one.id), np.nan) for one in segments])
+    return Group(tuple(segments), systems=known, each=judged if each else None)
 
 
 def _whole(texts: Texts, pair: str, system: str) -> Iterator[Segment]:

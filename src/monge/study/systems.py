@@ -43,11 +43,13 @@ def _question(statistic: str, n: int, agreement: Callable[[Array], Array], *, by
 
 def _soft(group: Group, direction: int) -> Callable[[Array], Array]:
     """From scores of segments [n] to soft agreement [s, s]."""
-    rows, columns, shape = _places(group)
-    human, present = _spread(_judged(group) * direction, rows, columns, shape)
+    given = _judged(group) * direction
+    judged = ~np.isnan(given)
+    rows, columns, shape = _places(group, judged)
+    human, present = _spread(given[judged], rows, columns, shape)
 
     def agreement(scores: Array) -> Array:
-        return soft_agreement(human, _spread(scores, rows, columns, shape)[0], present=present)
+        return soft_agreement(human, _spread(scores[judged], rows, columns, shape)[0], present=present)
 
     return agreement
 
@@ -60,21 +62,24 @@ def check(judged: Judged, statistics: Sequence[str]) -> None:
 
 
 def _judged(group: Group) -> Array:
-    """What people thought of each segment [n]."""
+    """What people thought of each segment [n], nan where they were not asked."""
     if group.each is None:
         raise InvalidSetting(
-            f"{SOFT} needs human scores of segments; these are of whole systems: "
-            "take a human column of segments (WMT: --human da-z), or pairwise_accuracy"
+            f"{SOFT} needs human scores of segments; here are those of whole systems alone "
+            "(WMT: the files ad-seg-scores-*.csv have the others); pairwise_accuracy does without"
         )
     return group.each
 
 
-def _places(group: Group) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp], tuple[int, int]]:
-    """The system and the item of every segment, as numbers, and how many there are of each."""
+def _places(
+    group: Group, judged: npt.NDArray[np.bool_]
+) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp], tuple[int, int]]:
+    """The system and the item of every segment that was judged, as numbers, and how many there are of each."""
+    segments = [one for one, known in zip(group.segments, judged, strict=True) if known]
     systems = {name: k for k, name in enumerate(group.systems or ())}
-    items = {name: k for k, name in enumerate(dict.fromkeys(one.id for one in group.segments))}
-    rows = np.array([systems[one.system] for one in group.segments], dtype=np.intp)
-    columns = np.array([items[one.id] for one in group.segments], dtype=np.intp)
+    items = {name: k for k, name in enumerate(dict.fromkeys(one.id for one in segments))}
+    rows = np.array([systems[one.system] for one in segments], dtype=np.intp)
+    columns = np.array([items[one.id] for one in segments], dtype=np.intp)
     return rows, columns, (len(systems), len(items))
 
 

@@ -229,6 +229,18 @@ def test_system_level(raw):
         open_dataset("wmt17", raw.root, level="system", human="darr")
 
 
+def test_system_level_keeps_what_people_thought_of_segments(raw):
+    """z scores of the campaign beside the official scores of systems; equal outputs were judged once."""
+    raw.put("DA-syslevel.csv", "LP HUMAN SYSTEM", "cs-en 0.5 X.1", "cs-en -0.2 CASICT-cons.5144")
+    assert open_dataset("wmt17", raw.root, level="system").groups["cs-en"].each is None
+    campaign(raw, "X.1+CASICT-cons.5144 1 75 0.5 3 ", "HUMAN 2 100 2 1 ", "CASICT-cons.5144 3 50 -0.25 1 ")
+    judged = open_dataset("wmt17", raw.root, level="system")
+    assert judged.groups["cs-en"].systems == {"X.1": 0.5, "CASICT-cons.5144": -0.2}
+    each = judged.groups["cs-en"].each
+    assert np.array_equal(each, [0.5, np.nan, np.nan, 0.5, np.nan, -0.25], equal_nan=True)
+    assert judged.excluded == {}
+
+
 def test_wmt19_names_carry_the_pair(tree):
     tree.put("references/newstest2019-zhen-ref.en", "Ref.")
     for system in ("A.1", "B.2"):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from monge.cli.main import run
-from monge.data.judged import by_system, scored
+from monge.data.judged import Group, by_system, scored
 from monge.errors import InvalidSetting
 from monge.study import Resampling, evaluate
 from monge.study.agreement import draws, named, question
@@ -93,6 +93,19 @@ def test_an_output_judged_twice_counts_by_its_mean():
     asked = question(group, "soft_pairwise_accuracy", 1)
     assert asked.by_segment
     assert asked.value(np.array([0.5, 0.5, 0.2, 0.2, 0.9, 0.1])) == 1
+
+
+def test_scores_of_whole_systems_are_not_enough():
+    group = Group((), systems={"a": 1.0, "b": 2.0})
+    with pytest.raises(InvalidSetting, match="needs human scores of segments"):
+        question(group, "soft_pairwise_accuracy", 1)
+
+
+def test_segments_that_were_not_judged_do_not_count():
+    segments = tuple(Segment(str(item), "h", ("r",), None, system) for system in "ab" for item in range(3))
+    human = np.array([3.0, 1.0, np.nan, 1.0, 2.0, 5.0])
+    asked = question(Group(segments, systems={"a": 2.0, "b": 3.0}, each=human), "soft_pairwise_accuracy", 1)
+    assert asked.value(np.array([3.0, 1.0, 90.0, 1.0, 2.0, -90.0])) == 1
 
 
 def test_names():
