@@ -11,7 +11,7 @@ from itertools import pairwise
 import torch
 from torch import Tensor
 
-from monge.encode.cache import Store, key_of
+from monge.encode.cache import VECTORS, Store, key_of
 from monge.encode.protocol import Encoder, Request
 from monge.errors import DataError
 from monge.kernels.pooling import power_means, routing, unit
@@ -91,13 +91,13 @@ class Vectors:
             rows = [
                 (key, _packed(one)) for ids, every in fresh.items() for key, one in zip(keys[ids], every, strict=True)
             ]
-            self._store.put("vectors", rows)
+            self._store.put(VECTORS, rows)
             yield from fresh.items()
 
     def _key(self, ids: Ids, request: Request) -> bytes:
         encoder = self.encoder
         identity = encoder.weights_digest, encoder.tokenizer_digest, encoder.precision, self.longest
-        return key_of("vectors", *identity, request, array("q", ids).tobytes())
+        return key_of(VECTORS, *identity, request, array("q", ids).tobytes())
 
     def _encode(self, texts: list[Ids]) -> Iterator[tuple[Ids, tuple[Tensor, ...]]]:
         long = [ids for ids in texts if len(ids) > self.longest]

@@ -18,6 +18,8 @@ from monge.errors import UsageError
 
 FILE = "monge-cache.sqlite"
 LIMIT = 8 * 2**30  # bytes of values
+VECTORS = "vectors"
+_SHARE = 4  # a run writes vectors up to the limit / _SHARE: of more, none would last until the next run
 _CHUNK = 500
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS entries (
@@ -57,7 +59,7 @@ class Store:
 
     def __init__(self, directory: str | Path, *, limit: int = LIMIT, vectors: bool = True) -> None:
         self.path, self._limit, self.vectors = Path(directory) / FILE, limit, vectors
-        self.hits = self.misses = 0
+        self.hits = self.misses = self._written = 0
         self._db: sqlite3.Connection | None = None
         self._writable = True
         try:
@@ -78,9 +80,12 @@ class Store:
         return found
 
     def put(self, kind: str, values: Iterable[tuple[bytes, bytes]]) -> None:
-        """Keep values; the least recently written ones go when the store is full."""
+        """Keep values; when the store is full, vectors go before scores, the least recently written first."""
+        if kind == VECTORS and self._written > self._limit // _SHARE:
+            return
         now = time.time_ns()
         rows = [(key, kind, value, _sum(key, value), now) for key, value in values]
+        self._written += sum(len(value) for _, _, value, _, _ in rows) if kind == VECTORS else 0
         with self._writing() as db:
             if db is not None:
                 db.executemany("INSERT OR REPLACE INTO entries VALUES (?, ?, ?, ?, ?)", rows)
@@ -113,7 +118,8 @@ class Store:
             return
         (number,) = db.execute("SELECT COUNT(*) FROM entries").fetchone()
         share = max(number // 5, 1)
-        db.execute("DELETE FROM entries WHERE key IN (SELECT key FROM entries ORDER BY used LIMIT ?)", (share,))
+        oldest = "SELECT key FROM entries ORDER BY kind != ?, used LIMIT ?"
+        db.execute(f"DELETE FROM entries WHERE key IN ({oldest})", (VECTORS, share))  # noqa: S608
 
     def _open(self) -> sqlite3.Connection | None:
         if self._db is None:

@@ -148,3 +148,21 @@ def test_a_corrupted_score_is_recomputed(tmp_path, tiny_bert):
     again = score_segments([metric], rows, cache=tmp_path)[0]
     assert again.segments.tolist() == first.segments.tolist()
     assert again.work["encoded"] == 8
+
+
+def test_vectors_give_way_to_scores(tmp_path):
+    limit = 400_000
+    Store(tmp_path, limit=limit).put("scores", [entry(i) for i in range(200)])
+    for start in range(1000, 9000, 1000):  # runs of 100,000 bytes of vectors each
+        vectors = [(entry(start + i)[0], bytes(1000)) for i in range(100)]
+        Store(tmp_path, limit=limit).put("vectors", vectors)
+    kept = Store(tmp_path).info()
+    assert kept.entries["scores"] == 200
+    assert 0 < kept.entries["vectors"] < 400
+
+
+def test_a_run_writes_no_more_vectors_than_the_next_run_will_find(tmp_path):
+    store = Store(tmp_path, limit=400_000)
+    for start in range(0, 2000, 100):
+        store.put("vectors", [(entry(start + i)[0], bytes(1000)) for i in range(100)])
+    assert store.info().entries == {"vectors": 200}  # a quarter of the limit, and what went over it
