@@ -12,6 +12,7 @@ import argparse
 import json
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -29,7 +30,8 @@ def scores(precision: str, groups: dict, metrics: tuple[str, ...]) -> dict[str, 
     loaded = [monge.load(name, precision=precision) for name in metrics]
     found: dict[str, list[np.ndarray]] = {name: [] for name in metrics}
     for group in groups.values():
-        for name, result in zip(metrics, score_segments(loaded, group.segments), strict=True):
+        rows = [replace(segment, system="") for segment in group.segments]  # each judged by itself
+        for name, result in zip(metrics, score_segments(loaded, rows), strict=True):
             found[name].append(result.segments)
     return found
 
