@@ -138,3 +138,14 @@ def test_pairs_of_systems_judged_by_segments(data_dir):
 def test_official_scores_of_systems_have_segments_behind_them(data_dir, dataset):
     found = evaluate(dataset, data_dir, ["chrf"], level="system", pairs=["cs-en"], statistic="spa", resampling=FEW)
     assert 0.5 < found.agreements[0].mean.value <= 1
+
+
+def test_tac_with_and_without_the_people_who_wrote_the_references(data_dir):
+    """Peers that are their own references lift ROUGE-1 from .47 to .71, where the published figure (.703) lies."""
+    readings = [{"include_human_peers": False}, {"include_human_peers": True}]
+    without, included = evaluate("tac08", data_dir, ["rouge1"], switches=readings, resampling=FEW).agreements
+    assert (without.reading, included.reading) == ("include_human_peers=false", "include_human_peers=true")
+    assert without.mean.value == pytest.approx(0.473, abs=0.002)
+    assert included.mean.value == pytest.approx(0.708, abs=0.002)
+    assert "human peers" in without.excluded
+    assert "human peers" not in included.excluded

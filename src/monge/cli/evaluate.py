@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib.metadata import version
+from itertools import product
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -22,7 +23,8 @@ Statistic = Annotated[
     typer.Option("--statistic", metavar="NAME", help="pearson, spearman, kendall, tau10, spa …; repeatable."),
 ]
 Switch = Annotated[
-    list[str] | None, typer.Option("--switch", metavar="NAME=VALUE", help="A switch of the data set; repeatable.")
+    list[str] | None,
+    typer.Option("--switch", metavar="NAME=VALUE", help="A switch of the data set; one given twice is read both ways."),
 ]
 
 
@@ -90,13 +92,14 @@ def evaluate(
         tell_written(evaluation_figures(found, figures.folder, form=figures.figure_format), quiet=keep.quiet)
 
 
-def switches(given: Sequence[str] | None) -> dict[str, Any]:
-    """The switches of `--switch name=value`: true, false, a whole number, or a word."""
-    found: dict[str, Any] = {}
+def switches(given: Sequence[str] | None) -> list[dict[str, Any]]:
+    """The readings of `--switch name=value`: true, false, a whole number, or a word; one for each choice of values."""
+    found: dict[str, list[Any]] = {}
     for one in given or ():
         name, equals, value = one.partition("=")
         if not equals:
             raise UsageError(f"--switch takes NAME=VALUE, got {one!r}")
         key = name.strip().replace("-", "_")
-        found[key] = value == "true" if value in ("true", "false") else int(value) if value.isdigit() else value
-    return found
+        parsed = value == "true" if value in ("true", "false") else int(value) if value.isdigit() else value
+        found[key] = list(dict.fromkeys([*found.get(key, []), parsed]))
+    return [dict(zip(found, values, strict=True)) for values in product(*found.values())]

@@ -70,7 +70,8 @@ class Judged:
 
     `human` names the human column, `direction` (+1, -1) tells whether more of it is better, and
     `human_range` the ends of its scale (0 and 1 where none was declared);
-    `switches` are those in effect; `excluded` counts rows left out by reason; `warnings` must be shown.
+    `switches` are those in effect, `reading` tells one opening from another where a study compares several;
+    `excluded` counts rows left out by reason; `warnings` must be shown.
     """
 
     dataset: str
@@ -89,6 +90,12 @@ class Judged:
     licence: str
     citation: str
     human_range: tuple[float, float] = (0.0, 1.0)
+    reading: str = ""
+
+    @property
+    def judgement(self) -> str:
+        """The human column, and the reading where there are several: what a table is about."""
+        return f"{self.human}, {self.reading}" if self.reading else self.human
 
     @property
     def kind(self) -> Kind:

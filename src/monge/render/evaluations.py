@@ -37,7 +37,9 @@ def evaluation_sheets(found: Evaluation) -> list[Sheet]:
 def _sheet(found: Evaluation, table: Sequence[Agreement], *, last: bool) -> Sheet:
     first = table[0]
     groups = list(first.groups)
-    title = f"{first.dataset} ({first.text} text): {directed(first.statistic)} with {first.human}, {first.level} level"
+    title = (
+        f"{first.dataset} ({first.text} text): {directed(first.statistic)} with {first.judgement}, {first.level} level"
+    )
     shown = [*groups, "mean"] if len(groups) > 1 else groups
     rows = tuple((Cell(one.label), *(_cell(one.groups.get(name, one.mean)) for name in shown)) for one in table)
     counts = {figure.n for figure in first.groups.values()}
@@ -76,7 +78,7 @@ def _counted(first: Agreement) -> str:
 def _tied(found: Evaluation, table: Sequence[Agreement]) -> str:
     if len(table) < 2:
         return ""
-    tests = found.tests[table[0].human, table[0].statistic]
+    tests = found.tests[table[0].judgement, table[0].statistic]
     groups, mean = tests["groups"], tests["mean"]
     test = f"{groups} in a group, {mean} of the mean" if groups != mean and len(table[0].groups) > 1 else groups
     side = worse_than_best(table[0].statistic)

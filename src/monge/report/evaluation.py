@@ -29,16 +29,21 @@ def evaluation_figures(found: Evaluation, directory: Path, *, form: str = "svg")
     written = []
     several = len(found.pools) > 1
     for judged, scored in found.pools:
-        stem = f"{judged.dataset}-{judged.human}" if several else judged.dataset
+        stem = f"{judged.dataset}-{_stem(judged.judgement)}" if several else judged.dataset
         if judged.kind == "scores":
             written.append(distributions(judged, scored, directory / f"{stem}-distributions.{form}"))
             written.append(scatter(judged, scored, directory / f"{stem}-scatter.{form}"))
         if len(scored) > 1:
             written.append(heat_map(judged, scored, directory / f"{stem}-metrics.{form}"))
     for table in found.tables:
-        stem = f"{table[0].dataset}-{table[0].human}-{table[0].statistic}"
+        stem = f"{table[0].dataset}-{_stem(table[0].judgement)}-{table[0].statistic}"
         written.append(bars(table, directory / f"{stem}-bars.{form}"))
     return written
+
+
+def _stem(judgement: str) -> str:
+    """A human column and its reading as part of a file's name."""
+    return judgement.replace(", ", "-").replace("/", "-")
 
 
 def _standardised(values: Array) -> Array:
@@ -144,5 +149,5 @@ def bars(table: Sequence[Agreement], path: Path) -> Path:
         panel.set_xticks(range(len(table)), [one.label for one in table], rotation=30, ha="right")
         panel.set_ylabel(directed(table[0].statistic))
         panel.axhline(0, color=SOFT, linewidth=0.8)
-        panel.set_title(f"{table[0].dataset}: agreement with {table[0].human}")
+        panel.set_title(f"{table[0].dataset}: agreement with {table[0].judgement}")
     return path

@@ -43,11 +43,11 @@ def assess(
         for name in names:
             table, test, notes = _table(judged, scored[half:], name, resampling)
             agreements += table
-            tests[judged.human, name] = test
+            tests[judged.judgement, name] = test
             warnings += [line for line in notes if line not in warnings]
             if doubled:
                 own = _table(judged, scored[:half], name, resampling)[0]
-                orders.append(Order(judged.human, name, _order(own), _order(table)))
+                orders.append(Order(judged.judgement, name, _order(own), _order(table)))
     return Evaluation(
         agreements=tuple(agreements),
         seed=resampling.seed,
@@ -105,6 +105,7 @@ def _table(
             groups={name: _figure(column, k, resampling) for name, column in columns.items()},
             mean=_figure(mean, k, resampling),
             excluded=excluded,
+            reading=judged.reading,
         )
         for k, one in enumerate(scored)
     ]

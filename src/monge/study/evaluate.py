@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +44,7 @@ def evaluate(
     online: bool = False,
     uniform_units: bool = False,
     resampling: Resampling = USUAL,
-    switches: Mapping[str, Any] | None = None,
+    switches: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
     cache: str | Path | None = None,
     progress: Callable[[int], None] | None = None,
     opened: Callable[[Sequence[Judged]], None] | None = None,
@@ -66,7 +67,7 @@ def evaluate(
         online: Whether a named model may be fetched.
         uniform_units: Give every metric the same units and weights, and tell whether that changes their order.
         resampling: Resamples, confidence, alpha and seed.
-        switches: What else the data set's file lets one choose.
+        switches: What else the data set's file lets one choose; several choices are several readings, a table each.
         cache: A directory that keeps vectors and scores.
         progress: Called with the number of segments done.
         opened: Called with what was read, before anything is scored.
@@ -74,8 +75,9 @@ def evaluate(
     asking.check(metrics, changes=settings, lang=lang)
     columns: Sequence[str | None] = [human] if human is None or isinstance(human, str) else human
     every = [
-        open_dataset(dataset, data, pairs=pairs, level=level, human=one, text=text, **(switches or {}))
+        replace(open_dataset(dataset, data, pairs=pairs, level=level, human=one, text=text, **chosen), reading=reading)
         for one in columns
+        for reading, chosen in readings(switches)
     ]
     wanted = [statistic] if isinstance(statistic, str) else list(statistic or ())
     statistics = [
@@ -94,6 +96,17 @@ def evaluate(
         )
     pools = _scored(asked, every, progress, cache)
     return assess(pools, statistics, resampling=resampling, doubled=uniform_units)
+
+
+def readings(switches: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None) -> list[tuple[str, Mapping[str, Any]]]:
+    """Each choice of switches with its name: what tells it from the others, nothing where there is one choice."""
+    every = [switches or {}] if switches is None or isinstance(switches, Mapping) else list(switches)
+    apart = [key for key in every[0] if any(one.get(key) != every[0][key] for one in every)]
+    return [(", ".join(f"{key}={_word(one[key])}" for key in apart), one) for one in every]
+
+
+def _word(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _scored(

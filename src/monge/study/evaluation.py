@@ -47,6 +47,12 @@ class Agreement:
     groups: Mapping[str, Figure]
     mean: Figure
     excluded: Mapping[str, int]
+    reading: str = ""
+
+    @property
+    def judgement(self) -> str:
+        """The human column, and the reading of the data where there are several."""
+        return f"{self.human}, {self.reading}" if self.reading else self.human
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON form of the design."""
@@ -57,6 +63,7 @@ class Agreement:
             "text": self.text,
             "level": self.level,
             "human": self.human,
+            **({"reading": self.reading} if self.reading else {}),
             "statistic": self.statistic,
             "groups": {name: figure.to_dict() for name, figure in self.groups.items()},
             "mean": self.mean.value,
@@ -93,7 +100,7 @@ class Order:
 class Evaluation:
     """All agreements of a run, metrics in the order asked within each human column and statistic.
 
-    `tests` names the tests behind the marks of each table, by human column and statistic;
+    `tests` names the tests behind the marks of each table, by judgement (human column and reading) and statistic;
     `pools` are the data and the scores, a pair a human column.
     """
 
@@ -109,10 +116,10 @@ class Evaluation:
 
     @property
     def tables(self) -> list[tuple[Agreement, ...]]:
-        """The agreements that belong in one table: same human column, same statistic."""
+        """The agreements that belong in one table: same human column and reading, same statistic."""
         found: dict[tuple[str, str], list[Agreement]] = {}
         for one in self.agreements:
-            found.setdefault((one.human, one.statistic), []).append(one)
+            found.setdefault((one.judgement, one.statistic), []).append(one)
         return [tuple(some) for some in found.values()]
 
     def to_dict(self) -> dict[str, Any]:
@@ -123,7 +130,7 @@ class Evaluation:
             "confidence": self.confidence,
             "alpha": self.alpha,
             "standings": [
-                _standing(table, self.tests.get((table[0].human, table[0].statistic))) for table in self.tables
+                _standing(table, self.tests.get((table[0].judgement, table[0].statistic))) for table in self.tables
             ],
             "warnings": list(self.warnings),
         }
@@ -135,7 +142,7 @@ class Evaluation:
 def _standing(table: Sequence[Agreement], tests: Mapping[str, str] | None) -> dict[str, Any]:
     """How the metrics of a table stand: means with intervals and, where there are several, who is best and who tied."""
     found: dict[str, Any] = {
-        "human": table[0].human,
+        "human": table[0].judgement,
         "statistic": table[0].statistic,
         "higher_is_better": higher_is_better(table[0].statistic),
         "metrics": [one.label for one in table],

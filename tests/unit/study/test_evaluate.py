@@ -173,3 +173,21 @@ def test_figures(table, tmp_path, capsys):
     assert run(["evaluate", "table", *options, "--figures", str(folder)]) == 0
     assert (folder / "table-metrics.svg").read_bytes() == first, "the same figure tomorrow"
     capsys.readouterr()
+
+
+def test_a_switch_given_twice_is_read_both_ways(table, capsys):
+    """Two tables, one a reading; the readings are told apart in the title, the JSON and the tests."""
+    options = ["evaluate", "table", "--data", str(table), "-m", "chrf", "-m", "rouge1", "--resamples", "20", "-q"]
+    both = ["--switch", "higher_is_better=true", "--switch", "higher-is-better=false"]
+    assert run([*options, *both]) == 0
+    shown = capsys.readouterr().out
+    assert "pearson with human, higher_is_better=true, segment level" in shown
+    assert "pearson with human, higher_is_better=false, segment level" in shown
+    assert run([*options, *both, "--format", "json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    first, _, second, _ = found["results"]
+    assert [first["reading"], second["reading"]] == ["higher_is_better=true", "higher_is_better=false"]
+    assert first["mean"] == pytest.approx(-second["mean"])
+    assert len(found["study"]["standings"]) == 2
+    assert run([*options, "--switch", "higher_is_better=false", "--format", "json"]) == 0
+    assert "reading" not in json.loads(capsys.readouterr().out)["results"][0]
