@@ -17,7 +17,7 @@ from monge.errors import UsageError
 from monge.spec.presets import resolve
 from monge.types import Segment
 
-FORMATS = ("text", "json", "latex", "html")
+FORMATS = ("text", "json", "latex", "html", "markdown")
 
 
 @bundles.flat

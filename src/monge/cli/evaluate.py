@@ -15,7 +15,7 @@ from monge.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-FORMATS = ("text", "json", "latex", "html")
+FORMATS = ("text", "json", "latex", "html", "markdown")
 Dataset = Annotated[str, typer.Argument(help="wmt15 … wmt19, sts12 … sts16, stsb, tac08, …, or table.")]
 Human = Annotated[list[str] | None, typer.Option("--human", metavar="COLUMN", help="Human column; repeatable.")]
 Statistic = Annotated[

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from monge.study.metrics import Where
 
-FORMATS = ("text", "json")
+FORMATS = ("text", "json", "markdown")
 
 
 @bundles.flat
@@ -44,25 +44,20 @@ def reproduce(
     """Recompute a published table: reported, ours, difference, and what still holds."""
     from importlib.metadata import version
 
-    from monge.render.checks import dumps
-    from monge.render.reproductions import reproduction_text, tables_text
+    from monge.render.reproductions import render_reproductions, render_tables
 
     check_output(output_format, FORMATS, output)
     if table is None:
         from monge.study.listing import listed
 
-        found = listed(data)
-        shown = tables_text(found)
-        key = "tables"
+        text = render_tables(listed(data), output_format, version=version("monge"))
     else:
         from monge.study.metrics import Where
 
         wheres = [Where(one, device, online) for one in model or ["auto"]]
         chosen = [one.strip() for one in pairs.split(",")] if pairs else None
         found = _results(table, data, wheres, pairs=chosen, seed=seed, resamples=resamples, cache=keep.folder)
-        shown = "\n".join(reproduction_text(one) for one in found)
-        key = "results"
-    text = shown if output_format == "text" else dumps({"monge": version("monge"), key: found}) + "\n"
+        text = render_reproductions(found, output_format, version=version("monge"))
     emit(text, output)
 
 

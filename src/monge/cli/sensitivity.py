@@ -11,7 +11,7 @@ from monge.cli import bundles, options
 from monge.cli.emit import check_output, coloured, emit, tell_written, watching
 from monge.cli.evaluate import Dataset
 
-FORMATS = ("text", "json", "latex", "html")
+FORMATS = ("text", "json", "latex", "html", "markdown")
 Factors = Annotated[
     list[str] | None,
     typer.Option(

@@ -12,7 +12,7 @@ from monge.cli import bundles, options
 from monge.cli.emit import check_output, coloured, emit, watching
 from monge.errors import UsageError
 
-FORMATS = ("text", "json", "latex", "html")
+FORMATS = ("text", "json", "latex", "html", "markdown")
 
 
 @bundles.flat

@@ -1,4 +1,4 @@
-"""A published table beside ours as text, from its JSON form."""
+"""A published table beside ours as text or Markdown, from its JSON form."""
 
 from __future__ import annotations
 
@@ -6,9 +6,26 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from monge.render.cells import clip, pad
+from monge.render.checks import dumps
+from monge.render.markdown import markdown, markdown_table
 
 GAP = "  "
 Shown = Mapping[str, Any]
+
+
+def render_reproductions(found: Sequence[Shown], form: str, *, version: str) -> str:
+    """Tables recomputed, as text, json or markdown."""
+    if form == "json":
+        return dumps({"monge": version, "results": list(found)}) + "\n"
+    one = {"text": reproduction_text, "markdown": reproduction_markdown}[form]
+    return "\n".join(one(table) for table in found)
+
+
+def render_tables(rows: Sequence[Shown], form: str, *, version: str) -> str:
+    """The list of tables, as text, json or markdown."""
+    if form == "json":
+        return dumps({"monge": version, "tables": list(rows)}) + "\n"
+    return {"text": tables_text, "markdown": tables_markdown}[form](rows)
 
 
 def reproduction_text(found: Shown) -> str:
@@ -27,6 +44,62 @@ def reproduction_text(found: Shown) -> str:
         lines += [f"note: {note}" for note in reading["notes"]]
         lines += _verdict(reading["verdict"], found)
     return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+def reproduction_markdown(found: Shown) -> str:
+    """A table for a document: ours with the reported figure in brackets, the verdict, the claims with intervals."""
+    lines = [
+        f"**{markdown(found['table'])}**: {markdown(found['paper'])}, {markdown(found['number'])}. "
+        f"{markdown(found['caption'])} Condition: {markdown(found['condition'])}."
+    ]
+    for reading in found["readings"]:
+        if reading["reading"]:
+            lines += ["", f"*{markdown(reading['reading'])}*"]
+        computed = [row for row in reading["rows"] if any(value is not None for value in row["ours"])]
+        here = [k for k in range(len(found["columns"])) if any(row["ours"][k] is not None for row in computed)]
+        head = ["ours (reported)", *(markdown(_short(found["columns"][k])) for k in here)]
+        rows = [[markdown(_label(row)), *(_both(row, k) for k in here)] for row in computed]
+        lines += ["", *markdown_table(head, rows)] if computed else []
+        lines += ["", *(f"- {markdown(line)}" for line in _reasons(reading["rows"], found["columns"]))]
+        lines += [f"- note: {markdown(note)}" for note in reading["notes"]]
+        lines += [f"- {markdown(' '.join(line.split()))}" for line in _verdict(reading["verdict"], found)[1:4]]
+        lines += ["", *_claims_markdown(reading["verdict"]["claims"])] if reading["verdict"]["claims"] else []
+    return "\n".join(lines) + "\n"
+
+
+def _both(row: Shown, k: int) -> str:
+    """Our figure, and the reported one in brackets."""
+    reported = row["reported"][k] if k < len(row["reported"]) else None
+    return f"{_number(row['ours'][k])} ({_number(reported)})"
+
+
+def _claims_markdown(claims: Sequence[Shown]) -> list[str]:
+    rows = []
+    for one in claims:
+        said = ", ".join(_number(lead, signed=True) for lead in one["reported"] if lead is not None)
+        where = f" ({', '.join(one['blocks'])})" if any(one["blocks"]) else ""
+        if one["ours"] is None:
+            rows.append([markdown(one["says"] + where), "", said or "illegible", "", "", "not tested"])
+            continue
+        bounds = f"[{one['low']:+.3f}, {one['high']:+.3f}]" if one["low"] is not None else ""
+        margin = markdown(" − ".join(one["pair"]))
+        word = ("holds" if one["holds"] else "fails") + ("?" if one["sure"] is False else "")
+        rows.append(
+            [markdown(one["says"] + where), margin, said or "illegible", f"{one['ours']:+.3f}", markdown(bounds), word]
+        )
+    return markdown_table(["claim", "margin", "reported", "ours", "95 %", ""], rows, words=2)
+
+
+def tables_markdown(rows: Sequence[Shown]) -> str:
+    """The list of tables for a document."""
+    head = ["table", "in the paper", "rows", "figures", "illegible", "computed", "why not, or what it needs"]
+    names = ("rows", "figures", "illegible", "computable")
+    body = []
+    for one in rows:
+        counts = [str(one[name]) for name in names]
+        words = [markdown(text) for text in (one["table"], f"{one['paper']} {one['number']}", one["why"])]
+        body.append([*words[:2], *counts, words[2]])
+    return "\n".join(markdown_table(head, body, words=2)) + "\n"
 
 
 def tables_text(rows: Sequence[Shown]) -> str:

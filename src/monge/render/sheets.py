@@ -1,4 +1,4 @@
-"""Tables of a study as strings: one sheet of marked cells, for a terminal, a paper and a page."""
+"""Tables of a study as strings: one sheet of marked cells, for a terminal, a paper, a page and a document."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 from monge.render.cells import printable, styled, table
 from monge.render.latex import breakable, latex
+from monge.render.markdown import markdown, markdown_table
 from monge.render.page import fragment, html_table, page, safe
 
 MARKS = {"best": "*", "tied": "~"}
@@ -157,6 +158,26 @@ def _html_cell(cell: Cell) -> str:
     return f'{text}<br><small class="soft">{safe(cell.detail)}</small>' if cell.detail else text
 
 
+def sheets_markdown(sheets: Sequence[Sheet]) -> str:
+    """Tables for a document: best in bold, tied underlined, details behind the numbers, signatures folded away."""
+    blocks = []
+    for sheet in sheets:
+        rows = [[_markdown_cell(cell, words=k < sheet.words) for k, cell in enumerate(row)] for row in sheet.rows]
+        head = [markdown(name) for name in sheet.head]
+        blocks.append([f"**{markdown(sheet.title)}**", "", *markdown_table(head, rows, words=sheet.words)])
+        blocks += [[markdown(line)] for line in _legend(sheet, "bold: best; underlined:")]
+    signatures = dict.fromkeys(printable(line) for sheet in sheets for line in sheet.signatures)
+    if signatures:
+        blocks.append(["<details><summary>Signatures</summary>", "", "```", *signatures, "```", "", "</details>"])
+    return "\n\n".join("\n".join(block) for block in blocks) + "\n"
+
+
+def _markdown_cell(cell: Cell, *, words: bool) -> str:
+    text = f"`{printable(cell.text)}`" if words and "`" not in cell.text else markdown(cell.text)
+    text = {"best": f"**{text}**", "tied": f"<u>{text}</u>"}.get(cell.mark, text)
+    return f"{text} <small>{markdown(cell.detail)}</small>" if cell.detail else text
+
+
 SHEET_FORMATS: Mapping[str, Callable[[Sequence[Sheet]], str]] = MappingProxyType(
-    {"text": sheets_text, "latex": sheets_latex, "html": sheets_html}
+    {"text": sheets_text, "latex": sheets_latex, "html": sheets_html, "markdown": sheets_markdown}
 )

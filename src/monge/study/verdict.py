@@ -181,7 +181,7 @@ def _outcome(
     return Outcome(
         says=claim.says,
         blocks=tuple(block for block, _, _ in alike),
-        pair=(rows[pair[0]].label, rows[pair[1]].label),
+        pair=_pair(claim, rows, pair),
         within=claim.within,
         reported=tuple(margins),
         reported_holds=tuple(None if one is None else holds(claim, one) for one in margins),
@@ -191,6 +191,13 @@ def _outcome(
         holds=None if value is None else holds(claim, value),
         sure=None if bounds is None else _sure(claim, *bounds),
     )
+
+
+def _pair(claim: Claim, rows: Sequence[Line], pair: tuple[int, int]) -> tuple[str, str]:
+    """What a margin is the difference of: two rows, or the spreads of two blocks."""
+    if claim.flatter:
+        return f"spread of {claim.than}", f"spread of {claim.flatter}"
+    return rows[pair[0]].label, rows[pair[1]].label
 
 
 def claim_columns(table: Table, claim: Claim) -> list[int]:

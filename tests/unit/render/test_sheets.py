@@ -1,6 +1,6 @@
 """Sheets: marks, details, escapes, turning."""
 
-from monge.render.sheets import Cell, Sheet, decimals, sheets_html, sheets_latex, sheets_text, span
+from monge.render.sheets import Cell, Sheet, decimals, sheets_html, sheets_latex, sheets_markdown, sheets_text, span
 
 SHEET = Sheet(
     "a & b <c>",
@@ -36,6 +36,15 @@ def test_html_is_escaped_and_names_its_marks():
     shown = sheets_html([SHEET])
     assert "a &amp; b &lt;c&gt;" in shown and '<span class="best">0.5</span>' in shown
     assert shown.count("<code>") == 1 and "\x1b" not in shown
+
+
+def test_markdown_is_escaped_bold_and_underlined():
+    lines = sheets_markdown([SHEET]).split("\n")
+    assert lines[0] == r"**a & b \<c\>**"
+    assert lines[2:4] == ["| metric | cs-en | mean |", "| --- | ---: | ---: |"]
+    assert lines[4] == r"| `m_1` | **0.5** <small>\[0.4, 0.6\]</small> | <u>0.50</u> |"
+    assert "\x1b" not in lines[5]
+    assert "bold: best; underlined: by a test" in lines and lines.count("k:v|l:w") == 1
 
 
 def test_turning_exchanges_rows_and_columns():

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from monge.cli.main import run
-from monge.render.reproductions import reproduction_text
+from monge.render.reproductions import reproduction_markdown, reproduction_text
 from monge.study.bench import target
 from monge.study.metrics import Where
 from monge.study.reproduce import reproduce
@@ -260,3 +260,34 @@ def test_a_cache_keeps_the_scores_of_a_table_for_the_next(data, tmp_path, monkey
     assert again.readings[0].cells == first.readings[0].cells
     with pytest.raises(AssertionError, match="encoded again"):
         reproduce(wanted, data, where=HERE, resamples=0)
+
+
+def test_markdown_has_ours_the_reported_figure_and_the_claims(data):
+    claims = (
+        Claim("character n-grams beat words", better=("chrf",), worse=("sentbleu",)),
+        Claim("RUSE is best", better=("RUSE",), worse=("chrf",)),
+    )
+    rows = [
+        line("chrf", values=(0.9,)),
+        line("sentbleu", values=("illegible",)),
+        line("RUSE", unavailable="not here", values=(0.95,)),
+    ]
+    found = reproduction_to_dict(reproduce(table(rows, claims=claims), data, where=HERE, resamples=20))
+    shown = reproduction_markdown(found).split("\n")
+    ours = found["readings"][0]["rows"][0]["ours"][0]
+    assert "| ours (reported) | sts13 score pearson mean |" in shown
+    assert f"| chrf | {ours:.3f} (0.900) |" in shown
+    assert any(one.startswith("| sentbleu |") and one.endswith("(illegible) |") for one in shown)
+    assert not any(one.startswith("| RUSE |") for one in shown)
+    assert "- not computed: RUSE: not here" in shown
+    lead = ours - found["readings"][0]["rows"][1]["ours"][0]
+    start = f"| character n-grams beat words | chrf − sentbleu | illegible | {lead:+.3f} |"
+    assert any(one.startswith(start) for one in shown)
+    assert "| RUSE is best |  | +0.050 |  |  | not tested |" in shown
+
+
+def test_a_spread_is_named_as_one(data):
+    rows = [line(f"T={k}", block, metric="chrf", values=(0.5,)) for block in ("x", "y") for k in (1, 2)]
+    wanted = table(rows, claims=(Claim("x is flatter", flatter="x", than="y"),))
+    (claim,) = reproduce(wanted, data, where=HERE, resamples=0).readings[0].verdict.conclusion
+    assert claim.pair == ("spread of y", "spread of x")
