@@ -33,6 +33,7 @@ _CHRF = {
     "lowercase": False,
     "whitespace": False,
     "eps_smoothing": False,
+    "remove": "whitespace",
 }
 _TER = {"normalized": False, "no_punct": False, "asian_support": False, "case_sensitive": False}
 _ROUGE = {"stem": False, "tokenize": "rouge-score"}

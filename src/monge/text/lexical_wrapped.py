@@ -7,6 +7,7 @@ from collections.abc import Callable
 from importlib.metadata import version
 from typing import Any
 
+from monge.errors import InvalidSetting
 from monge.text.lexical_base import (
     Options,
     References,
@@ -48,11 +49,29 @@ def sentence_bleu(hypotheses: Texts, references: References, options: Options) -
 
 
 def chrf(hypotheses: Texts, references: References, options: Options) -> Scored:
-    """ChrF and, with word n-grams, chrF++; spaces do not count unless `whitespace`."""
+    """ChrF and, with word n-grams, chrF++; white space does not count unless `whitespace`.
+
+    `remove` says what is taken out: all white space, as sacrebleu does, or spaces (U+0020) alone, which leaves the
+    no-break spaces that some systems write.
+    """
     at_least("chrf", options, char_order=1, word_order=0, beta=1)
-    scorer = library("sacrebleu.metrics.chrf").CHRF(**options)
+    settings, extra = dict(options), {"beta": options["beta"]}
+    if choice("chrf", options, "remove", ("whitespace", "spaces")) == "spaces":
+        if options["whitespace"] or options["word_order"]:
+            raise InvalidSetting(
+                "chrf: remove=spaces leaves no words and no spaces to count: set word_order=0, whitespace=no"
+            )
+        hypotheses = [_without_spaces(text) for text in hypotheses]
+        references = [[_without_spaces(text) for text in some] for some in references]
+        settings, extra = {**settings, "whitespace": True}, {**extra, "removed": "U+0020"}
+    del settings["remove"]
+    scorer = library("sacrebleu.metrics.chrf").CHRF(**settings)
     segments, corpus = _segments(scorer, hypotheses, references), _corpus(scorer, hypotheses, references)
-    return Scored(segments, _signed(scorer, references, {"beta": options["beta"]}), corpus)
+    return Scored(segments, _signed(scorer, references, extra), corpus)
+
+
+def _without_spaces(text: str) -> str:
+    return text.replace(" ", "")
 
 
 def ter(hypotheses: Texts, references: References, options: Options) -> Scored:

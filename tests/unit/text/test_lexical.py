@@ -92,6 +92,19 @@ def test_chrf_leaves_spaces_out_unless_asked():
     assert spaced.segments[0] < 90 and "space:yes" in spaced.signature
 
 
+def test_chrf_can_leave_out_plain_spaces_only():
+    pair = ["a b\u00a0c d e f g h"], [["a b c d e f g h"]]
+    assert LEXICAL["chrf"].score(*pair).segments[0] == pytest.approx(100), "sacrebleu takes out all white space"
+    kept = LEXICAL["chrf"].with_options(remove="spaces")
+    found = kept.score(*pair)
+    assert found.segments[0] == pytest.approx(sacrebleu.CHRF().sentence_score("abxcdefgh", ["abcdefgh"]).score)
+    assert "removed:U+0020" in found.signature
+    assert kept.score(["a b c d"], [["ab cd"]]).segments[0] == pytest.approx(100)
+    for wrong in ({"word_order": 2}, {"whitespace": True}):
+        with pytest.raises(InvalidSetting, match="remove=spaces leaves no words"):
+            LEXICAL["chrf"].with_options(remove="spaces", **wrong).score(*pair)
+
+
 def test_rouge_by_hand():
     """hypothesis: the cat sat (3 words), reference: the cat is here (4 words)."""
     pair = ["the cat sat"], [["zzz", "the cat is here"]]
