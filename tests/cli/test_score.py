@@ -194,6 +194,27 @@ def test_standard_input(outside, monge, workplace):
     assert scores(results(found)[0]) == scores(results(monge(*BASIC, "-f", "json", "--segments"))[0])
 
 
+def test_a_system_on_standard_input_is_called_so(outside, workplace):
+    typed = (workplace / "system-a.txt").read_bytes()
+    found = outside("score", "-t", "-", "-r", "reference.txt", "-m", "chrf", "-f", "json", input=typed)
+    assert results(found)[0]["system"] == "stdin"
+
+
+@pytest.mark.parametrize("form", ["tsv", "csv", "jsonl"])
+def test_a_table_on_standard_input(outside, monge, form):
+    rows = [("a cat", "the cat"), ("a dog sat", "a dog sat")]
+    head = [("hypothesis", "reference")]
+    lines = {
+        "tsv": ["\t".join(row) for row in head + rows],
+        "csv": [",".join(f'"{cell}"' for cell in row) for row in head + rows],
+        "jsonl": [json.dumps(dict(zip(head[0], row, strict=True))) for row in rows],
+    }[form]
+    typed = "".join(f"{line}\n" for line in lines).encode()
+    options = ("-m", "chrf", "-f", "json", "--segments")
+    found = results(outside("score", "-", "--table-format", form, *options, input=typed))[0]
+    assert len(scores(found)) == 2 and scores(found)[1] == pytest.approx(100)
+
+
 @pytest.mark.parametrize("text", ["no newline at the end", "CRLF", "BOM"])
 def test_how_lines_end_does_not_matter(monge, workplace, text):
     raw = (workplace / "system-a.txt").read_bytes()

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from monge.cli.main import VERBS
 from monge.spec.presets import PRESETS
 
 PAIR = ("explain", "A dog jumps after a red ball.", "A dog is jumping for a red ball.")
@@ -106,6 +107,13 @@ def test_every_verb_has_help(monge, verb):
     assert found.code == 0
     assert found.out.startswith("Usage: monge")
     assert found.err == ""
+
+
+def test_help_says_what_every_verb_does_in_whole_sentences(monge):
+    shown = " ".join(monge("--help").out.split())
+    assert "..." not in shown.partition("Commands:")[2]
+    for verb in VERBS.values():
+        assert " ".join(verb.__doc__.partition("\n")[0].split()) in shown
 
 
 def test_no_verb_is_help(monge):

@@ -6,6 +6,7 @@ import contextlib
 import io
 import os
 import sys
+from collections.abc import Callable
 from importlib.metadata import version
 from typing import Annotated, Any
 
@@ -54,18 +55,22 @@ def _root(
     pass
 
 
-app.command("score")(score.score)
-app.command("explain")(explain.explain)
-app.command("fit")(fit.fit)
-app.command("compare")(compare.compare)
-app.command("evaluate")(evaluate.evaluate)
-app.command("sweep")(sweep.sweep)
-app.command("sensitivity")(sensitivity.sensitivity)
-app.command("reproduce")(reproduce.reproduce)
-app.command("analyse")(analyse.analyse)
-app.command("metrics")(catalogue.metrics)
-app.command("show")(catalogue.show)
-app.command("selfcheck")(selfcheck.selfcheck)
+VERBS: dict[str, Callable[..., Any]] = {
+    "score": score.score,
+    "explain": explain.explain,
+    "fit": fit.fit,
+    "compare": compare.compare,
+    "evaluate": evaluate.evaluate,
+    "sweep": sweep.sweep,
+    "sensitivity": sensitivity.sensitivity,
+    "reproduce": reproduce.reproduce,
+    "analyse": analyse.analyse,
+    "metrics": catalogue.metrics,
+    "show": catalogue.show,
+    "selfcheck": selfcheck.selfcheck,
+}
+for _name, _verb in VERBS.items():  # a short help that is given is wrapped, one that is taken from the docstring is cut
+    app.command(_name, short_help=(_verb.__doc__ or "").partition("\n")[0])(_verb)
 app.add_typer(signature.app, name="signature")
 app.add_typer(cache.app, name="cache")
 

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from monge.scoring.prepared import Prepared
 
 FORMATS = ("text", "json", "jsonl", "tsv", "latex", "html")
+TABLES = ("tsv", "csv", "jsonl", "parquet")
 
 
 @bundles.flat
@@ -38,6 +39,10 @@ def score(
     *,
     table: Annotated[
         str | None, typer.Argument(metavar="[TABLE]", help="TSV, CSV, JSONL or Parquet with columns.")
+    ] = None,
+    table_format: Annotated[
+        str | None,
+        typer.Option("--table-format", metavar="|".join(TABLES), help="Of TABLE, where its name does not tell: of -."),
     ] = None,
     texts: bundles.Texts,
     metric: options.Metrics = None,
@@ -79,7 +84,7 @@ def score(
         raise UsageError("--signature replays a metric: give it or -m, not both")
     for name in metric or ():
         resolve(name, changes, setup.lang)  # a wrong name or setting is known before a model is loaded
-    rows = _rows(table, texts)
+    rows = _rows(table, table_format, texts)
     expected: list[dict[str, str]] | None = None
     if signature:
         replayed = [
@@ -133,14 +138,16 @@ class _SourceAsReference:
 Rows = Parallel | Table | _SourceAsReference
 
 
-def _rows(table: str | None, texts: bundles.Texts) -> Rows:
+def _rows(table: str | None, form: str | None, texts: bundles.Texts) -> Rows:
+    if form is not None and table is None:
+        raise UsageError("--table-format is for a table: give one (- is standard input)")
     if table is not None:
         if texts:
             raise UsageError(
                 f"{table} stands alone, as a table would, beside -t, -r or -s: "
                 "give a table or files, not both (several files: -t A -t B)"
             )
-        found = read_table(table)
+        found = read_table(table, format=form)
         first = next(iter(found))
         return found if first.references else _SourceAsReference(found)
     if not texts.hypotheses:

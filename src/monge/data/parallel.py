@@ -67,14 +67,16 @@ def read_parallel(
 
 
 def system_names(paths: Sequence[StrPath]) -> tuple[str, ...]:
-    """File names, or the paths as given where two files share a name."""
-    names = [Path(path).name or os.fspath(path) for path in paths]
+    """File names, or the paths as given where two files share a name; standard input is `stdin`."""
+    names = ["stdin" if os.fspath(path) == STDIN else Path(path).name or os.fspath(path) for path in paths]
     often = Counter(names)
     return tuple(name if often[name] == 1 else os.fspath(path) for name, path in zip(names, paths, strict=True))
 
 
 def _refuse_twice(hypotheses: Sequence[StrPath], references: Sequence[StrPath], source: StrPath | None) -> None:
     everything = [os.fspath(path) for path in (*hypotheses, *references, *([] if source is None else [source]))]
+    if "" in everything:
+        raise UsageError("an empty file name was given (is a variable unset?); expected a file, or - (standard input)")
     if everything.count(STDIN) > 1:
         raise UsageError("standard input (-) was given more than once; it can be read for one file only")
     given = Counter(os.fspath(path) for path in hypotheses)

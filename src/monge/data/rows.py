@@ -13,7 +13,7 @@ from difflib import get_close_matches
 from typing import Any, NamedTuple, NoReturn
 
 from monge.data.lines import STDIN, StrPath, TextFile, open_bytes, shown
-from monge.errors import InvalidSetting, MissingExtra, Unreadable
+from monge.errors import InvalidSetting, MissingExtra, Unreadable, UsageError
 
 FORMATS = ("tsv", "csv", "jsonl", "parquet", "space")
 _SUFFIXES = {".tsv": "tsv", ".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet"}
@@ -142,6 +142,8 @@ def rows(path: StrPath, format: str | None = None) -> Rows:  # noqa: A002
 
 def table_format(path: StrPath, format: str | None = None) -> str:  # noqa: A002
     """The format asked for, or the one that the file's name tells."""
+    if os.fspath(path) == "":
+        raise UsageError("an empty file name was given (is a variable unset?); expected a table, or - (standard input)")
     if format is not None:
         if format not in FORMATS:
             raise InvalidSetting(f"unknown table format {format!r}; accepted are {', '.join(FORMATS)}")
@@ -150,6 +152,8 @@ def table_format(path: StrPath, format: str | None = None) -> str:  # noqa: A002
     for suffix, name in _SUFFIXES.items():
         if plain.endswith(suffix):
             return name
+    if os.fspath(path) == STDIN:
+        raise InvalidSetting("standard input has no name that tells its format: give --table-format tsv, csv or jsonl")
     raise InvalidSetting(
         f"{shown(path)}: no table by its name; accepted are {', '.join(_SUFFIXES)} (lines of text: -t FILE -r FILE)"
     )

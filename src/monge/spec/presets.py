@@ -12,6 +12,7 @@ from monge.errors import InvalidSetting, UnknownName
 from monge.spec.blend import BLENDS, BlendSpec
 from monge.spec.codec import split_changes
 from monge.spec.families import FAMILIES
+from monge.spec.languages import check_language
 from monge.spec.lexical import LEXICAL, LexicalSpec
 from monge.spec.metric import MetricSpec, Row
 from monge.spec.rows import CORE
@@ -40,6 +41,7 @@ def resolve(text: str, changes: tuple[str, ...] = (), lang: str | None = None) -
     Language first, then `changes` (from `--set`), then the bracket: the nearest wins.
     """
     name, inner = split_name(text)
+    check_language(lang)
     if name in LEXICAL:
         if changes:
             raise InvalidSetting(f"{name} compares words, not vectors: it has no {changes[0].partition('=')[0]!r}")

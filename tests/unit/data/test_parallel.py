@@ -69,7 +69,7 @@ def test_a_bad_line_is_known_at_once(write, tmp_path):
 def test_standard_input_once(write, monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"one\n")))
     segments = read_parallel(["-"], [write("r", "ref")])
-    assert list(segments) == list(segments) == [Segment("1", "one", ("ref",), None, "-")]
+    assert list(segments) == list(segments) == [Segment("1", "one", ("ref",), None, "stdin")]
     with pytest.raises(UsageError, match="more than once"):
         read_parallel(["-"], ["-"])
 
