@@ -14,10 +14,9 @@ from monge.cli.emit import check_output, coloured, emit, progress
 from monge.data.parallel import read_parallel
 from monge.data.tables import read_table
 from monge.errors import UsageError
+from monge.render.sheets import STUDY_FORMATS
 from monge.spec.presets import resolve
 from monge.types import Segment
-
-FORMATS = ("text", "json", "latex", "html", "markdown")
 
 
 @bundles.flat
@@ -36,12 +35,12 @@ def compare(
     confidence: options.Confidence = 0.95,
     alpha: Annotated[float, typer.Option("--alpha", help="Of the tests.")] = 0.05,
     seed: options.Seed = 12345,
-    output_format: Annotated[str, options.formats(FORMATS)] = "text",
+    output_format: Annotated[str, options.formats(STUDY_FORMATS)] = "text",
     output: options.Output = None,
     keep: bundles.Keep,
 ) -> None:
     """Compare systems: scores with intervals, paired tests of every two, clusters that cannot be told apart."""
-    check_output(output_format, FORMATS, output)
+    check_output(output_format, STUDY_FORMATS, output)
     changes = setup.changes()
     names = metric or ["twmd"]
     for name in names:

@@ -11,11 +11,11 @@ import typer
 from monge.cli import bundles, options
 from monge.cli.emit import check_output, coloured, emit, tell_written, warn, watching
 from monge.errors import UsageError
+from monge.render.sheets import STUDY_FORMATS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-FORMATS = ("text", "json", "latex", "html", "markdown")
 Dataset = Annotated[str, typer.Argument(help="wmt15 … wmt19, sts12 … sts16, stsb, tac08, …, or table.")]
 Human = Annotated[list[str] | None, typer.Option("--human", metavar="COLUMN", help="Human column; repeatable.")]
 Statistic = Annotated[
@@ -50,13 +50,13 @@ def evaluate(
     test: Annotated[
         str, typer.Option("--test", metavar="auto|williams|perm-both|bootstrap", help="Of groups; means: bootstrap.")
     ] = "auto",
-    output_format: Annotated[str, options.formats(FORMATS)] = "text",
+    output_format: Annotated[str, options.formats(STUDY_FORMATS)] = "text",
     output: options.Output = None,
     figures: bundles.Figures,
     keep: bundles.Keep,
 ) -> None:
     """Correlate metrics with human judgements, group by group, and test which are best."""
-    check_output(output_format, FORMATS, output)
+    check_output(output_format, STUDY_FORMATS, output)
     figures.check()
     from monge import study
     from monge.render.evaluations import render_evaluation

@@ -10,8 +10,8 @@ import typer
 from monge.cli import bundles, options
 from monge.cli.emit import check_output, coloured, emit, tell_written, watching
 from monge.cli.evaluate import Dataset
+from monge.render.sheets import STUDY_FORMATS
 
-FORMATS = ("text", "json", "latex", "html", "markdown")
 Factors = Annotated[
     list[str] | None,
     typer.Option(
@@ -45,13 +45,13 @@ def sensitivity(
     resamples: options.Resamples = 1000,
     confidence: options.Confidence = 0.95,
     seed: Annotated[int, typer.Option("--seed", help="Of the bootstrap, the sample and the random corpora.")] = 12345,
-    output_format: Annotated[str, options.formats(FORMATS)] = "text",
+    output_format: Annotated[str, options.formats(STUDY_FORMATS)] = "text",
     output: options.Output = None,
     figures: bundles.Figures,
     keep: bundles.Keep,
 ) -> None:
     """Vary preprocessing, encoding once: agreement at every setting, its spread, and is the best more than noise."""
-    check_output(output_format, FORMATS, output)
+    check_output(output_format, STUDY_FORMATS, output)
     figures.check()
     from monge import study
     from monge.render.sensitivity import render_sensitivity

@@ -11,8 +11,7 @@ import typer
 from monge.cli import bundles, options
 from monge.cli.emit import check_output, coloured, emit, watching
 from monge.errors import UsageError
-
-FORMATS = ("text", "json", "latex", "html", "markdown")
+from monge.render.sheets import STUDY_FORMATS
 
 
 @bundles.flat
@@ -36,13 +35,13 @@ def sweep(
     setup: bundles.Setup,
     resamples: options.Resamples = 1000,
     seed: options.Seed = 12345,
-    output_format: Annotated[str, options.formats(FORMATS)] = "text",
+    output_format: Annotated[str, options.formats(STUDY_FORMATS)] = "text",
     output: options.Output = None,
     figure: Annotated[str | None, typer.Option("--figure", metavar="FILE.svg|.png", help="Draw the curves.")] = None,
     keep: bundles.Keep,
 ) -> None:
     """Vary any setting, encoding once: a curve a group, the best value, and its score on other data."""
-    check_output(output_format, FORMATS, output)
+    check_output(output_format, STUDY_FORMATS, output)
     if figure is not None:
         from monge.report import check_figures
 

@@ -6,19 +6,18 @@ from typing import TYPE_CHECKING
 
 from monge.errors import UnknownName
 from monge.render.checks import dumps
-from monge.render.sheets import DASH, SHEET_FORMATS, Cell, Sheet, decimals, sheets_text, span
+from monge.render.sheets import DASH, SHEET_FORMATS, STUDY_FORMATS, Cell, Sheet, decimals, sheets_text, span
 
 if TYPE_CHECKING:
     from monge.study.comparison import Comparison, Standings, SystemScore
 
-COMPARISON_FORMATS = ("text", "json", "latex", "html")
 DIGITS = 4
 
 
 def render_comparison(found: Comparison, form: str, *, version: str, colour: bool = False) -> str:
-    """The comparison in a format of `COMPARISON_FORMATS`."""
-    if form not in COMPARISON_FORMATS:
-        raise UnknownName("format", form, COMPARISON_FORMATS)
+    """The comparison in a format of `STUDY_FORMATS`."""
+    if form not in STUDY_FORMATS:
+        raise UnknownName("format", form, STUDY_FORMATS)
     if form == "json":
         return dumps({"monge": version, **found.to_dict()}) + "\n"
     sheets = [_systems(found), *(_pairs(found, one) for one in found.standings)]

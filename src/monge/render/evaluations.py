@@ -7,21 +7,20 @@ from typing import TYPE_CHECKING
 
 from monge.errors import UnknownName
 from monge.render.checks import dumps
-from monge.render.sheets import SHEET_FORMATS, Cell, Sheet, decimals, sheets_text, span
+from monge.render.sheets import SHEET_FORMATS, STUDY_FORMATS, Cell, Sheet, decimals, sheets_text, span
 from monge.stats import higher_is_better
 
 if TYPE_CHECKING:
     from monge.study.evaluation import Agreement, Evaluation, Figure
 
-EVALUATION_FORMATS = ("text", "json", "latex", "html")
 WIDE = 9
 """More groups than this stand below each other."""
 
 
 def render_evaluation(found: Evaluation, form: str, *, version: str, colour: bool = False) -> str:
-    """The evaluation in a format of `EVALUATION_FORMATS`."""
-    if form not in EVALUATION_FORMATS:
-        raise UnknownName("format", form, EVALUATION_FORMATS)
+    """The evaluation in a format of `STUDY_FORMATS`."""
+    if form not in STUDY_FORMATS:
+        raise UnknownName("format", form, STUDY_FORMATS)
     if form == "json":
         return dumps({"monge": version, **found.to_dict()}) + "\n"
     sheets = evaluation_sheets(found)

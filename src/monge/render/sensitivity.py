@@ -9,20 +9,18 @@ from typing import TYPE_CHECKING
 
 from monge.errors import UnknownName
 from monge.render.checks import dumps
-from monge.render.sheets import DASH, SHEET_FORMATS, Cell, Sheet, decimals, sheets_text, span
+from monge.render.sheets import DASH, SHEET_FORMATS, STUDY_FORMATS, Cell, Sheet, decimals, sheets_text, span
 
 if TYPE_CHECKING:
     from monge.study.effects import Effect
     from monge.study.sensitivity import Sensitivity
     from monge.study.spread import Spread
 
-SENSITIVITY_FORMATS = ("text", "json", "latex", "html")
-
 
 def render_sensitivity(found: Sensitivity, form: str, *, version: str, colour: bool = False) -> str:
-    """The study in a format of `SENSITIVITY_FORMATS`."""
-    if form not in SENSITIVITY_FORMATS:
-        raise UnknownName("format", form, SENSITIVITY_FORMATS)
+    """The study in a format of `STUDY_FORMATS`."""
+    if form not in STUDY_FORMATS:
+        raise UnknownName("format", form, STUDY_FORMATS)
     if form == "json":
         return dumps({"monge": version, "sensitivity": found.to_dict()}) + "\n"
     sheets = [_summary(found), *(_factor(found, one.name) for one in found.factors)]

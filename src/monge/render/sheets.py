@@ -11,6 +11,8 @@ from monge.render.latex import breakable, latex
 from monge.render.markdown import markdown, markdown_table
 from monge.render.page import fragment, html_table, page, safe
 
+STUDY_FORMATS = ("text", "json", "latex", "html", "markdown")
+"""The formats of a study's tables."""
 MARKS = {"best": "*", "tied": "~"}
 DASH = "–"
 _STYLE = """

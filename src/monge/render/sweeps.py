@@ -7,19 +7,17 @@ from typing import TYPE_CHECKING
 from monge.errors import UnknownName
 from monge.render.checks import dumps
 from monge.render.evaluations import directed, worse_than_best
-from monge.render.sheets import SHEET_FORMATS, Cell, Sheet, decimals, sheets_text, span
+from monge.render.sheets import SHEET_FORMATS, STUDY_FORMATS, Cell, Sheet, decimals, sheets_text, span
 
 if TYPE_CHECKING:
     from monge.study.evaluation import Agreement
     from monge.study.sweep import Curve, Sweep
 
-SWEEP_FORMATS = ("text", "json", "latex", "html")
-
 
 def render_sweep(found: Sweep, form: str, *, version: str, colour: bool = False) -> str:
-    """The sweep in a format of `SWEEP_FORMATS`."""
-    if form not in SWEEP_FORMATS:
-        raise UnknownName("format", form, SWEEP_FORMATS)
+    """The sweep in a format of `STUDY_FORMATS`."""
+    if form not in STUDY_FORMATS:
+        raise UnknownName("format", form, STUDY_FORMATS)
     if form == "json":
         return dumps({"monge": version, "sweep": found.to_dict()}) + "\n"
     sheets = [*(_curve(found, curve) for curve in found.curves), _chosen(found)]

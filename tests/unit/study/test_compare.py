@@ -108,7 +108,7 @@ def test_it_is_public():
         _ = monge.nothing
 
 
-@pytest.mark.parametrize("form", ["text", "latex", "html"])
+@pytest.mark.parametrize("form", ["text", "latex", "html", "markdown"])
 def test_formats(form):
     found = compare(SYSTEMS, REFERENCES, ["rouge1", "ter"], resampling=Resampling(resamples=100))
     shown = render_comparison(found, form, version="9")

@@ -120,14 +120,14 @@ def test_mistakes_are_named_before_anything_is_read(tmp_path):
         Resampling(resamples=0)
 
 
-@pytest.mark.parametrize("form", ["text", "latex", "html"])
+@pytest.mark.parametrize("form", ["text", "latex", "html", "markdown"])
 def test_every_format_shows_values_marks_test_and_seed(table, form):
     found = evaluate("table", table, ["chrf", "rouge1", "rouge2"], resampling=FAST)
     shown = render_evaluation(found, form, version="9")
     assert shown.endswith("\n")
     assert f"{found.agreements[0].mean.value:.3f}" in shown
     assert "Williams" in shown and "seed 12345" in shown and "Holm" in shown
-    assert {"text": "* best", "latex": r"\textbf{", "html": 'class="best"'}[form] in shown
+    assert {"text": "* best", "latex": r"\textbf{", "html": 'class="best"', "markdown": "| **0."}[form] in shown
 
 
 def test_many_groups_stand_below_each_other(tmp_path):

@@ -12,7 +12,8 @@ from monge import api
 from monge.cli.main import run
 from monge.data import Group, Judged, open_dataset
 from monge.errors import DataError, InvalidSetting, UnknownName, UsageError
-from monge.render.sensitivity import SENSITIVITY_FORMATS, render_sensitivity
+from monge.render.sensitivity import render_sensitivity
+from monge.render.sheets import STUDY_FORMATS
 from monge.spec.presets import resolve
 from monge.study import Resampling, evaluate, sensitivity
 from monge.study.factors import Draw, changes, factors
@@ -252,7 +253,7 @@ def test_verdict_counts_what_the_tables_show(studied):
     assert f"for the worse in {worse} of 8 comparisons" in verdict(studied.of("stopwords"), (), "pearson")[0]
 
 
-@pytest.mark.parametrize("form", SENSITIVITY_FORMATS)
+@pytest.mark.parametrize("form", STUDY_FORMATS)
 def test_formats(studied, form):
     shown = render_sensitivity(studied, form, version="9")
     assert "subwords+punctuation" in shown and "random-2" in shown

@@ -106,7 +106,7 @@ def test_the_command(tables, tiny_bert, tmp_path, capsys):
     assert "development data" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("form", ["latex", "html"])
+@pytest.mark.parametrize("form", ["latex", "html", "markdown"])
 def test_formats_without_test_data_say_so(tables, tiny_bert, form):
     found = sweep("table", tables[0], ["twmd"], ["layers=1,2"], model=str(tiny_bert), resampling=FAST)
     assert "optimistic" in render_sweep(found, form, version="9")
