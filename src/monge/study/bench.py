@@ -86,7 +86,7 @@ class Bench:
             except UnknownName:  # some of the groups are not here: take those that are
                 found = open_dataset(dataset, self.data, human=human, pairs=declared, **given)
         except (Unreadable, UsageError) as error:
-            return Missing(f"data not here: {dataset} ({error})")
+            return Missing(f"data not here: {dataset} ({str(error).replace(f' below {self.data}', '')})")
         there = {name: found.groups[name] for name in groups or () if name in found.groups}
         return replace(found, groups=there) if there else Missing(f"data not here: {dataset} has none of these groups")
 
