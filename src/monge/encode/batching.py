@@ -18,10 +18,11 @@ from monge.kernels.pooling import power_means, routing, unit
 from monge.types import Tokens
 
 BATCH_PIECES = 2048
-CACHE_BYTES = 512 * 2**20
+CACHE_BYTES = 256 * 2**20
 STORED_TEXTS = 512  # texts looked up, or written, at a time
 
 Ids = tuple[int, ...]
+Group = dict[Ids, tuple[Tensor, ...]]
 
 
 @dataclass
@@ -53,28 +54,37 @@ class Vectors:
         self.longest = min(longest or encoder.longest, encoder.longest)
         self.counters = Counters()
         self._store = store
-        self._held: OrderedDict[Ids, tuple[Tensor, ...]] = OrderedDict()
-        self._bytes = 0
+        self._held: dict[Ids, int] = {}  # the number of the group that a text is in
+        self._groups: OrderedDict[int, Group] = OrderedDict()
+        self._made_groups = self._bytes = 0
 
     def of(self, texts: Sequence[Tokens]) -> list[dict[Request, Tensor]]:
         """Vectors of each text for each request, in input order."""
         wanted = list(dict.fromkeys(tokens.ids for tokens in texts))
         self.counters.texts += len(texts)
-        found = {ids: self._held[ids] for ids in wanted if ids in self._held}
-        for ids in found:
-            self._held.move_to_end(ids)
-        for ids, vectors in self._made([ids for ids in wanted if ids not in found]):
-            found[ids] = vectors
-            self._hold(ids, vectors)
+        found: Group = {}
+        for ids in wanted:
+            if ids in self._held:
+                self._groups.move_to_end(self._held[ids])
+                found[ids] = self._groups[self._held[ids]][ids]
+        for group in self._made([ids for ids in wanted if ids not in found]):
+            found.update(group)
+            self._hold(group)
         return [dict(zip(self.requests, found[tokens.ids], strict=True)) for tokens in texts]
 
-    def _hold(self, ids: Ids, vectors: tuple[Tensor, ...]) -> None:
-        self._held[ids] = vectors
-        self._bytes += _size(vectors)
-        while self._bytes > CACHE_BYTES and self._held:
-            self._bytes -= _size(self._held.popitem(last=False)[1])
+    def _hold(self, group: Group) -> None:
+        """Remember texts whose vectors lie together in memory; they are forgotten together, too."""
+        self._made_groups += 1
+        self._groups[self._made_groups] = group
+        self._held.update(dict.fromkeys(group, self._made_groups))
+        self._bytes += _size(group)
+        while self._bytes > CACHE_BYTES and self._groups:
+            _, oldest = self._groups.popitem(last=False)
+            self._bytes -= _size(oldest)
+            for ids in oldest:
+                del self._held[ids]
 
-    def _made(self, texts: list[Ids]) -> Iterator[tuple[Ids, tuple[Tensor, ...]]]:
+    def _made(self, texts: list[Ids]) -> Iterator[Group]:
         """Vectors from the store where it has them, encoded and stored otherwise."""
         if self._store is None:
             yield from self._encode(texts)
@@ -83,39 +93,42 @@ class Vectors:
         for start in range(0, len(texts), STORED_TEXTS):
             chunk = texts[start : start + STORED_TEXTS]
             stored = self._store.get([key for ids in chunk for key in keys[ids]])
-            whole = [ids for ids in chunk if all(key in stored for key in keys[ids])]
-            for ids in whole:
-                yield ids, tuple(_unpacked(stored[key]) for key in keys[ids])
-            there = set(whole)
-            fresh = dict(self._encode([ids for ids in chunk if ids not in there]))
-            rows = [
-                (key, _packed(one)) for ids, every in fresh.items() for key, one in zip(keys[ids], every, strict=True)
-            ]
-            self._store.put(VECTORS, rows)
-            yield from fresh.items()
+            there = {
+                ids: tuple(_unpacked(stored[key]) for key in keys[ids])
+                for ids in chunk
+                if all(key in stored for key in keys[ids])
+            }
+            yield there
+            for fresh in self._encode([ids for ids in chunk if ids not in there]):
+                rows = [
+                    (key, _packed(one))
+                    for ids, every in fresh.items()
+                    for key, one in zip(keys[ids], every, strict=True)
+                ]
+                self._store.put(VECTORS, rows)
+                yield fresh
 
     def _key(self, ids: Ids, request: Request) -> bytes:
         encoder = self.encoder
         identity = encoder.weights_digest, encoder.tokenizer_digest, encoder.precision, self.longest
         return key_of(VECTORS, *identity, request, array("q", ids).tobytes())
 
-    def _encode(self, texts: list[Ids]) -> Iterator[tuple[Ids, tuple[Tensor, ...]]]:
-        long = [ids for ids in texts if len(ids) > self.longest]
-        for ids in long:
-            yield ids, self._joined(ids)
+    def _encode(self, texts: list[Ids]) -> Iterator[Group]:
+        for ids in texts:
+            if len(ids) > self.longest:
+                yield {ids: self._joined(ids)}
         short = [ids for ids in texts if len(ids) <= self.longest]
         for batch in batches(short, len, self.batch_pieces):
-            yield from zip(batch, self._pooled(batch), strict=True)
+            yield dict(zip(batch, self._pooled(batch), strict=True))
 
     def _pooled(self, batch: Sequence[Ids]) -> list[tuple[Tensor, ...]]:
+        """Vectors of each text of a batch: views of one tensor a request."""
         self.counters.encoded += len(batch)
         self.counters.pieces += sum(map(len, batch))
         layers = sorted({layer for request in self.requests for layer in request.layers})
         hidden = dict(zip(layers, self.encoder.hidden(batch, layers), strict=True))
         lengths = [len(ids) for ids in batch]
-        pooled = [torch.split(pool(hidden, request), lengths) for request in self.requests]
-        # a view would keep the whole batch alive
-        return [tuple(part.clone() for part in parts) for parts in zip(*pooled, strict=True)]
+        return list(zip(*(torch.split(pool(hidden, request), lengths) for request in self.requests), strict=True))
 
     def _joined(self, ids: Ids) -> tuple[Tensor, ...]:
         """Vectors of a text longer than the model reads, from overlapping windows of it.
@@ -188,5 +201,5 @@ def _unpacked(data: bytes) -> Tensor:
     return torch.frombuffer(bytearray(data[8 * (dims + 1) :]), dtype=torch.float32).reshape(shape)
 
 
-def _size(vectors: tuple[Tensor, ...]) -> int:
-    return sum(vector.numel() * vector.element_size() for vector in vectors)
+def _size(group: Group) -> int:
+    return sum(vector.numel() * vector.element_size() for vectors in group.values() for vector in vectors)
