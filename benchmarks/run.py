@@ -40,6 +40,7 @@ from monge.scoring.pipeline import Windows, batched
 from monge.types import Cloud, Problem, Segment
 
 LAYER = 6
+TIMES = 10  # work of milliseconds is done so often in a round
 
 
 def bertscore(segments: list[Segment], repeat: int) -> list[Ratio]:
@@ -180,10 +181,10 @@ def twmd(segments: list[Segment], repeat: int) -> list[Ratio]:
     print(f"largest difference from POT's plans: {gap:.1e}")
     times = rounds(
         {
-            "ours": lambda: [worth(between(x, y, ground="cosine")) for x, y in given],
-            "POT": lambda: peers.twmd_loop(arrays, 0.1),
-            "ours, costs": lambda: [worth(problem) for problem in problems],
-            "POT, costs": lambda: [peers.sinkhorn_value(cost, 0.1) for cost in costs],
+            "ours": lambda: [worth(between(x, y, ground="cosine")) for _ in range(TIMES) for x, y in given],
+            "POT": lambda: [peers.twmd_loop(arrays, 0.1) for _ in range(TIMES)],
+            "ours, costs": lambda: [worth(problem) for _ in range(TIMES) for problem in problems],
+            "POT, costs": lambda: [peers.sinkhorn_value(cost, 0.1) for _ in range(TIMES) for cost in costs],
         },
         repeat=repeat,
     )
@@ -204,11 +205,11 @@ def exact_transport(segments: list[Segment], repeat: int) -> list[Ratio]:
     torch.set_num_threads(1)
 
     def ours() -> None:
-        for problem in problems:
+        for problem in problems * TIMES:
             transported_cost(exact(problem), problem)
 
     def bare() -> None:
-        for cost, (a, b) in zip(costs, masses, strict=True):
+        for cost, (a, b) in list(zip(costs, masses, strict=True)) * TIMES:
             emd_c(a, b, cost, 2_000_000, 1)
 
     times = rounds({"ours": ours, "C solver": bare}, repeat=repeat)
