@@ -144,7 +144,8 @@ def _number(value: Any, *, signed: bool = False) -> str:
         return "–"
     if isinstance(value, str):
         return value
-    return f"{value:+.3f}" if signed else f"{value:.3f}"
+    shown = round(value, 3) + 0.0  # no negative zero
+    return f"{shown:+.3f}" if signed else f"{shown:.3f}"
 
 
 def _grid(names: Sequence[str], columns: Sequence[int], rows: Sequence[Shown]) -> list[str]:
