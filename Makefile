@@ -5,7 +5,7 @@ EXAMPLE := src/monge/example
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export TOKENIZERS_PARALLELISM := false
 
-.PHONY: demo test lint tests bench golden sensitivity reproduction setup clean
+.PHONY: demo test lint tests bench golden sensitivity families reproduction setup clean
 
 demo: .venv/.demo
 	@$(BIN)/monge score -t $(EXAMPLE)/system-a.txt -t $(EXAMPLE)/system-b.txt -r $(EXAMPLE)/reference.txt \
@@ -35,6 +35,9 @@ golden: .venv/.test  # rewrites the golden numbers: only with an entry under "Sc
 
 sensitivity: .venv/.test  # docs/sensitivity.md: MONGE_DATA and MONGE_MODELS name the directories; what is kept is not run again
 	$(BIN)/python docs/sensitivity/make.py
+
+families: .venv/.test  # the table of docs/families.md: MONGE_DATA and MONGE_MODELS name the directories
+	$(BIN)/python docs/families/make.py
 
 reproduction: .venv/.test  # docs/reproduction/tables.md: MONGE_DATA and MONGE_MODELS name the directories; what is kept is not run again
 	$(BIN)/python docs/reproduction/make.py

@@ -18,20 +18,29 @@ from monge.text.idf import text_key
 from monge.types import DIGEST_SPACE, CorpusStats, MatrixSum
 
 KINDS = ("clp", "umd")
+LINEAR = ("average", "sum", "mean", "first")
 BATCH = 512
 
 
 def fit_maps(metric: Prepared, pairs: Iterable[tuple[str, str]]) -> CorpusStats:
-    """Both maps from pairs of source and target texts, on the units of the metric."""
-    if metric.counted_sides or metric.spec.units.ngram != 1:
-        raise UsageError(f"{metric.name}: maps are fitted on single words without idf (--set units.ngram=1)")
-    windows, iterator = Windows([metric]), iter(pairs)
+    """Both maps from pairs of source and target texts, on the single words behind the units of the metric.
+
+    A map is linear, so that of words is that of n-grams which are linear in their words.
+    """
+    units = metric.spec.units
+    if metric.counted_sides or (units.ngram != 1 and units.join not in LINEAR):
+        raise UsageError(
+            f"{metric.name}: maps are fitted on words that weigh the same: set weights=uniform, and for n-grams "
+            f"units.join={'|'.join(LINEAR)}"
+        )
+    words = replace(metric, spec=replace(metric.spec, units=replace(units, ngram=1)))
+    windows, iterator = Windows([words]), iter(pairs)
     totals: dict[str, torch.Tensor] = {}
     count = keys = 0
     while batch := list(islice(iterator, BATCH)):
         read = windows.read(list(dict.fromkeys(text for pair in batch for text in pair)))[metric.reader]
         for pair in batch:
-            source, target = (clouds.build(read[text][0], read[text][1][metric.request], metric, None) for text in pair)
+            source, target = (clouds.build(read[text][0], read[text][1][words.request], words, None) for text in pair)
             if source.empty or target.empty:
                 continue
             keys += text_key("\t".join(pair))

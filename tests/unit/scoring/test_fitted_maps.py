@@ -54,8 +54,19 @@ def test_errors_say_what_to_do(metric, tmp_path):
         api.load("xmoverscore[centre=umd]").score(["a"], sources=["b"])
     with pytest.raises(DataError, match="aligned words"):
         metric.fit_maps([("", "")])
-    with pytest.raises(UsageError, match="single words"):
-        api.load("xmoverscore@v2").fit_maps(PAIRS)
+    for name in ("xmoverscore[weights=idf]", "xmoverscore[units.ngram=2,units.join=max]"):
+        with pytest.raises(UsageError, match=r"weights=uniform.* units.join=average\|sum"):
+            api.load(name).fit_maps(PAIRS)
+
+
+def test_the_map_of_words_is_that_of_their_n_grams():
+    grams, words = (api.load(f"xmoverscore@v2[units.ngram={n}]") for n in (2, 1))
+    found, single = grams.fit_maps(PAIRS), words.fit_maps(PAIRS)
+    for mine, theirs in zip(found.maps.values(), single.maps.values(), strict=True):
+        assert mine == theirs
+    mapped = api.load("xmoverscore@v2[centre=clp]")
+    score = mapped.score([PAIRS[0][1]], sources=[PAIRS[0][0]], stats=found).score
+    assert score > grams.score([PAIRS[0][1]], sources=[PAIRS[0][0]]).score
 
 
 def test_the_command_names_a_bad_line(tmp_path, capsys):

@@ -1,0 +1,46 @@
+"""The table of docs/families.md: what is printed is what was kept, and what is kept is what is computed."""
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+from monge.data import open_dataset
+from monge.study import Resampling, evaluate
+
+PLACE = Path(__file__).parents[2] / "docs" / "families" / "make.py"
+MODEL = "multilingual-e5-small"
+
+
+@pytest.fixture(scope="module")
+def make():
+    loader = importlib.util.spec_from_file_location("families_make", PLACE)
+    module = importlib.util.module_from_spec(loader)
+    loader.loader.exec_module(module)
+    return module
+
+
+def test_the_page_has_the_table_of_the_kept_results(make):
+    shown = make.PAGE.read_text("utf-8").partition(make.BEGIN)[2].partition(make.END)[0]
+    assert shown.strip().split("\n") == make.table(make.kept(), MODEL)
+    assert len(make.kept()) == len(list(make.jobs()))
+
+
+def test_figures_are_what_is_computed(make, data_dir, models_dir):
+    kept = make.kept()[f"{MODEL} mlqe-pe ro-en without"]
+    names = ["sentsim", "sbert"]
+    model = str(models_dir / MODEL)
+    found = evaluate("mlqe-pe", data_dir, names, pairs=["ro-en"], model=model, resampling=Resampling(resamples=2))
+    for one in found.agreements:
+        assert one.mean.value == pytest.approx(kept[one.label]["value"], abs=1e-3)
+        assert one.signature == kept[one.label]["signature"]
+    assert found.agreements[0].mean.value >= 0.58
+
+
+def test_maps_learn_from_other_texts_than_they_are_tried_on(make, data_dir):
+    where = type("Where", (), {"data": data_dir})
+    for pair in make.PAIRS:
+        taught = make.parallel(pair, where)
+        tried = open_dataset("mlqe-pe", data_dir, pairs=[pair]).groups[pair].segments
+        assert 400 <= len(taught) <= make.MOST
+        assert not {source for source, _ in taught} & {one.source for one in tried}
