@@ -78,7 +78,7 @@ def scored_window(name, *changes, rows):
         arrays.update(zip(names, (hypothesis, *references), strict=True))
         segments.append(Segment(str(index), names[0], tuple(names[1:])))
 
-    def read(texts):
+    def read(texts, _pieces=None):
         found = {}
         for one in texts:
             vectors = torch.as_tensor(np.asarray(arrays[one]), dtype=torch.float64)
