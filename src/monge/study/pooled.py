@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
@@ -55,20 +56,27 @@ def pooled(metric: api.Metric, systems: Sequence[Sequence[Segment]]) -> Pooled |
     spec = metric.spec
     if not isinstance(spec, LexicalSpec) or spec.name not in POOLED:
         return None
-    if spec.name == "bleu":
-        scorer = wrapped._bleu(spec.options, effective_order=False)
-    else:
-        kind = "TER" if spec.name == "ter" else "CHRF"
-        scorer = getattr(library(f"sacrebleu.metrics.{kind.lower()}"), kind)(**spec.options)
+    scorer, prepared = _scorer(spec)
     counts = []
     for rows in systems:
         most = max(len(row.references) for row in rows)
-        streams = [[row.references[k] if k < len(row.references) else None for row in rows] for k in range(most)]
-        counts.append(scorer._extract_corpus_statistics([row.hypothesis for row in rows], streams))
+        streams = [
+            [prepared(row.references[k]) if k < len(row.references) else None for row in rows] for k in range(most)
+        ]
+        counts.append(scorer._extract_corpus_statistics([prepared(row.hypothesis) for row in rows], streams))
     return Pooled(
         np.array(counts, dtype=np.float64),
         lambda sums: float(scorer._compute_score_from_stats([round(value) for value in sums.tolist()]).score),
     )
+
+
+def _scorer(spec: LexicalSpec) -> tuple[Any, Callable[[str], str]]:
+    """The library's scorer as the metric sets it, and what the metric does to a text before."""
+    if spec.name == "bleu":
+        return wrapped._bleu(spec.options, effective_order=False), str
+    if spec.name == "ter":
+        return library("sacrebleu.metrics.ter").TER(**spec.options), str
+    return wrapped._chrf(spec.options)
 
 
 def pooled_tests(

@@ -54,20 +54,25 @@ def chrf(hypotheses: Texts, references: References, options: Options) -> Scored:
     `remove` says what is taken out: all white space, as sacrebleu does, or spaces (U+0020) alone, which leaves the
     no-break spaces that some systems write.
     """
-    at_least("chrf", options, char_order=1, word_order=0, beta=1)
-    settings, extra = dict(options), {"beta": options["beta"]}
-    if choice("chrf", options, "remove", ("whitespace", "spaces")) == "spaces":
-        if options["whitespace"] or options["word_order"]:
-            raise InvalidSetting(
-                "chrf: remove=spaces leaves no words and no spaces to count: set word_order=0, whitespace=no"
-            )
-        hypotheses = [_without_spaces(text) for text in hypotheses]
-        references = [[_without_spaces(text) for text in some] for some in references]
-        settings, extra = {**settings, "whitespace": True}, {**extra, "removed": "U+0020"}
-    del settings["remove"]
-    scorer = library("sacrebleu.metrics.chrf").CHRF(**settings)
+    scorer, prepared = _chrf(options)
+    hypotheses = [prepared(text) for text in hypotheses]
+    references = [[prepared(text) for text in some] for some in references]
+    extra = {"beta": options["beta"], **({"removed": "U+0020"} if options["remove"] == "spaces" else {})}
     segments, corpus = _segments(scorer, hypotheses, references), _corpus(scorer, hypotheses, references)
     return Scored(segments, _signed(scorer, references, extra), corpus)
+
+
+def _chrf(options: Options) -> tuple[Any, Callable[[str], str]]:
+    """The scorer, and what is done to a text before it sees it."""
+    at_least("chrf", options, char_order=1, word_order=0, beta=1)
+    spaces = choice("chrf", options, "remove", ("whitespace", "spaces")) == "spaces"
+    if spaces and (options["whitespace"] or options["word_order"]):
+        raise InvalidSetting(
+            "chrf: remove=spaces leaves no words and no spaces to count: set word_order=0, whitespace=no"
+        )
+    settings = {name: value for name, value in options.items() if name != "remove"}
+    scorer = library("sacrebleu.metrics.chrf").CHRF(**settings | ({"whitespace": True} if spaces else {}))
+    return scorer, _without_spaces if spaces else str
 
 
 def _without_spaces(text: str) -> str:

@@ -72,6 +72,15 @@ def test_corpus_scores_are_the_library_s_and_their_resamples_too(metric):
     assert (found.systems[2].low, found.systems[2].high) == pytest.approx((low, high))
 
 
+def test_what_a_metric_does_to_texts_is_done_to_those_that_are_counted():
+    """chrF that leaves no-break spaces in: its corpus score, from the kept counts as from the metric itself."""
+    odd = [line.replace(" ", "\u00a0", 2) for line in REFERENCES]
+    found = compare({"odd": odd, "bad": BAD}, REFERENCES, ["chrf[remove=spaces]"], resampling=Resampling(resamples=20))
+    expected = monge.score(odd, REFERENCES, metric="chrf[remove=spaces]").score
+    assert found.standings[0].systems[0].score == pytest.approx(expected)
+    assert expected != pytest.approx(monge.score(odd, REFERENCES, metric="chrf").score)
+
+
 def test_swapping_outputs_is_swapping_counts():
     from monge.study.metrics import ask
     from monge.study.pooled import pooled
