@@ -48,9 +48,10 @@ def test_chrf_has_the_known_tau_of_rankings(data_dir, pair):
 
 
 def test_no_break_spaces_are_what_sacrebleu_s_own_chrf_differs_in(data_dir):
-    metrics = [CHRF, "chrf[eps_smoothing=true]"]
-    notes, sacrebleu = evaluate("wmt18", data_dir, metrics, pairs=["fi-en"], resampling=Resampling(1)).agreements
-    assert (notes.groups["fi-en"].value, sacrebleu.groups["fi-en"].value) == pytest.approx((0.231, 0.221), abs=0.002)
+    (own,) = evaluate(
+        "wmt18", data_dir, ["chrf[eps_smoothing=true]"], pairs=["fi-en"], resampling=Resampling(1)
+    ).agreements
+    assert own.groups["fi-en"].value == pytest.approx(0.221, abs=0.002)
 
 
 def test_the_score_command_gives_what_evaluate_correlates(data_dir, tmp_path, capsys):
