@@ -1,71 +1,83 @@
-"""The verdict that docs/sensitivity.md prints for a small sample of WMT17, made again and compared.
-
-MONGE_DATA names a directory with one directory a data set (`unpack` of the shared data makes it).
-`MONGE_DATA=DIR python tests/data/test_sensitivity.py` writes the numbers of the docs anew.
-"""
+"""docs/sensitivity.md: the page says what the kept results say, and a part of them is what is computed today."""
 
 from __future__ import annotations
 
-import csv
-import json
-import os
-import tempfile
+import re
+import sys
+from dataclasses import replace
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import pytest
 
-ROOT = os.environ.get("MONGE_DATA", "")
+from monge.study.moved import verdict
+
 DOCS = Path(__file__).parents[2] / "docs"
-SAMPLE = DOCS / "sensitivity-sample.json"
-PAIR, N = "cs-en", 60
-
-pytestmark = pytest.mark.skipif(not ROOT, reason="MONGE_DATA is not set")
-
-
-def studied(folder: Path):
-    """The study of the first segments of one pair, as a user's own table."""
-    from monge.data import open_dataset
-    from monge.study import Resampling, sensitivity
-
-    group = open_dataset("wmt17", Path(ROOT) / "wmt17-seg-da", pairs=[PAIR]).groups[PAIR]
-    path = folder / "sample.tsv"
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file, delimiter="\t", lineterminator="\n", quoting=csv.QUOTE_MINIMAL)
-        writer.writerow(["hypothesis", "reference", "human", "group"])
-        for segment, score in list(zip(group.segments, group.scores, strict=True))[:N]:
-            writer.writerow([segment.hypothesis, segment.references[0], repr(float(score)), PAIR])
-    given = ["stopwords,subwords,punctuation", "idf=off,references,random:2x30"]
-    return sensitivity("table", path, ["moverscore", "bertscore"], given, resampling=Resampling(resamples=200))
+STUDY, PAIR = "wmt17-en", "cs-en"
+METRICS = ["moverscore", "bertscore"]
+FACTORS = ["stopwords=none,moverscore,en", "idf=off,references", "subwords,punctuation"]
 
 
-def numbers(found) -> dict:
-    """What is compared: the value of every setting, the spread, and the verdict."""
-    effects = {
-        f"{one.factor}/{one.metric}": {
-            "cv": one.cv,
-            "rd": one.rd,
-            "best": one.spreads[PAIR].best,
-            "settings": {level.setting: level.mean for level in one.levels},
-        }
-        for one in found.effects
-    }
-    return {"pair": PAIR, "n": N, "work": found.work, "effects": effects, "verdict": found.verdict}
+@pytest.fixture(scope="module")
+def make():
+    loader = spec_from_file_location("sensitivity_make", DOCS / "sensitivity" / "make.py")
+    module = module_from_spec(loader)
+    loader.loader.exec_module(module)
+    yield module
+    sys.path.remove(str(DOCS / "sensitivity"))
 
 
-def test_the_docs_say_what_is_computed(tmp_path):
-    expected = json.loads(SAMPLE.read_text("utf-8"))
-    found = numbers(studied(tmp_path))
-    assert found["work"] == expected["work"], "one encoding pass"
-    assert list(found["effects"]) == list(expected["effects"])
-    for name, one in expected["effects"].items():
-        now = found["effects"][name]
-        assert now["settings"] == pytest.approx(one["settings"], abs=1e-4)
-        assert (now["cv"], now["rd"]) == pytest.approx((one["cv"], one["rd"]), abs=0.02)
-    page = (DOCS / "sensitivity.md").read_text("utf-8")
-    for line in expected["verdict"]:
-        assert line in page, "docs/sensitivity.md quotes the verdict of the sample"
+def on_the_pair(effect):
+    """An effect as a study of one pair alone would have it."""
+    levels = tuple(
+        replace(one, values={PAIR: one.values[PAIR]}, versus={PAIR: one.versus[PAIR]}) for one in effect.levels
+    )
+    return replace(effect, levels=levels, spreads={PAIR: effect.spreads[PAIR]})
 
 
-if __name__ == "__main__":
-    with tempfile.TemporaryDirectory() as folder:
-        SAMPLE.write_text(json.dumps(numbers(studied(Path(folder))), indent=1, ensure_ascii=False) + "\n", "utf-8")
+def numbers(text):
+    return [float(one) for one in re.findall(r"\d+(?:\.\d+)?", text)]
+
+
+def test_the_page_is_what_the_results_say(make):
+    from page import page
+
+    assert (DOCS / "sensitivity.md").read_text("utf-8") == page(make.plan(), make.results())
+
+
+def test_every_study_of_the_plan_was_run_as_planned(make):
+    planned, kept = make.plan()["study"], make.results()
+    assert [one["name"] for one in planned] == list(kept)
+    for one in planned:
+        found = kept[one["name"]]
+        assert (found.metrics, list(found.groups)) == (one["metrics"], one["pairs"])
+        assert (found.sample, found.level, bool(found.crossings)) == (
+            one.get("sample"), one.get("level", "segment"), one.get("cross", False)
+        )  # fmt: skip
+
+
+def test_the_results_are_what_is_computed(make, data_dir, models_dir, tmp_path):
+    planned = make.plan()
+    study = next(one for one in planned["study"] if one["name"] == STUDY)
+    kept = make.results()[STUDY]
+    study = {**study, "pairs": [PAIR], "metrics": METRICS, "factors": FACTORS}
+    make.furnish(tmp_path, planned, data_dir, [study])
+    found = make.studied(study, tmp_path, data_dir, models_dir)
+    assert found.groups[PAIR] == kept.groups[PAIR] and found.work["encoded"] <= 2 * found.segments[PAIR]
+    known = {(one.factor, one.metric): one for one in kept.effects}
+    for now in found.effects:
+        then = on_the_pair(known[now.factor, now.metric])
+        before = {one.setting: one for one in then.levels}
+        for one in now.levels:
+            other = before[one.setting]
+            assert one.values[PAIR] == pytest.approx(other.values[PAIR], abs=1e-4)
+            mine, theirs = one.versus[PAIR], other.versus[PAIR]
+            assert (mine.difference, mine.low, mine.high) == pytest.approx(
+                (theirs.difference, theirs.low, theirs.high), abs=5e-4
+            )
+        if len(now.levels) == len(then.levels):
+            one, other = now.spreads[PAIR], then.spreads[PAIR]
+            assert (one.best, one.worst) == (other.best, other.worst)
+            assert (one.cv, one.rd) == pytest.approx((other.cv, other.rd), abs=0.02)
+            said, says = (verdict([each], (), "pearson")[0] for each in (then, on_the_pair(now)))
+            assert numbers(says) == pytest.approx(numbers(said), abs=0.011)
