@@ -49,17 +49,18 @@ def bars(found: Sensitivity, path: Path, label: str, value: Callable[[Spread], f
             panel.set_xticks(range(len(groups)), groups)
             panel.set_title(f"{factor.name} ({len(factor.settings)} settings)", loc="left")
             panel.set_ylabel(label)
-        axes[0, 0].legend(fontsize=6, ncols=len(metrics), loc="lower right", bbox_to_anchor=(1.0, 1.0))
+        axes[-1, 0].legend(fontsize=6, ncols=min(len(metrics), 3), loc="upper center", bbox_to_anchor=(0.5, -0.2))
     return path
 
 
 def rings(found: Sensitivity, path: Path) -> Path:
     """A panel a factor: in how many groups each setting is best, a ring a metric, the first inside."""
     rows, columns = grid(len(found.factors), 3)
-    with figure(path, width=3.4 * columns, height=3.6 * rows, rows=rows, columns=columns) as axes:
+    with figure(path, width=3.4 * columns, height=4.4 * rows, rows=rows, columns=columns) as axes:
         for panel, factor in zip(blank(axes, len(found.factors)), found.factors, strict=True):
             _rings(panel, found.of(factor.name))
-            panel.set_title(f"best {factor.name}")
+            panel.text(0, 1.22, f"best {factor.name}", ha="center", va="bottom")
+            panel.set(xlim=(-1.2, 1.2), ylim=(-1.75, 1.45))
     return path
 
 
@@ -84,7 +85,8 @@ def _rings(panel: Any, effects: list[Effect]) -> None:
     inside = ", ".join(one.metric for one in effects)
     panel.text(0, 1.06, f"inside out: {inside}", ha="center", va="bottom", fontsize=6, color=SOFT)
     names = [shown(one) for one in settings]
-    panel.legend(wedges, names, fontsize=6, loc="upper center", bbox_to_anchor=(0.5, 0.02), ncols=3)
+    low = {"bbox_to_anchor": (0, -1.1), "bbox_transform": panel.transData}
+    panel.legend(wedges, names, fontsize=6, loc="upper center", ncols=3, **low)
 
 
 def shares(found: Sensitivity, path: Path) -> Path:
