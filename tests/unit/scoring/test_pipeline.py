@@ -208,10 +208,9 @@ def test_windows_keep_blocks_of_a_system_together():
     assert sorted(seen) == list(range(23))
 
 
-def test_batch_centring_does_not_depend_on_the_window(load, monkeypatch):
+def test_batch_centring_does_not_depend_on_the_window(load):
     metric = load("twmd-b@release", "centre.size=7")
     base = metric.score(HYPOTHESES, REFERENCES)
-    monkeypatch.setattr("monge.scoring.run.WINDOW", 5)
     from monge.scoring.run import run
 
     (small,) = run([metric.prepared], api.segments_of(HYPOTHESES, REFERENCES), window=5)
