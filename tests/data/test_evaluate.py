@@ -2,11 +2,13 @@
 
 import json
 
+import numpy as np
 import pytest
 
 from monge.cli.main import run
 from monge.data import open_dataset
 from monge.stats import pearson
+from monge.stats.pairs import darr_tau
 from monge.study import Resampling, evaluate
 
 FEW = Resampling(resamples=20)
@@ -54,15 +56,28 @@ def test_no_break_spaces_are_what_sacrebleu_s_own_chrf_differs_in(data_dir):
     assert own.groups["fi-en"].value == pytest.approx(0.221, abs=0.002)
 
 
-def test_the_score_command_gives_what_evaluate_correlates(data_dir, tmp_path, capsys):
-    group = open_dataset("wmt15", data_dir, pairs=["cs-en"]).groups["cs-en"]
-    table = tmp_path / "cs-en.tsv"
-    rows = [f"{one.id}\t{one.hypothesis}\t{one.references[0]}\n" for one in group.segments]
-    table.write_text("id\thypothesis\treference\n" + "".join(rows), encoding="utf-8")
+def scored(group, tmp_path, capsys):
+    """Scores of a group's segments by the command, from a table."""
+    table = tmp_path / "texts.jsonl"
+    rows = [{"hypothesis": one.hypothesis, "reference": one.references[0]} for one in group.segments]
+    table.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     assert run(["score", str(table), "-m", CHRF, "--segments", "--format", "json", "-q"]) == 0
     (result,) = json.loads(capsys.readouterr().out)["results"]
-    scores = [one["score"] for one in result["segments"]]
-    assert pearson(group.scores, scores) == pytest.approx(KNOWN["wmt15"]["cs-en"], abs=0.002)
+    return np.array([one["score"] for one in result["segments"]])
+
+
+@pytest.mark.parametrize(("dataset", "pair"), [(dataset, pair) for dataset, pairs in KNOWN.items() for pair in pairs])
+def test_the_score_command_gives_what_evaluate_correlates(data_dir, tmp_path, capsys, dataset, pair):
+    group = open_dataset(dataset, data_dir, pairs=[pair]).groups[pair]
+    assert pearson(group.scores, scored(group, tmp_path, capsys)) == pytest.approx(KNOWN[dataset][pair], abs=0.002)
+
+
+@pytest.mark.parametrize("pair", ["cs-en", "fi-en"])
+def test_the_score_command_ranks_as_evaluate_does(data_dir, tmp_path, capsys, pair):
+    group = open_dataset("wmt18", data_dir, pairs=[pair]).groups[pair]
+    scores = scored(group, tmp_path, capsys)
+    better, worse = scores[group.rankings].T
+    assert darr_tau(better, worse, higher_is_better=True) == pytest.approx(TAU[pair], abs=0.002)
 
 
 def test_a_metric_of_vectors_reaches_the_prototype(data_dir):
