@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from array import array
-from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -12,17 +11,15 @@ import torch
 from torch import Tensor
 
 from monge.encode.cache import VECTORS, Store, key_of
+from monge.encode.memory import Group, Ids, Memory
 from monge.encode.protocol import Encoder, Request
 from monge.errors import DataError
 from monge.kernels.pooling import power_means, routing, unit
 from monge.types import Tokens
 
 BATCH_PIECES = 2048
-CACHE_BYTES = 256 * 2**20
+MEMORY_BYTES = 256 * 2**20
 STORED_TEXTS = 512  # texts looked up, or written, at a time
-
-Ids = tuple[int, ...]
-Group = dict[Ids, tuple[Tensor, ...]]
 
 
 @dataclass
@@ -54,35 +51,16 @@ class Vectors:
         self.longest = min(longest or encoder.longest, encoder.longest)
         self.counters = Counters()
         self._store = store
-        self._held: dict[Ids, int] = {}  # the number of the group that a text is in
-        self._groups: OrderedDict[int, Group] = OrderedDict()
-        self._made_groups = self._bytes = 0
+        self._memory = Memory(MEMORY_BYTES)
 
     def of(self, texts: Sequence[Tokens]) -> list[dict[Request, Tensor]]:
         """Vectors of each text for each request, in input order."""
         wanted = list(dict.fromkeys(tokens.ids for tokens in texts))
         self.counters.texts += len(texts)
-        found: Group = {}
-        for ids in wanted:
-            if ids in self._held:
-                self._groups.move_to_end(self._held[ids])
-                found[ids] = self._groups[self._held[ids]][ids]
+        found = {ids: vectors for ids in wanted if (vectors := self._memory.get(ids)) is not None}
         for group in self._made([ids for ids in wanted if ids not in found]):
-            found.update(group)
-            self._hold(group)
+            found.update(self._memory.keep(group))
         return [dict(zip(self.requests, found[tokens.ids], strict=True)) for tokens in texts]
-
-    def _hold(self, group: Group) -> None:
-        """Remember texts whose vectors lie together in memory; they are forgotten together, too."""
-        self._made_groups += 1
-        self._groups[self._made_groups] = group
-        self._held.update(dict.fromkeys(group, self._made_groups))
-        self._bytes += _size(group)
-        while self._bytes > CACHE_BYTES and self._groups:
-            _, oldest = self._groups.popitem(last=False)
-            self._bytes -= _size(oldest)
-            for ids in oldest:
-                del self._held[ids]
 
     def _made(self, texts: list[Ids]) -> Iterator[Group]:
         """Vectors from the store where it has them, encoded and stored otherwise."""
@@ -198,8 +176,4 @@ def _unpacked(data: bytes) -> Tensor:
     """The inverse of `_packed`."""
     (dims,) = array("q", data[:8])
     shape = array("q", data[8 : 8 * (dims + 1)]).tolist()
-    return torch.frombuffer(bytearray(data[8 * (dims + 1) :]), dtype=torch.float32).reshape(shape)
-
-
-def _size(group: Group) -> int:
-    return sum(vector.numel() * vector.element_size() for vectors in group.values() for vector in vectors)
+    return torch.frombuffer(bytearray(data), dtype=torch.float32, offset=8 * (dims + 1)).reshape(shape)

@@ -24,8 +24,7 @@ _CHUNK = 500
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS entries (
     key BLOB PRIMARY KEY, kind TEXT NOT NULL, value BLOB NOT NULL, sum BLOB NOT NULL, used INTEGER NOT NULL
-) WITHOUT ROWID;
-CREATE INDEX IF NOT EXISTS entries_used ON entries (used);
+);
 """
 
 

