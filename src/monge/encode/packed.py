@@ -32,6 +32,9 @@ _WIDTH = {"fp32": 16, "bf16": 32, "int8": 32}
 _SCORES = 1 << 20
 """Attention scores held at a time (4 MB in fp32): texts of a bucket are taken in slices that stay in cache."""
 
+_ROWS, _FEW = 64, 512
+"""More than ``_FEW`` rows are rounded up to a multiple of ``_ROWS``."""
+
 _BERT = (
     "encoder.layer",
     "attention.self.query attention.self.key attention.self.value attention.output.dense attention.output.LayerNorm "
@@ -239,16 +242,17 @@ class PackedEncoder:
         lengths = [len(ids[text]) for text in order]
         kept = {0: h} if 0 in layers else {}
         slices = self._slices(lengths, h.shape[1] // self._heads)
-        h = h.to(self._dtype)
+        tokens, h = len(h), _lengthened(h.to(self._dtype))
         for k, block in enumerate(self._blocks[: max(layers, default=0)] if slices else [], start=1):
             qkv, context = block.qkv(h), torch.empty_like(h)
+            context[tokens:] = 0
             for part in slices:
                 part.attend(qkv, context)
             h = block.finish(h, context)
             if k in layers:
                 kept[k] = h
         rows = _rows(order, lengths)
-        return [kept.get(layer, h).float()[rows] for layer in layers]
+        return [kept.get(layer, h)[:tokens].float()[rows] for layer in layers]
 
     def _embed(self, texts: list[Sequence[int]]) -> Tensor:
         """``LN(word + type + position)`` of all tokens, ``[tokens, d]``."""
@@ -289,6 +293,14 @@ class PackedEncoder:
                 relative = None if self._relative is None else self._relative[..., :width, :width]
                 slices.append(_Slice(runs, scratch, relative))
         return slices
+
+
+def _lengthened(h: Tensor) -> Tensor:
+    """Many rows, with zeros behind them up to a multiple of ``_ROWS``: ``[tokens, d] -> [rows, d]``.
+
+    oneDNN makes and keeps its own code for every number of rows it meets; so it meets few.
+    """
+    return F.pad(h, (0, 0, 0, -len(h) % _ROWS)) if len(h) > _FEW else h
 
 
 def _rows(order: list[int], lengths: list[int]) -> Tensor | slice:

