@@ -92,8 +92,13 @@ def measured(count: int, distinct: int, model: Path, metric: str) -> dict[str, f
         seconds = time.perf_counter() - start
         if code:
             sys.exit(f"monge score of {count} pairs failed with {code}")
-    early = max(mb for at, mb in samples if at <= max(seconds * 0.1, samples[0][0]))
-    return {"pairs": count, "seconds": seconds, "peak_mb": max(mb for _, mb in samples), "first_tenth_mb": early}
+    parts = {f"to_{int(share * 100)}_percent_mb": most(samples, seconds * share) for share in (0.1, 0.2, 0.5, 0.9)}
+    return {"pairs": count, "seconds": seconds, "peak_mb": max(mb for _, mb in samples), **parts}
+
+
+def most(samples: list[tuple[float, float]], until: float) -> float:
+    """The largest resident memory up to a time."""
+    return max(mb for at, mb in samples if at <= max(until, samples[0][0]))
 
 
 def curve(sizes: list[int], distinct: int = 100_000, metric: str = "bertscore") -> list[dict[str, float]]:
@@ -110,7 +115,9 @@ def curve(sizes: list[int], distinct: int = 100_000, metric: str = "bertscore") 
             rows.append(row)
             print(
                 f"{count:>8} pairs {row['seconds']:8.1f} s  {row['ms_per_pair']:.3f} ms a pair after start-up "
-                f"({row['slope']:+.1%})  peak {row['peak_mb']:.0f} MB (first tenth {row['first_tenth_mb']:.0f} MB)",
+                f"({row['slope']:+.1%})  peak {row['peak_mb']:.0f} MB (until 10 %, 20 %, 50 %, 90 % of the time: "
+                + ", ".join(f"{row[f'to_{k}_percent_mb']:.0f}" for k in (10, 20, 50, 90))
+                + ")",
                 flush=True,
             )
     return rows

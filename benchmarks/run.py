@@ -296,6 +296,7 @@ def main() -> None:
             found += new
     curve = growth.curve([1000, 10_000, 100_000]) if not options.only or "growth" in options.only else []
     print("\n" + "\n".join(one.row() for one in found))
+    print("\n| what | median | range | bar | met |\n|---|---:|---:|---|---|\n" + "\n".join(o.markdown() for o in found))
     if options.json:
         about = {"pairs": len(segments), "threads": options.threads, "rounds": options.repeat}
         table = {**about, "ratios": [asdict(one) for one in found], "growth": curve}

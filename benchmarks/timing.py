@@ -42,6 +42,12 @@ class Ratio:
             f"  {self.ours:9.4g} against {self.peer:9.4g} {self.unit}{goal}"
         )
 
+    def markdown(self) -> str:
+        """A row of the page's table."""
+        goal = "" if self.bar is None else f"{'at most' if self.at_most else 'at least'} {self.bar:g}"
+        verdict = "" if self.met is None else "yes" if self.met else "**no**"
+        return f"| {self.what} | {self.median:.2f} | {self.low:.2f} … {self.high:.2f} | {goal} | {verdict} |"
+
 
 def clocked(work: Callable[[], object]) -> float:
     """Seconds that a call takes."""

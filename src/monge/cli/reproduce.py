@@ -31,7 +31,10 @@ def reproduce(
         list[str] | None, typer.Option("--model", metavar="NAME|DIR", help="A model directory or name; repeatable.")
     ] = None,
     pairs: Annotated[
-        str | None, typer.Option("--pairs", metavar="cs-en,…", help="Only these groups (means are then left out).")
+        str | None,
+        typer.Option(
+            "--pairs", metavar="cs-en,…", help="Only these groups (means are then left out; *-en works), or none."
+        ),
     ] = None,
     seed: Annotated[int, typer.Option("--seed", help="Of the bootstrap intervals.")] = 12345,
     resamples: Annotated[int, typer.Option("--resamples", help="Of the bootstrap intervals; 0: none.")] = 500,
@@ -55,7 +58,7 @@ def reproduce(
         from monge.study.metrics import Where
 
         wheres = [Where(one, device, online) for one in model or ["auto"]]
-        chosen = [one.strip() for one in pairs.split(",")] if pairs else None
+        chosen = [one.strip() for one in pairs.split(",") if pairs != "none"] if pairs else None
         found = _results(table, data, wheres, pairs=chosen, seed=seed, resamples=resamples, cache=keep.folder)
         text = render_reproductions(found, output_format, version=version("monge"))
     emit(text, output)

@@ -49,10 +49,15 @@ class Request:
 
     def select(self, available: Iterable[str]) -> list[str]:
         """Those of the available groups that are wanted (`*-en` works), all by default; unknown ones are errors."""
-        there = list(dict.fromkeys(available))
-        if self.wanted is None:
-            return there
-        for name in self.wanted:
-            if not any(fnmatchcase(one, name) for one in there):
-                raise UnknownName(f"{self.dataset.name} {self.dataset.groups}", name, there)
-        return [one for one in there if any(fnmatchcase(one, name) for name in self.wanted)]
+        return matching(self.wanted, available, f"{self.dataset.name} {self.dataset.groups}")
+
+
+def matching(wanted: Iterable[str] | None, available: Iterable[str], kind: str) -> list[str]:
+    """Those of the available names that are wanted, patterns allowed, all by default; to fit none is an error."""
+    there = list(dict.fromkeys(available))
+    if wanted is None:
+        return there
+    for name in wanted:
+        if not any(fnmatchcase(one, name) for one in there):
+            raise UnknownName(kind, name, there)
+    return [one for one in there if any(fnmatchcase(one, name) for name in wanted)]

@@ -78,12 +78,8 @@ class Vectors:
             }
             yield there
             for fresh in self._encode([ids for ids in chunk if ids not in there]):
-                rows = [
-                    (key, _packed(one))
-                    for ids, every in fresh.items()
-                    for key, one in zip(keys[ids], every, strict=True)
-                ]
-                self._store.put(VECTORS, rows)
+                each = ((key, one) for ids in fresh for key, one in zip(keys[ids], fresh[ids], strict=True))
+                self._store.put(VECTORS, ((key, _packed(one)) for key, one in each))
                 yield fresh
 
     def _key(self, ids: Ids, request: Request) -> bytes:

@@ -15,6 +15,7 @@ Ids = tuple[int, ...]
 Group = dict[Ids, tuple[Tensor, ...]]
 
 SLAB = 12 << 20  # float32 entries: 48 MiB
+BESIDE = 2048  # bytes of a text beside its entries: its ids and what points to its vectors
 
 
 class Slab:
@@ -25,9 +26,17 @@ class Slab:
         self.size, self._room = size, torch.empty(size)
         self._filled = 0
 
+    @property
+    def bytes(self) -> int:
+        """What this slab and its texts take."""
+        return 4 * self.size + BESIDE * len(self.texts)
+
     def take(self, group: Group, entries: int) -> Group | None:
-        """The group's vectors, [pieces, d] each, as they lie here from now on; None where they do not fit."""
-        if self._filled + entries > self.size:
+        """The group's vectors, [pieces, d] each, as they lie here from now on; None where they do not fit.
+
+        Texts that take more beside their entries than the slab has room for fill it, too.
+        """
+        if self._filled + entries > self.size or BESIDE * len(self.texts) > 4 * self.size:
             return None
         kept = {ids: tuple(self._copied(vector) for vector in vectors) for ids, vectors in group.items()}
         self.texts.update(kept)
@@ -40,7 +49,7 @@ class Slab:
 
 
 class Memory:
-    """Vectors of texts in at most `limit` bytes of slabs (but one at least); the least recently used goes first."""
+    """Vectors of texts in slabs of `limit` bytes at most (or one slab); the least recently used goes first."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -65,7 +74,7 @@ class Memory:
             kept = self._slabs[self._last].take(group, entries)
             assert kept is not None
         self._where.update(dict.fromkeys(group, self._last))
-        while len(self._slabs) > 1 and sum(4 * slab.size for slab in self._slabs.values()) > self._limit:
+        while len(self._slabs) > 1 and sum(slab.bytes for slab in self._slabs.values()) > self._limit:
             for ids in self._slabs.popitem(last=False)[1].texts:
                 self._where.pop(ids, None)
         return kept

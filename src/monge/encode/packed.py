@@ -32,9 +32,6 @@ _WIDTH = {"fp32": 16, "bf16": 32, "int8": 32}
 _SCORES = 1 << 20
 """Attention scores held at a time (4 MB in fp32): texts of a bucket are taken in slices that stay in cache."""
 
-_ROWS, _FEW = 64, 512
-"""More than ``_FEW`` rows are rounded up to a multiple of ``_ROWS``."""
-
 _BERT = (
     "encoder.layer",
     "attention.self.query attention.self.key attention.self.value attention.output.dense attention.output.LayerNorm "
@@ -296,11 +293,11 @@ class PackedEncoder:
 
 
 def _lengthened(h: Tensor) -> Tensor:
-    """Many rows, with zeros behind them up to a multiple of ``_ROWS``: ``[tokens, d] -> [rows, d]``.
+    """``h`` with zeros behind it, up to the next of 16 lengths between two powers of 2: ``[tokens, d] -> [rows, d]``.
 
-    oneDNN makes and keeps its own code for every number of rows it meets; so it meets few.
+    oneDNN makes and keeps code for every number of rows it meets; so it meets few.
     """
-    return F.pad(h, (0, 0, 0, -len(h) % _ROWS)) if len(h) > _FEW else h
+    return F.pad(h, (0, 0, 0, -len(h) % (1 << max(len(h).bit_length() - 5, 0))))
 
 
 def _rows(order: list[int], lengths: list[int]) -> Tensor | slice:

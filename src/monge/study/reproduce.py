@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from monge.data import Judged
+from monge.data.request import matching
 from monge.stats import SEED
 from monge.study.bench import Bench, Missing, Parts, of_vectors, value_and_draws
 from monge.study.metrics import Where
@@ -172,8 +173,12 @@ def reproduce(
 ) -> Reproduction:
     """The table recomputed with the data and the model given; every reading of the data it declares.
 
-    `cache` is a directory that keeps vectors and scores for the next table.
+    `pairs` are the groups to compute, patterns allowed, all by default; `cache` is a directory that keeps vectors
+    and scores for the next table.
     """
+    if pairs is not None:
+        named = (one.group for one in (*table.columns, *table.beside) if one.group != "mean")
+        pairs = matching(pairs, named, f"{table.name} group")
     readings, signatures = [], {}
     bench = Bench(data, where)
     for variant in table.variants:
@@ -192,8 +197,8 @@ def reproduce(
     computed = [
         row for row in table.rows if any(one.ours is not None for one in readings[0].cells[row.block, row.label])
     ]
-    named = any(row.hypothesis or (row.metric and of_vectors(row.metric)) for row in computed)
-    name = bench.encoder.name if named else ""
+    encoded = any(row.hypothesis or (row.metric and of_vectors(row.metric)) for row in computed)
+    name = bench.encoder.name if encoded else ""
     return Reproduction(table, name, _condition(computed, name), tuple(readings), signatures, seed, resamples)
 
 

@@ -26,6 +26,7 @@ def test_vectors_come_back_as_they_went_in():
 
 def test_the_slab_used_least_recently_goes_first(monkeypatch):
     monkeypatch.setattr(memory, "SLAB", 20)  # two texts of 10 entries each
+    monkeypatch.setattr(memory, "BESIDE", 0)
     store = Memory(3 * 20 * 4)
     for names in ((1, 2), (3,), (4,), (5, 6)):
         store.keep(group(*names))
@@ -37,6 +38,7 @@ def test_the_slab_used_least_recently_goes_first(monkeypatch):
 
 def test_the_slab_that_is_being_filled_may_go_too(monkeypatch):
     monkeypatch.setattr(memory, "SLAB", 20)
+    monkeypatch.setattr(memory, "BESIDE", 0)
     store = Memory(2 * 20 * 4)
     store.keep(group(1, 2))
     store.keep(group(3))
@@ -54,6 +56,16 @@ def test_vectors_in_use_outlive_the_memory(monkeypatch):
         store.keep(group(name))
     assert store.get((1,)) is None
     assert torch.equal(first, torch.ones(2, 4))
+
+
+def test_small_texts_count_for_what_they_take(monkeypatch):
+    monkeypatch.setattr(memory, "SLAB", 1000)
+    store = Memory(100_000)
+    for name in range(500):
+        store.keep(group(name))
+    there = sum(held(store, *range(500)))
+    assert 0 < there <= 100_000 / (40 + memory.BESIDE)
+    assert held(store, 499) == [True]
 
 
 def test_no_texts_are_no_trouble():

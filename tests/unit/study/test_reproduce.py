@@ -5,6 +5,7 @@ import json
 import pytest
 
 from monge.cli.main import run
+from monge.errors import UnknownName
 from monge.render.reproductions import reproduction_markdown, reproduction_text
 from monge.study.bench import target
 from monge.study.metrics import Where
@@ -100,6 +101,18 @@ def test_pairs_leave_the_mean_out(data):
     assert one.ours is not None
     assert (two.ours, mean.ours) == (None, None)
     assert "--pairs" in two.why
+
+
+def test_pairs_are_patterns_of_names_that_exist(data):
+    columns = ("sts13 score pearson FNWN", "sts13 score pearson OnWN")
+    wanted = table([line("chrf", values=(0.5,) * 2)], columns)
+    one, two = reproduce(wanted, data, where=HERE, pairs=["F*"], resamples=0).readings[0].cells["", "chrf"]
+    assert one.ours is not None and two.ours is None
+    assert all(
+        cell.ours is None for cell in reproduce(wanted, data, where=HERE, pairs=[]).readings[0].cells["", "chrf"]
+    )
+    with pytest.raises(UnknownName, match=r"unknown .* group 'FNWM'; did you mean FNWN"):
+        reproduce(wanted, data, where=HERE, pairs=["FNWM"])
 
 
 def test_claims_have_intervals_and_are_seeded(data):
