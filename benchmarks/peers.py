@@ -82,12 +82,19 @@ class PlainMoverScore:
         return scores
 
 
-def twmd_loop(pairs: list[tuple[np.ndarray, np.ndarray]], temperature: float) -> list[float]:
+Array = np.ndarray | torch.Tensor
+
+
+def twmd_loop(pairs: list[tuple[Array, Array]], temperature: float) -> list[float]:
     """Vectors [n, d], [m, d] -> the transported similarity, one pair at a time, as POT's manual does it."""
     return [1 - sinkhorn_value(ot.dist(x, y, metric="cosine"), temperature) for x, y in pairs]
 
 
-def sinkhorn_value(cost: np.ndarray, temperature: float) -> float:
-    """<P, cost> of POT's `sinkhorn2` after one sweep, uniform masses."""
+def sinkhorn_value(cost: Array, temperature: float) -> float:
+    """<P, cost> of POT's `sinkhorn2` after one sweep, uniform masses; by the library that the costs are an array of."""
     a, b = (np.full(size, 1 / size) for size in cost.shape)
-    return float(ot.sinkhorn2(a, b, cost.astype(np.float64), temperature, numItermax=1, stopThr=0, warn=False))
+    if isinstance(cost, torch.Tensor):
+        a, b, cost = torch.from_numpy(a), torch.from_numpy(b), cost.double()
+    else:
+        cost = cost.astype(np.float64)
+    return float(ot.sinkhorn2(a, b, cost, temperature, numItermax=1, stopThr=0, warn=False))

@@ -293,11 +293,11 @@ class PackedEncoder:
 
 
 def _lengthened(h: Tensor) -> Tensor:
-    """``h`` with zeros behind it, up to the next of 16 lengths between two powers of 2: ``[tokens, d] -> [rows, d]``.
+    """``h`` with zeros behind it: ``[tokens, d] -> [rows, d]``; rows are a multiple of 64, finer where they are few.
 
     oneDNN makes and keeps code for every number of rows it meets; so it meets few.
     """
-    return F.pad(h, (0, 0, 0, -len(h) % (1 << max(len(h).bit_length() - 5, 0))))
+    return F.pad(h, (0, 0, 0, -len(h) % min(1 << max(len(h).bit_length() - 3, 0), 64)))
 
 
 def _rows(order: list[int], lengths: list[int]) -> Tensor | slice:
