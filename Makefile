@@ -28,6 +28,7 @@ tests: .venv/.test
 bench: .venv/.test
 	$(BIN)/pip install -q -c constraints.txt -e '.[bench]'
 	$(BIN)/python benchmarks/run.py
+	$(BIN)/python benchmarks/runtimes.py
 	$(BIN)/python benchmarks/precision.py
 
 golden: .venv/.test  # rewrites the golden numbers: only with an entry under "Scores changed" in CHANGELOG.md

@@ -26,6 +26,7 @@ from monge.cli import (
     sensitivity,
     signature,
     sweep,
+    threads,
 )
 from monge.errors import MongeError
 
@@ -80,6 +81,7 @@ def main(arguments: list[str] | None = None) -> None:
     for stream, errors in ((sys.stdout, "surrogateescape"), (sys.stderr, "backslashreplace")):
         if isinstance(stream, io.TextIOWrapper):  # the same bytes whatever the locale
             stream.reconfigure(encoding="utf-8", errors=errors)
+    threads.choose()
     sys.exit(run(arguments))
 
 

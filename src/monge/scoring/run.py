@@ -191,18 +191,25 @@ class _Column:
     """Scores of one metric and system as they come in, a few bytes a segment."""
 
     def __init__(self) -> None:
-        self.positions, self.winners, self.ids = array("q"), array("q"), list[str]()
+        self.positions, self.winners = array("q"), array("i")
         self.parts: dict[str, array[float]] = {}
         self.flags: dict[int, tuple[str, ...]] = {}
+        self._names, self._ends = bytearray(), array("q")  # identifiers end to end: a string each would take 60 bytes
 
     def add(self, position: int, identity: str, score: SegmentScore) -> None:
         if score.flags:
-            self.flags[len(self.ids)] = score.flags
+            self.flags[len(self.positions)] = score.flags
         self.positions.append(position)
         self.winners.append(score.winner)
-        self.ids.append(identity)
+        self._names += identity.encode("utf-8", "surrogatepass")
+        self._ends.append(len(self._names))
         for name, value in score.parts.items():
             self.parts.setdefault(name, array("d")).append(value)
+
+    def identity(self, index: int) -> str:
+        """The identifier of the segment that came in at this place."""
+        start = self._ends[index - 1] if index else 0
+        return self._names[start : self._ends[index]].decode("utf-8", "surrogatepass")
 
 
 def _result(
@@ -219,7 +226,7 @@ def _result(
         score=float(segments.mean()),
         segments=segments,
         parts=parts,
-        ids=tuple(rows.ids[i] for i in order),
+        ids=tuple(map(rows.identity, order.tolist())),
         higher_is_better=metric.bounds.higher_is_better,
         signature=signature(metric, stats),
         references=np.array(rows.winners, dtype=np.int64)[order],

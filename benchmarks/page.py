@@ -1,0 +1,73 @@
+"""The tables of docs/speed.md, from the runs kept in docs/speed/*.json.
+
+    python benchmarks/page.py          # after run.py, runtimes.py and growth.py with --json docs/speed/….json
+
+A table stands between `<!-- NAME -->` and `<!-- end -->`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+from timing import Ratio
+
+DOCS = Path(__file__).resolve().parent.parent / "docs"
+
+
+def ratios(kept: dict) -> str:
+    """Us against the peers."""
+    head = "| what | median | range | bar | met |\n|---|---:|---:|---|---|\n"
+    return head + "\n".join(Ratio(**one).markdown() for one in kept["ratios"])
+
+
+def runtimes(kept: dict) -> str:
+    """Runtimes for the encoder."""
+    head = (
+        "| runtime | seconds | our fp32 time / its | range | first run, s | cosine mean | least |\n"
+        "|---|---:|---:|---:|---:|---:|---:|\n"
+    )
+    return head + "\n".join(
+        f"| {one['name']} | {one['seconds']:.2f} | {one['ratio']:.2f} | {one['low']:.2f} … {one['high']:.2f} "
+        f"| {one['first']:.1f} | {one['cosine']:.6f} | {one['least']:.4f} |"
+        for one in kept["rows"]
+    )
+
+
+def curve(rows: list[dict]) -> str:
+    """Time and memory by size."""
+    head = (
+        "| pairs | seconds | ms a pair after start-up | peak RSS, MB | until 10 % | 20 % | 50 % | 90 % of the time |\n"
+        "|---:|---:|---:|---:|---:|---:|---:|---:|\n"
+    )
+    return head + "\n".join(
+        f"| {one['pairs']:,} | {one['seconds']:.1f} | {one['ms_per_pair']:.3f} | {one['peak_mb']:.0f} | "
+        + " | ".join(f"{one[f'to_{share}_percent_mb']:.0f}" for share in (10, 20, 50, 90))
+        + " |"
+        for one in rows
+    )
+
+
+def tables() -> dict[str, str]:
+    """Every table of the page by its name."""
+    kept = {path.stem: json.loads(path.read_text("utf-8")) for path in (DOCS / "speed").glob("*.json")}
+    return {
+        "ratios": ratios(kept["run"]),
+        "runtimes": runtimes(kept["runtimes"]),
+        "growth": curve([*kept["run"]["growth"], *kept["million"]]),
+    }
+
+
+def filled(page: str, found: dict[str, str]) -> str:
+    """The page with its tables put in."""
+    for name, table in found.items():
+        page = re.sub(
+            rf"(<!-- {name} -->\n).*?(<!-- end -->)", lambda m, t=table: f"{m[1]}{t}\n{m[2]}", page, flags=re.S
+        )
+    return page
+
+
+if __name__ == "__main__":
+    path = DOCS / "speed.md"
+    path.write_text(filled(path.read_text("utf-8"), tables()), encoding="utf-8")
