@@ -19,6 +19,8 @@ from monge.study.systems import PAIRWISE
 from monge.study.ties import Standing, standing
 from monge.types import Array
 
+ROUNDING = 1e-9
+
 
 def assess(
     pools: Sequence[tuple[Judged, Sequence[Scored]]],
@@ -164,8 +166,11 @@ def _mean_column(columns: Mapping[str, _Column], weights: Array, *, higher: bool
 
 
 def _figure(column: _Column, index: int, resampling: Resampling) -> Figure:
+    value = float(column.values[index])
     bounds = interval(column.drawn[index], resampling.confidence)
+    if bounds is not None and not bounds[0] - ROUNDING <= value <= bounds[1] + ROUNDING:
+        bounds = None  # too few items: resamples of four systems lie on a line more often than the four do
     low, high = bounds if bounds is not None else (None, None)
     contested = len(column.values) > 1
     mark = column.standing.mark(index, resampling.alpha) if contested else ""
-    return Figure(float(column.values[index]), low, high, column.n, mark, float(column.standing.p_values[index]))
+    return Figure(value, low, high, column.n, mark, float(column.standing.p_values[index]))

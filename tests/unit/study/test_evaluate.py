@@ -13,8 +13,10 @@ from monge.errors import DataError, InvalidSetting, UnknownName
 from monge.render.evaluations import render_evaluation
 from monge.stats import pearson
 from monge.study import Resampling, assess, evaluate
+from monge.study.assess import _Column, _figure
 from monge.study.metrics import ask
 from monge.study.scores import score_judged
+from monge.study.ties import standing
 
 FAST = Resampling(resamples=100)
 
@@ -109,6 +111,16 @@ def test_systems_are_judged_by_their_mean(tmp_path):
         ("system", "pearson", 5),
         ("system", "pairwise_accuracy", 5),
     ]
+
+
+@pytest.mark.parametrize(
+    ("drawn", "there"), [([0.97, 0.98, 0.99], True), ([0.98 + 1e-12] * 3, True), ([0.99, 1, 1], False)]
+)
+def test_an_interval_that_leaves_its_value_out_is_none(drawn, there):
+    values, draws = np.array([0.98]), np.array([drawn])
+    column = _Column(values, draws, standing(values.tolist(), draws, None, [], higher=True), 4)
+    figure = _figure(column, 0, FAST)
+    assert (figure.low is not None, figure.high is not None, figure.value) == (there, there, 0.98)
 
 
 def test_mistakes_are_named_before_anything_is_read(tmp_path):
