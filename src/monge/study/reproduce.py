@@ -114,7 +114,7 @@ class _Run:
                 groups = [column.group]
             else:
                 groups = list(judged.groups)
-                if self.pairs is not None and self.groups(dataset) not in (None, groups):
+                if self.pairs is not None and set(self.groups(dataset) or groups) != set(groups):
                     return Missing("the mean needs all groups (--pairs)")
             if any(group not in judged.groups for group in groups):
                 named = self.groups(dataset) or []

@@ -103,6 +103,14 @@ def test_pairs_leave_the_mean_out(data):
     assert "--pairs" in two.why
 
 
+def test_all_pairs_give_the_mean_in_any_order(data):
+    columns = ("sts13 score pearson OnWN", "sts13 score pearson FNWN", "sts13 score pearson mean")
+    wanted = table([line("chrf", values=(0.5,) * 3)], columns)
+    every, named = (reproduce(wanted, data, where=HERE, pairs=pairs, resamples=0) for pairs in (None, ["*N"]))
+    assert named.readings[0].cells["", "chrf"][2].ours is not None
+    assert named.readings[0].cells == every.readings[0].cells
+
+
 def test_pairs_are_patterns_of_names_that_exist(data):
     columns = ("sts13 score pearson FNWN", "sts13 score pearson OnWN")
     wanted = table([line("chrf", values=(0.5,) * 2)], columns)
