@@ -84,7 +84,13 @@ def test_interrupt_is_130(workplace):
     )
     line = "score -t large.txt -r large.txt -m twmd -o out.json -f json"
     (workplace / "out.json").write_text("as it was", "utf-8")
-    process = subprocess.Popen([*MONGE, *line.split()], stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=workplace)
+    process = subprocess.Popen(
+        [*MONGE, *line.split()],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=workplace,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a shell's background job ignores it
+    )
     journal = workplace / "out.json.partial" / "monge-cache.sqlite"
     try:
         deadline = time.monotonic() + 120
