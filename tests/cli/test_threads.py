@@ -34,4 +34,3 @@ def test_a_number_that_is_set_stays(monkeypatch, tmp_path):
     monkeypatch.delenv(threads.VARIABLE)
     threads.choose()
     assert os.environ[threads.VARIABLE] == "1"
-    monkeypatch.delenv(threads.VARIABLE)

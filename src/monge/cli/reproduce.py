@@ -33,7 +33,7 @@ def reproduce(
     pairs: Annotated[
         str | None,
         typer.Option(
-            "--pairs", metavar="cs-en,…", help="Only these groups (means are then left out; *-en works), or none."
+            "--pairs", metavar="cs-en,…", help="Only these groups (*-en works; a mean needs all of them), or none."
         ),
     ] = None,
     seed: Annotated[int, typer.Option("--seed", help="Of the bootstrap intervals.")] = 12345,
@@ -58,7 +58,7 @@ def reproduce(
         from monge.study.metrics import Where
 
         wheres = [Where(one, device, online) for one in model or ["auto"]]
-        chosen = [one.strip() for one in pairs.split(",") if pairs != "none"] if pairs else None
+        chosen = None if pairs is None else [] if pairs == "none" else [one.strip() for one in pairs.split(",")]
         found = _results(table, data, wheres, pairs=chosen, seed=seed, resamples=resamples, cache=keep.folder)
         text = render_reproductions(found, output_format, version=version("monge"))
     emit(text, output)

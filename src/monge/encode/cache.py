@@ -23,9 +23,10 @@ _SHARE = 4  # a run writes vectors up to the limit / _SHARE: of more, none would
 _CHUNK = 500
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS entries (
-    key BLOB PRIMARY KEY, kind TEXT NOT NULL, value BLOB NOT NULL, sum BLOB NOT NULL, used INTEGER NOT NULL
+    key BLOB PRIMARY KEY, kind TEXT NOT NULL, sum BLOB NOT NULL, used INTEGER NOT NULL, value BLOB NOT NULL
 );
 """
+_INSERT = "INSERT OR REPLACE INTO entries (key, kind, sum, used, value) VALUES (?, ?, ?, ?, ?)"
 
 
 def key_of(*parts: object) -> bytes:
@@ -83,11 +84,11 @@ class Store:
         if kind == VECTORS and self._written > self._limit // _SHARE:
             return
         now = time.time_ns()
-        rows = [(key, kind, value, _sum(key, value), now) for key, value in values]
-        self._written += sum(len(value) for _, _, value, _, _ in rows) if kind == VECTORS else 0
+        rows = [(key, kind, _sum(key, value), now, value) for key, value in values]
+        self._written += sum(len(row[-1]) for row in rows) if kind == VECTORS else 0
         with self._writing() as db:
             if db is not None:
-                db.executemany("INSERT OR REPLACE INTO entries VALUES (?, ?, ?, ?, ?)", rows)
+                db.executemany(_INSERT, rows)
                 self._shrink(db)
 
     def info(self) -> Info:

@@ -76,5 +76,5 @@ class Memory:
         self._where.update(dict.fromkeys(group, self._last))
         while len(self._slabs) > 1 and sum(slab.bytes for slab in self._slabs.values()) > self._limit:
             for ids in self._slabs.popitem(last=False)[1].texts:
-                self._where.pop(ids, None)
+                del self._where[ids]
         return kept

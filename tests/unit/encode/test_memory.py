@@ -36,6 +36,15 @@ def test_the_slab_used_least_recently_goes_first(monkeypatch):
     assert held(store, 1, 2, 5, 6, 7, 3, 4) == [True] * 5 + [False] * 2
 
 
+def test_slabs_stay_within_the_limit(monkeypatch):
+    monkeypatch.setattr(memory, "SLAB", 100)
+    store = Memory(5000)
+    for name in range(100):
+        store.keep(group(name, pieces=1 + name % 7))
+        assert sum(slab.bytes for slab in store._slabs.values()) <= 5000
+    assert set(store._where) == {ids for slab in store._slabs.values() for ids in slab.texts}
+
+
 def test_the_slab_that_is_being_filled_may_go_too(monkeypatch):
     monkeypatch.setattr(memory, "SLAB", 20)
     monkeypatch.setattr(memory, "BESIDE", 0)

@@ -25,7 +25,7 @@ from transformers import (
 )
 
 from monge.encode import int8
-from monge.encode.packed import PackedEncoder
+from monge.encode.packed import PackedEncoder, _lengthened
 from monge.errors import InvalidSetting, ModelError
 
 VNNI = pytest.mark.skipif(not int8.available(), reason="no exact int8 products on this machine")
@@ -103,6 +103,13 @@ def assert_equal_states(packed, model, text):
     states = model_states(model, text)
     assert packed.shape == states.shape
     assert ((packed - states).abs() <= 5e-6 * states.abs().amax(-1, keepdim=True).clamp(min=1)).all()
+
+
+def test_few_numbers_of_rows_and_little_room_lost():
+    rows = {n: len(_lengthened(torch.ones(n, 1))) for n in range(1, 2049)}
+    assert len(set(rows.values())) < 60
+    assert all(n <= more <= max(1.25 * n, n + 1) for n, more in rows.items())
+    assert _lengthened(torch.ones(130, 2)).sum() == 260
 
 
 @pytest.mark.parametrize("name", TINY)

@@ -32,6 +32,20 @@ def test_what_is_put_is_got(tmp_path):
     assert Store(tmp_path).get(keys) == {}
 
 
+def test_a_store_of_an_earlier_layout_goes_on(tmp_path):
+    store = Store(tmp_path)
+    store.put("a", [entry(1)])
+    store.close()
+    with sqlite3.connect(tmp_path / FILE) as db:
+        (row,) = db.execute("SELECT key, kind, value, sum, used FROM entries").fetchall()
+        db.executescript("DROP TABLE entries; CREATE TABLE entries (key BLOB PRIMARY KEY, kind, value, sum, used)")
+        db.execute("INSERT INTO entries VALUES (?, ?, ?, ?, ?)", row)
+    db.close()
+    again = Store(tmp_path)
+    again.put("a", [entry(2)])
+    assert again.get([entry(1)[0], entry(2)[0]]) == dict(entry(i) for i in (1, 2))
+
+
 def test_keys_tell_parts_apart():
     assert len({key_of("ab", "c"), key_of("a", "bc"), key_of("abc"), key_of("ab", "c", "")}) == 4
 
