@@ -65,14 +65,16 @@ def texts(path: Path, count: int, distinct: int, seed: int) -> None:
 
 
 def measured(count: int, distinct: int, model: Path, metric: str) -> dict[str, float]:
-    """Seconds and resident memory of one `monge score` of `count` pairs."""
+    """Seconds and resident memory of one `monge score` of `count` pairs, every segment's score written."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         texts(folder / "h", count, distinct // 2, 1)
         texts(folder / "r", count, distinct // 2, 2)
         command = [str(Path(sys.executable).parent / "monge"), "score", "-t", "h", "-r", "r", "-m", metric, "-q"]
         start = time.perf_counter()
-        process = subprocess.Popen([*command, "--model", str(model), "-f", "json", "-o", "out.json"], cwd=folder)
+        process = subprocess.Popen(
+            [*command, "--model", str(model), "-f", "json", "--segments", "-o", "out.json"], cwd=folder
+        )
         samples: list[tuple[float, float]] = []
 
         def watch() -> None:

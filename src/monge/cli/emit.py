@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -24,12 +24,12 @@ def check_output(name: str, known: tuple[str, ...], output: str | None) -> None:
         check_writable(output)
 
 
-def emit(text: str, output: str | None) -> None:
-    """Write to the file, or to standard output."""
+def emit(text: str | Iterable[str], output: str | None) -> None:
+    """Write a text, or the pieces of one, to the file or to standard output."""
     if output is not None:
         write_text(output, text)
     else:
-        sys.stdout.write(text)
+        sys.stdout.writelines([text] if isinstance(text, str) else text)
 
 
 def coloured(output: str | None) -> bool:

@@ -16,9 +16,8 @@ import typer
 
 from monge import api
 from monge.cli import bundles, options
-from monge.cli.emit import check_output, progress
+from monge.cli.emit import check_output, emit, progress
 from monge.data.lines import TextFile
-from monge.data.output import write_text
 from monge.data.parallel import Parallel, read_parallel
 from monge.data.tables import Table, read_table
 from monge.errors import UsageError
@@ -215,11 +214,7 @@ def _emit(results: Sequence[Result], name: str, output: str | None, *, segments:
             results_text(results, segments=segments, width=shutil.get_terminal_size().columns, colour=True)
         )
         return
-    text = render_results(results, name, version=version("monge"), segments=segments)
-    if output is not None:
-        write_text(output, text)
-    else:
-        sys.stdout.write(text)
+    emit(render_results(results, name, version=version("monge"), segments=segments), output)
 
 
 def _notes(results: Sequence[Result]) -> None:

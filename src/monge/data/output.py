@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 
 from monge.errors import UsageError
@@ -21,24 +22,24 @@ def check_writable(path: str | Path) -> None:
         raise UsageError(f"{target}: cannot be written, permission denied")
 
 
-def write_text(path: str | Path, text: str) -> None:
-    """Write a whole file atomically: a reader sees the old file or the new one, never a part."""
-    target = Path(path)
+def write_text(path: str | Path, text: str | Iterable[str]) -> None:
+    """Write a whole file, from a text or its pieces, atomically: a reader sees the old file or the new one."""
+    target, pieces = Path(path), [text] if isinstance(text, str) else text
     check_writable(target)
     if target.exists() and not target.is_file():  # a device or a pipe cannot be replaced
-        target.write_text(text, "utf-8")
+        with target.open("w", encoding="utf-8", errors="surrogateescape", newline="\n") as file:
+            file.writelines(pieces)
         return
     try:
         handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8", errors="surrogateescape", newline="\n") as file:
+                file.writelines(pieces)
+            Path(name).chmod(0o666 & ~_umask())
+            Path(name).replace(target)
+        finally:
+            Path(name).unlink(missing_ok=True)  # there is none unless something went wrong
     except OSError as error:
-        raise UsageError(f"{target}: cannot be written ({error.strerror})") from None
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", errors="surrogateescape", newline="\n") as file:
-            file.write(text)
-        Path(name).chmod(0o666 & ~_umask())
-        Path(name).replace(target)
-    except OSError as error:
-        Path(name).unlink(missing_ok=True)
         raise UsageError(f"{target}: cannot be written ({error.strerror})") from None
 
 

@@ -18,7 +18,7 @@ from monge.kernels.pooling import power_means, routing, unit
 from monge.types import Tokens
 
 BATCH_PIECES = 2048
-MEMORY_BYTES = 256 * 2**20
+MEMORY_BYTES = 192 * 2**20
 STORED_TEXTS = 512  # texts looked up, or written, at a time
 
 
@@ -61,6 +61,10 @@ class Vectors:
         for group in self._made([ids for ids in wanted if ids not in found]):
             found.update(self._memory.keep(group))
         return [dict(zip(self.requests, found[tokens.ids], strict=True)) for tokens in texts]
+
+    def forget(self) -> None:
+        """Let go of the vectors of all texts."""
+        self._memory = Memory(MEMORY_BYTES)
 
     def _made(self, texts: list[Ids]) -> Iterator[Group]:
         """Vectors from the store where it has them, encoded and stored otherwise."""

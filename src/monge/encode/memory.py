@@ -1,12 +1,16 @@
 """A bounded memory of the vectors of recent texts.
 
 Vectors lie in slabs: blocks larger than malloc keeps for itself (32 MiB), so that a slab which is let go
-returns to the system, and what lives long does not leave holes between what does not.
+returns to the system, and what lives long does not leave holes between what does not. Of a text there is
+little beside: its ids as bytes, and where its vectors lie.
 """
 
 from __future__ import annotations
 
+from array import array
 from collections import OrderedDict
+from collections.abc import Sequence
+from itertools import accumulate, pairwise
 
 import torch
 from torch import Tensor
@@ -15,66 +19,85 @@ Ids = tuple[int, ...]
 Group = dict[Ids, tuple[Tensor, ...]]
 
 SLAB = 12 << 20  # float32 entries: 48 MiB
-BESIDE = 2048  # bytes of a text beside its entries: its ids and what points to its vectors
+BESIDE = 384  # bytes of a text beside its entries: its ids, its place, and the tables of both
 
 
 class Slab:
-    """Room for `size` float32 entries, filled from the front with whole groups of texts."""
+    """Room for `size` float32 entries, filled from the front with the vectors of texts."""
 
     def __init__(self, size: int) -> None:
-        self.texts: Group = {}
+        self.texts: list[bytes] = []
         self.size, self._room = size, torch.empty(size)
         self._filled = 0
 
     @property
-    def bytes(self) -> int:
-        """What this slab and its texts take."""
+    def taken(self) -> int:
+        """Bytes of this slab and of what its texts have beside it."""
         return 4 * self.size + BESIDE * len(self.texts)
 
-    def take(self, group: Group, entries: int) -> Group | None:
-        """The group's vectors, [pieces, d] each, as they lie here from now on; None where they do not fit.
+    def holds(self, entries: int) -> bool:
+        """Whether as many entries fit; texts that take more beside their entries than the slab fill it, too."""
+        return self._filled + entries <= self.size and BESIDE * len(self.texts) <= 4 * self.size
 
-        Texts that take more beside their entries than the slab has room for fill it, too.
-        """
-        if self._filled + entries > self.size or BESIDE * len(self.texts) > 4 * self.size:
-            return None
-        kept = {ids: tuple(self._copied(vector) for vector in vectors) for ids, vectors in group.items()}
-        self.texts.update(kept)
-        return kept
+    def take(self, text: bytes, vectors: Sequence[Tensor]) -> int:
+        """Keep the vectors of a text, [pieces, d] each; gives where they begin."""
+        start = self._filled
+        for vector in vectors:
+            assert vector.dtype == torch.float32
+            end = self._filled + vector.numel()
+            self._room[self._filled : end].view(vector.shape).copy_(vector)
+            self._filled = end
+        self.texts.append(text)
+        return start
 
-    def _copied(self, vector: Tensor) -> Tensor:
-        assert vector.dtype == torch.float32
-        start, self._filled = self._filled, self._filled + vector.numel()
-        return self._room[start : self._filled].view(vector.shape).copy_(vector)
+    def give(self, start: int, pieces: int, widths: Sequence[int]) -> tuple[Tensor, ...]:
+        """The vectors that begin there, [pieces, width] each, as they lie here."""
+        ends = accumulate((pieces * width for width in widths), initial=start)
+        return tuple(
+            self._room[low:high].view(pieces, width) for (low, high), width in zip(pairwise(ends), widths, strict=True)
+        )
 
 
 class Memory:
-    """Vectors of texts in slabs of `limit` bytes at most (or one slab); the least recently used goes first."""
+    """Vectors of texts in slabs of `limit` bytes at most (or one slab); the least recently used goes first.
+
+    Every text has the same number of vectors, of the same widths.
+    """
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
         self._slabs: OrderedDict[int, Slab] = OrderedDict()
-        self._where: dict[Ids, int] = {}
+        self._where: dict[bytes, tuple[int, int, int]] = {}  # slab, start, pieces
+        self._widths: tuple[int, ...] = ()
         self._last = 0
 
     def get(self, ids: Ids) -> tuple[Tensor, ...] | None:
         """The vectors of a text, if they are here."""
-        if ids not in self._where:
+        place = self._where.get(_key(ids))
+        if place is None:
             return None
-        self._slabs.move_to_end(self._where[ids])
-        return self._slabs[self._where[ids]].texts[ids]
+        slab, start, pieces = place
+        self._slabs.move_to_end(slab)
+        return self._slabs[slab].give(start, pieces, self._widths)
 
     def keep(self, group: Group) -> Group:
         """Remember texts; gives their vectors as they lie in memory."""
         entries = sum(vector.numel() for vectors in group.values() for vector in vectors)
-        kept = self._slabs[self._last].take(group, entries) if self._last in self._slabs else None
-        if kept is None:
+        if self._last not in self._slabs or not self._slabs[self._last].holds(entries):
             self._last += 1
             self._slabs[self._last] = Slab(max(entries, SLAB))
-            kept = self._slabs[self._last].take(group, entries)
-            assert kept is not None
-        self._where.update(dict.fromkeys(group, self._last))
-        while len(self._slabs) > 1 and sum(slab.bytes for slab in self._slabs.values()) > self._limit:
-            for ids in self._slabs.popitem(last=False)[1].texts:
-                del self._where[ids]
+        slab, kept = self._slabs[self._last], {}
+        for ids, vectors in group.items():
+            self._widths = tuple(vector.shape[1] for vector in vectors)
+            text, pieces = _key(ids), len(vectors[0])
+            start = slab.take(text, vectors)
+            self._where[text] = self._last, start, pieces
+            kept[ids] = slab.give(start, pieces, self._widths)
+        while len(self._slabs) > 1 and sum(slab.taken for slab in self._slabs.values()) > self._limit:
+            for text in self._slabs.popitem(last=False)[1].texts:
+                del self._where[text]
         return kept
+
+
+def _key(ids: Ids) -> bytes:
+    return array("q", ids).tobytes()

@@ -1,11 +1,12 @@
 """Results as strings: the formats of `monge score`, and the table that names them.
 
-Every format ends with one newline and never holds NaN or infinity.
+Every format ends with one newline and never holds NaN or infinity. Formats that hold segments come piece by piece,
+so that a million of them need not be in memory as text.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -29,10 +30,24 @@ __all__ = [
 _TSV = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
 
 
-def results_json(results: Sequence[Result], *, version: str, segments: bool = False) -> str:
-    """One JSON object: the version of monge and every result, in order."""
-    rows = [result.to_dict(segments=segments) for result in checked(results)]
-    return dumps({"monge": version, "results": rows}) + "\n"
+def results_json(results: Sequence[Result], *, version: str, segments: bool = False) -> Iterator[str]:
+    """One JSON object, in pieces: the version of monge and every result, in order."""
+    heads = [dumps(result.to_dict(segments=False)) for result in checked(results)]
+    before = dumps({"monge": version, "results": []}).removesuffix("]}")
+    for result, head in zip(results, heads, strict=True):
+        yield before
+        yield from _with_segments(head, result) if segments else [head]
+        before = ", "
+    yield "]}\n"
+
+
+def _with_segments(head: str, result: Result) -> Iterator[str]:
+    """A result's JSON with its segments behind the rest, one by one."""
+    before = head.removesuffix("}") + ', "segments": ['
+    for index in range(result.n):
+        yield before + dumps(result.segment(index))
+        before = ", "
+    yield "]}"
 
 
 def results_jsonl(results: Sequence[Result]) -> Iterator[str]:
@@ -58,14 +73,14 @@ def result_line(result: Result) -> str:
     return dumps({"type": "result", **result.to_dict(segments=False)})
 
 
-def results_tsv(results: Sequence[Result], *, segments: bool = False) -> str:
-    r"""Tab-separated values under a header, numbers in full; tab, newline and backslash stand escaped (\t, \n, \\).
+def results_tsv(results: Sequence[Result], *, segments: bool = False) -> Iterator[str]:
+    r"""Lines of values between tabs, under a header, numbers in full; \t, \n and \\ stand for what would break them.
 
     One row a result, or with `segments` one row a segment. A part that a metric does not have is empty.
     """
     names = list(dict.fromkeys(name for result in checked(results) for name in result.parts))
     rows = _segment_rows(results, names) if segments else _result_rows(results, names)
-    return "".join("\t".join(cell.translate(_TSV) for cell in row) + "\n" for row in rows)
+    yield from ("\t".join(cell.translate(_TSV) for cell in row) + "\n" for row in rows)
 
 
 def _result_rows(results: Sequence[Result], names: Sequence[str]) -> Iterator[list[str]]:
@@ -92,22 +107,22 @@ def _cell(value: float | None) -> str:
     return "" if value is None else repr(float(value))
 
 
-Formatter = Callable[[Sequence[Result], str, bool], str]
+Formatter = Callable[[Sequence[Result], str, bool], Iterable[str]]
 
 FORMATS: Mapping[str, Formatter] = MappingProxyType(
     {
-        "text": lambda results, _, segments: results_text(results, segments=segments),
+        "text": lambda results, _, segments: [results_text(results, segments=segments)],
         "json": lambda results, version, segments: results_json(results, version=version, segments=segments),
-        "jsonl": lambda results, _, __: "".join(line + "\n" for line in results_jsonl(results)),
+        "jsonl": lambda results, _, __: (line + "\n" for line in results_jsonl(results)),
         "tsv": lambda results, _, segments: results_tsv(results, segments=segments),
-        "latex": lambda results, _, __: results_latex(results),
-        "html": lambda results, _, segments: results_html(results, segments=segments),
+        "latex": lambda results, _, __: [results_latex(results)],
+        "html": lambda results, _, segments: [results_html(results, segments=segments)],
     }
 )
 
 
-def render_results(results: Sequence[Result], form: str, *, version: str, segments: bool = False) -> str:
-    """The results in a named format.
+def render_results(results: Sequence[Result], form: str, *, version: str, segments: bool = False) -> Iterable[str]:
+    """The results in a named format, in pieces to be written one after another.
 
     Args:
         results: what to show.
@@ -117,4 +132,4 @@ def render_results(results: Sequence[Result], form: str, *, version: str, segmen
     """
     if form not in FORMATS:
         raise UnknownName("format", form, FORMATS)
-    return FORMATS[form](results, version, segments)
+    return FORMATS[form](checked(results), version, segments)

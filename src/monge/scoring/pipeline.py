@@ -64,6 +64,11 @@ class Windows:
             found[reader] = dict(zip(texts, zip(tokens, vectors, strict=True), strict=True))
         return found
 
+    def forget(self) -> None:
+        """Let go of the vectors of all texts."""
+        for vectors in self._vectors.values():
+            vectors.forget()
+
     @property
     def counters(self) -> Counters:
         """Work done so far, over all readers."""

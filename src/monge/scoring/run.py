@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
 from hashlib import blake2b
 
-import numpy as np
-
 from monge.encode.cache import Store
 from monge.encode.words import StaticEncoder
 from monge.errors import DataError
+from monge.scoring.columns import Column, Rows, Scratch
 from monge.scoring.fit import fit, reference_texts, source_texts
 from monge.scoring.pipeline import WINDOW, SegmentScore, Windows, score_segments
 from monge.scoring.prepared import HYPOTHESES, Prepared
@@ -151,7 +150,6 @@ def run(
             for system in systems:
                 expect(metric, one[system])
     before = [_unknown(metric) for metric in metrics]
-    scored = {(k, system): _Column() for k in range(len(metrics)) for system in systems}
 
     def stats_of(metric: Prepared, system: str) -> CorpusStats:
         return by_metric[id(metric)][system]
@@ -163,22 +161,25 @@ def run(
             for m, one in zip(metrics, stats, strict=True)
         ]
         recall = partial(score_or_recall, metrics, signed, stats=stats_of, windows=windows, store=store)
-    for positions, rows, scores in score_segments(metrics, segments, stats_of, windows, window=window, recall=recall):
-        for k, column in enumerate(scores):
-            for position, row, score in zip(positions, rows, column, strict=True):
-                scored[k, row.system].add(position, row.id, score)
-        if on_window is not None:
-            on_window(metrics, rows, scores)
-        if progress is not None:
-            progress(len(rows))
-    work = windows.counters
-    cost = {"texts": work.texts, "encoded": work.encoded, "pieces": work.pieces}
-    lost = [_unknown(metric) - then for metric, then in zip(metrics, before, strict=True)]
-    return [
-        _result(metric, system, scored[k, system], stats[k][system], lost[k], cost)
-        for system in systems
-        for k, metric in enumerate(metrics)
-    ]
+    with closing(Scratch()) as scratch:
+        scored = {(k, system): Column(scratch) for k in range(len(metrics)) for system in systems}
+        for at, rows, scores in score_segments(metrics, segments, stats_of, windows, window=window, recall=recall):
+            for k, column in enumerate(scores):
+                for position, row, score in zip(at, rows, column, strict=True):
+                    scored[k, row.system].add(position, row.id, score)
+            if on_window is not None:
+                on_window(metrics, rows, scores)
+            if progress is not None:
+                progress(len(rows))
+        windows.forget()  # its vectors make room for the results
+        work = windows.counters
+        cost = {"texts": work.texts, "encoded": work.encoded, "pieces": work.pieces}
+        lost = [_unknown(metric) - then for metric, then in zip(metrics, before, strict=True)]
+        return [
+            _result(metric, system, scored[k, system].rows(), stats[k][system], lost[k], cost)
+            for system in systems
+            for k, metric in enumerate(metrics)
+        ]
 
 
 def _unknown(metric: Prepared) -> Counter[str]:
@@ -187,50 +188,23 @@ def _unknown(metric: Prepared) -> Counter[str]:
     return Counter(encoder.unknown()) if isinstance(encoder, StaticEncoder) else Counter()
 
 
-class _Column:
-    """Scores of one metric and system as they come in, a few bytes a segment."""
-
-    def __init__(self) -> None:
-        self.positions, self.winners = array("q"), array("i")
-        self.parts: dict[str, array[float]] = {}
-        self.flags: dict[int, tuple[str, ...]] = {}
-        self._names, self._ends = bytearray(), array("q")  # identifiers end to end: a string each would take 60 bytes
-
-    def add(self, position: int, identity: str, score: SegmentScore) -> None:
-        if score.flags:
-            self.flags[len(self.positions)] = score.flags
-        self.positions.append(position)
-        self.winners.append(score.winner)
-        self._names += identity.encode("utf-8", "surrogatepass")
-        self._ends.append(len(self._names))
-        for name, value in score.parts.items():
-            self.parts.setdefault(name, array("d")).append(value)
-
-    def identity(self, index: int) -> str:
-        """The identifier of the segment that came in at this place."""
-        start = self._ends[index - 1] if index else 0
-        return self._names[start : self._ends[index]].decode("utf-8", "surrogatepass")
-
-
 def _result(
-    metric: Prepared, system: str, rows: _Column, stats: CorpusStats, lost: Mapping[str, int], cost: Mapping[str, int]
+    metric: Prepared, system: str, rows: Rows, stats: CorpusStats, lost: Mapping[str, int], cost: Mapping[str, int]
 ) -> Result:
-    order = np.argsort(np.array(rows.positions), kind="stable")
-    parts = {name: np.array(values)[order] for name, values in rows.parts.items()}
-    flagged = Counter(flag for each in rows.flags.values() for flag in each)
+    flagged = Counter(flag for each in rows.flags for flag in each)
     truncated = sum(count for flag, count in flagged.items() if flag.startswith("truncated-"))
-    segments = parts.pop("score")
+    segments = rows.parts["score"]
     return Result(
         metric=metric.name,
         system=system,
         score=float(segments.mean()),
         segments=segments,
-        parts=parts,
-        ids=tuple(map(rows.identity, order.tolist())),
+        parts={name: values for name, values in rows.parts.items() if name != "score"},
+        ids=rows.ids,
         higher_is_better=metric.bounds.higher_is_better,
         signature=signature(metric, stats),
-        references=np.array(rows.winners, dtype=np.int64)[order],
-        flags=tuple(rows.flags.get(i, ()) for i in order.tolist()),
+        references=rows.winners,
+        flags=rows.flags,
         run={"truncated": truncated, "flagged": dict(sorted(flagged.items())), **lost},
         work=cost,
     )

@@ -103,7 +103,8 @@ def test_text_is_safe_for_a_terminal():
 
 @pytest.mark.parametrize("segments", [True, False])
 def test_json_is_the_object_of_the_design(segments):
-    shown = results_json([result(), result(system="b")], version="0.1.0", segments=segments)
+    both = [result(), result(system="b")]
+    shown = "".join(results_json(both, version="0.1.0", segments=segments))
     assert shown.endswith("}\n")
     assert shown.count("\n") == 1
     data = json.loads(shown)
@@ -111,16 +112,18 @@ def test_json_is_the_object_of_the_design(segments):
     keys = ["metric", "system", "score", "higher_is_better", "n", "parts", "signature", "run"]
     assert list(data["results"][0]) == keys + ["segments"] * segments
     assert data["results"][1]["system"] == "b"
+    rows = [one.to_dict(segments=segments) for one in both]
+    assert shown == json.dumps({"monge": "0.1.0", "results": rows}, ensure_ascii=False) + "\n"
 
 
 def test_json_round_trip():
     one = result(system="süß 日本\u2028\t", flags=((), ("empty-hypothesis",)), interval=(0.1, 1 / 3))
-    (row,) = json.loads(results_json([one], version="1", segments=True))["results"]
+    (row,) = json.loads("".join(results_json([one], version="1", segments=True)))["results"]
     back = Result.from_dict(row)
     assert back.to_dict() == one.to_dict()
     assert np.array_equal(back.segments, one.segments)
     assert back.interval == one.interval
-    assert "süß 日本\\u2028" in results_json([one], version="1")
+    assert "süß 日本\\u2028" in "".join(results_json([one], version="1"))
 
 
 def test_jsonl_lines_stand_on_their_own():
@@ -136,7 +139,7 @@ def test_jsonl_lines_stand_on_their_own():
 
 def test_tsv_escapes_tabs_and_keeps_numbers_in_full():
     shown = results_tsv([result(system="a\tb\nc\\d", score=1 / 3), result("wmd", parts=("cost",))])
-    header, first, second = csv.reader(io.StringIO(shown), delimiter="\t", quoting=csv.QUOTE_NONE)
+    header, first, second = csv.reader(io.StringIO("".join(shown)), delimiter="\t", quoting=csv.QUOTE_NONE)
     assert header[:8] == ["metric", "system", "score", "low", "high", "precision", "recall", "f1"]
     assert len({len(header), len(first), len(second)}) == 1
     assert first[1] == "a\\tb\\nc\\\\d"
@@ -148,7 +151,7 @@ def test_tsv_escapes_tabs_and_keeps_numbers_in_full():
 
 
 def test_tsv_of_segments():
-    shown = results_tsv([result(ids=("a\tb", "2"), flags=((), ("x", "y")))], segments=True).splitlines()
+    shown = "".join(results_tsv([result(ids=("a\tb", "2"), flags=((), ("x", "y")))], segments=True)).splitlines()
     assert shown[0] == "metric\tsystem\tid\tscore\tprecision\trecall\tf1\treference\tflags"
     assert [len(line.split("\t")) for line in shown] == [9, 9, 9]
     assert shown[1].split("\t")[2] == "a\\tb"
@@ -210,12 +213,12 @@ def test_no_format_ever_shows_nan(form, bad):
 
 def test_json_refuses_nan_among_the_facts_of_a_run():
     with pytest.raises(InvalidProblem, match="JSON"):
-        results_json([replace(result(), run={"seconds": float("nan")})], version="1")
+        next(results_json([result(), replace(result(), run={"seconds": float("nan")})], version="1"))
 
 
 @pytest.mark.parametrize("form", FORMATS)
 def test_every_format_ends_with_one_newline(form):
-    shown = render_results([result()], form, version="1", segments=True)
+    shown = "".join(render_results([result()], form, version="1", segments=True))
     assert shown.endswith("\n")
     assert not shown.endswith("\n\n")
 
