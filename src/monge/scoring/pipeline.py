@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from math import lcm
-from typing import TypeVar, cast
+from typing import Protocol, TypeVar, cast
 
 import torch
 
@@ -54,12 +54,13 @@ class Windows:
 
     def pieces(self, texts: Sequence[str]) -> Pieces:
         """Pieces of distinct texts, for every reader."""
-        return {reader: reader.read(texts) for reader in self._vectors}
+        return {reader: dict(zip(texts, reader.read(texts), strict=True)) for reader in self._vectors}
 
     def read(self, texts: Sequence[str], pieces: Pieces | None = None) -> dict[Reader, Read]:
         """Pieces and vectors of distinct texts, for every reader; `pieces` where they have been made already."""
         found: dict[Reader, Read] = {}
-        for reader, tokens in (self.pieces(texts) if pieces is None else pieces).items():
+        for reader, cut in (self.pieces(texts) if pieces is None else pieces).items():
+            tokens = [cut[text] for text in texts]
             vectors = self._vectors[reader].of(tokens)
             found[reader] = dict(zip(texts, zip(tokens, vectors, strict=True), strict=True))
         return found
@@ -76,10 +77,19 @@ class Windows:
         return Counters(*(sum(getattr(one, name) for one in each) for name in ("texts", "encoded", "pieces")))
 
 
-Pieces = Mapping[Reader, list[Tokens]]
+Pieces = Mapping[Reader, Mapping[str, Tokens]]
 Read = Mapping[str, tuple[Tokens, Mapping[Request, torch.Tensor]]]
-Recall = Callable[[Sequence[Segment]], list[list[SegmentScore]]]
 StatsOf = Callable[[Prepared, str], CorpusStats]
+
+
+class Recall(Protocol):
+    """Scores a window in place of `score_window`, from what it remembers."""
+
+    missed: bool  # whether the last window had pairs that it did not remember
+
+    def __call__(self, rows: Sequence[Segment], pieces: Pieces | None) -> list[list[SegmentScore]]:
+        """For each metric, the scores of the rows."""
+        ...
 
 
 def score_segments(
@@ -93,17 +103,18 @@ def score_segments(
 ) -> Iterator[tuple[list[int], list[Segment], list[list[SegmentScore]]]]:
     """Scores a window at a time: positions in the input, the segments, and for each metric their scores.
 
-    While a window is scored, the next one is cut into pieces. `recall` may score a window in place of
-    `score_window`, from what it remembers.
+    While a window is scored, the next one is cut into pieces, unless `recall` seems to remember it.
     """
     block = lcm(1, *(m.spec.centre.size for m in metrics if isinstance(m.spec.centre, BatchCentre)))
-    cut = windowed(segments, window, block)
-    if recall is not None:
-        for positions, rows in cut:
-            yield positions, rows, recall(rows)
-        return
-    for (positions, rows), pieces in ahead((one, windows.pieces(distinct(one[1]))) for one in cut):
-        yield positions, rows, score_window(metrics, rows, stats, windows, pieces)
+
+    def pieces_of(rows: Sequence[Segment]) -> Pieces | None:
+        return windows.pieces(distinct(rows)) if recall is None or recall.missed else None
+
+    for (positions, rows), pieces in ahead((one, pieces_of(one[1])) for one in windowed(segments, window, block)):
+        if recall is not None:
+            yield positions, rows, recall(rows, pieces)
+        else:
+            yield positions, rows, score_window(metrics, rows, stats, windows, pieces)
 
 
 T = TypeVar("T")

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 
 from monge.encode.cache import Store, key_of
-from monge.scoring.pipeline import SegmentScore, StatsOf, Windows, score_window
+from monge.scoring.pipeline import Pieces, SegmentScore, StatsOf, Windows, score_window
 from monge.scoring.prepared import Prepared
 from monge.spec.parts import BatchCentre
 from monge.types import Segment
@@ -14,38 +14,52 @@ from monge.types import Segment
 KIND = "scores"
 
 
-def score_or_recall(
-    metrics: Sequence[Prepared],
-    signatures: Sequence[dict[str, str]],
-    rows: Sequence[Segment],
-    stats: StatsOf,
-    windows: Windows,
-    store: Store,
-) -> list[list[SegmentScore]]:
-    """The scores of `score_window`, those that the store has taken from there.
+class Remembered:
+    """Scores of `score_window`, those that the store has taken from there.
 
     `signatures` give, for each metric, the signature of every system. Rows that any metric misses are
     scored by the metrics that miss some; a metric centred by its batch depends on neighbours and is
     always scored.
     """
-    keys = [[_key(signature, row) for row in rows] for signature in signatures]
-    found = store.get(list({key for row in keys for key in row}))
-    known = [
-        [None if isinstance(metric.spec.centre, BatchCentre) else _decoded(found.get(key)) for key in row]
-        for metric, row in zip(metrics, keys, strict=True)
-    ]
-    lacking = [k for k, scores in enumerate(known) if any(score is None for score in scores)]
-    if not lacking:
+
+    def __init__(
+        self,
+        metrics: Sequence[Prepared],
+        signatures: Sequence[dict[str, str]],
+        stats: StatsOf,
+        windows: Windows,
+        store: Store,
+    ) -> None:
+        self._metrics, self._signatures, self._store = metrics, signatures, store
+        self._stats, self._windows = stats, windows
+        self.missed = True
+
+    def __call__(self, rows: Sequence[Segment], pieces: Pieces | None = None) -> list[list[SegmentScore]]:
+        """For each metric, the scores of the rows."""
+        metrics, store = self._metrics, self._store
+        keys = [[_key(signature, row) for row in rows] for signature in self._signatures]
+        found = store.get(list({key for row in keys for key in row}))
+        known = [
+            [None if _batched(metric) else _decoded(found.get(key)) for key in row]
+            for metric, row in zip(metrics, keys, strict=True)
+        ]
+        lacking = [k for k, scores in enumerate(known) if any(score is None for score in scores)]
+        self.missed = bool(lacking)
+        if lacking:
+            whole = any(_batched(metrics[k]) for k in lacking)
+            wanted = [i for i in range(len(rows)) if whole or any(known[k][i] is None for k in lacking)]
+            chosen, some = [metrics[k] for k in lacking], [rows[i] for i in wanted]
+            fresh = score_window(chosen, some, self._stats, self._windows, pieces)
+            for k, scores in zip(lacking, fresh, strict=True):
+                for i, score in zip(wanted, scores, strict=True):
+                    known[k][i] = score
+                if not _batched(metrics[k]):
+                    store.put(KIND, ((keys[k][i], _encoded(score)) for i, score in zip(wanted, scores, strict=True)))
         return [[score for score in scores if score is not None] for scores in known]
-    batched = any(isinstance(metrics[k].spec.centre, BatchCentre) for k in lacking)
-    wanted = [i for i in range(len(rows)) if batched or any(known[k][i] is None for k in lacking)]
-    fresh = score_window([metrics[k] for k in lacking], [rows[i] for i in wanted], stats, windows)
-    for k, scores in zip(lacking, fresh, strict=True):
-        for i, score in zip(wanted, scores, strict=True):
-            known[k][i] = score
-        if not isinstance(metrics[k].spec.centre, BatchCentre):
-            store.put(KIND, ((keys[k][i], _encoded(score)) for i, score in zip(wanted, scores, strict=True)))
-    return [[score for score in scores if score is not None] for scores in known]
+
+
+def _batched(metric: Prepared) -> bool:
+    return isinstance(metric.spec.centre, BatchCentre)
 
 
 def _key(signature: dict[str, str], row: Segment) -> bytes:

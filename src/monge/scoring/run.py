@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
-from functools import partial
 from hashlib import blake2b
 
 from monge.encode.cache import Store
@@ -16,7 +15,7 @@ from monge.scoring.columns import Column, Rows, Scratch
 from monge.scoring.fit import fit, reference_texts, source_texts
 from monge.scoring.pipeline import WINDOW, SegmentScore, Windows, score_segments
 from monge.scoring.prepared import HYPOTHESES, Prepared
-from monge.scoring.remembered import score_or_recall
+from monge.scoring.remembered import Remembered
 from monge.spec.parts import Baseline, Idf
 from monge.spec.signature import ModelIdentity, sign
 from monge.text import stopwords
@@ -160,7 +159,7 @@ def run(
             {system: str(signature(m, one[system])) for system in systems}
             for m, one in zip(metrics, stats, strict=True)
         ]
-        recall = partial(score_or_recall, metrics, signed, stats=stats_of, windows=windows, store=store)
+        recall = Remembered(metrics, signed, stats_of, windows, store)
     with closing(Scratch()) as scratch:
         scored = {(k, system): Column(scratch) for k in range(len(metrics)) for system in systems}
         for at, rows, scores in score_segments(metrics, segments, stats_of, windows, window=window, recall=recall):

@@ -6,6 +6,7 @@ import random
 import sqlite3
 import subprocess
 import sys
+import threading
 
 import numpy as np
 import pytest
@@ -13,6 +14,8 @@ import pytest
 import monge
 from monge.api import score_segments, segments_of
 from monge.encode.cache import FILE, Store, key_of
+from monge.scoring.pipeline import Windows
+from monge.scoring.run import run
 
 HYPOTHESES = ["the cat sat on the mat .", "the dog ran", "a cat is in the house", "unhappily he said hello"]
 REFERENCES = ["a cat sat on a mat .", "the dog ran to the house", "the cat is in it", "he said hello world"]
@@ -150,6 +153,26 @@ def test_new_rows_are_scored_and_old_ones_recalled(tmp_path, tiny_bert):
     found = score_segments([metric], segments_of(HYPOTHESES, REFERENCES), cache=tmp_path)[0]
     assert found.work["encoded"] == 4  # the texts of the two new rows
     assert np.allclose(found.segments, metric.score(HYPOTHESES, REFERENCES).segments, atol=1e-6)
+
+
+def test_texts_are_cut_ahead_unless_their_scores_are_remembered(tmp_path, tiny_bert, monkeypatch):
+    metric = monge.load("bertscore", model=str(tiny_bert)).prepared
+    rows = segments_of([f"{one} {i}" for i in range(5) for one in HYPOTHESES], REFERENCES * 5)
+    asked: list[str] = []
+    pieces = Windows.pieces
+
+    def noted(self, texts):
+        asked.append(threading.current_thread().name)
+        return pieces(self, texts)
+
+    monkeypatch.setattr(Windows, "pieces", noted)
+    first = run([metric], rows, window=4, store=Store(tmp_path))[0]
+    assert len(asked) == 5
+    assert {name.partition("_")[0] for name in asked} == {"ahead"}
+    asked.clear()
+    again = run([metric], rows, window=4, store=Store(tmp_path))[0]
+    assert len(asked) <= 2  # before the first window was looked up
+    assert again.segments.tolist() == first.segments.tolist()
 
 
 def test_a_corrupted_score_is_recomputed(tmp_path, tiny_bert):
