@@ -18,7 +18,7 @@ from monge.kernels.pooling import power_means, routing, unit
 from monge.types import Tokens
 
 BATCH_PIECES = 2048
-MEMORY_BYTES = 192 * 2**20
+MEMORY_BYTES = 256 * 2**20
 STORED_TEXTS = 512  # texts looked up, or written, at a time
 
 

@@ -19,7 +19,7 @@ Ids = tuple[int, ...]
 Group = dict[Ids, tuple[Tensor, ...]]
 
 SLAB = 12 << 20  # float32 entries: 48 MiB
-BESIDE = 384  # bytes of a text beside its entries: its ids, its place, and the tables of both
+TEXTS = 16384  # of a slab: their ids, places and the tables of both take about 5 MB beside it
 
 
 class Slab:
@@ -30,14 +30,9 @@ class Slab:
         self.size, self._room = size, torch.empty(size)
         self._filled = 0
 
-    @property
-    def taken(self) -> int:
-        """Bytes of this slab and of what its texts have beside it."""
-        return 4 * self.size + BESIDE * len(self.texts)
-
     def holds(self, entries: int) -> bool:
-        """Whether as many entries fit; texts that take more beside their entries than the slab fill it, too."""
-        return self._filled + entries <= self.size and BESIDE * len(self.texts) <= 4 * self.size
+        """Whether as many entries fit; many small texts fill a slab, too."""
+        return self._filled + entries <= self.size and len(self.texts) < TEXTS
 
     def take(self, text: bytes, vectors: Sequence[Tensor]) -> int:
         """Keep the vectors of a text, [pieces, d] each; gives where they begin."""
@@ -93,7 +88,7 @@ class Memory:
             start = slab.take(text, vectors)
             self._where[text] = self._last, start, pieces
             kept[ids] = slab.give(start, pieces, self._widths)
-        while len(self._slabs) > 1 and sum(slab.taken for slab in self._slabs.values()) > self._limit:
+        while len(self._slabs) > 1 and sum(4 * slab.size for slab in self._slabs.values()) > self._limit:
             for text in self._slabs.popitem(last=False)[1].texts:
                 del self._where[text]
         return kept

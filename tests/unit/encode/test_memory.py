@@ -26,7 +26,6 @@ def test_vectors_come_back_as_they_went_in():
 
 def test_the_slab_used_least_recently_goes_first(monkeypatch):
     monkeypatch.setattr(memory, "SLAB", 20)  # two texts of 10 entries each
-    monkeypatch.setattr(memory, "BESIDE", 0)
     store = Memory(3 * 20 * 4)
     for names in ((1, 2), (3,), (4,), (5, 6)):
         store.keep(group(*names))
@@ -41,13 +40,12 @@ def test_slabs_stay_within_the_limit(monkeypatch):
     store = Memory(5000)
     for name in range(100):
         store.keep(group(name, pieces=1 + name % 7))
-        assert sum(slab.taken for slab in store._slabs.values()) <= 5000
+        assert sum(4 * slab.size for slab in store._slabs.values()) <= 5000
     assert set(store._where) == {text for slab in store._slabs.values() for text in slab.texts}
 
 
 def test_the_slab_that_is_being_filled_may_go_too(monkeypatch):
     monkeypatch.setattr(memory, "SLAB", 20)
-    monkeypatch.setattr(memory, "BESIDE", 0)
     store = Memory(2 * 20 * 4)
     store.keep(group(1, 2))
     store.keep(group(3))
@@ -67,14 +65,13 @@ def test_vectors_in_use_outlive_the_memory(monkeypatch):
     assert torch.equal(first, torch.ones(2, 4))
 
 
-def test_small_texts_count_for_what_they_take(monkeypatch):
+def test_many_small_texts_fill_a_slab(monkeypatch):
     monkeypatch.setattr(memory, "SLAB", 1000)
-    store = Memory(100_000)
+    monkeypatch.setattr(memory, "TEXTS", 20)
+    store = Memory(5 * 4000)
     for name in range(500):
         store.keep(group(name))
-    there = sum(held(store, *range(500)))
-    assert 0 < there <= 100_000 / (40 + memory.BESIDE)
-    assert held(store, 499) == [True]
+    assert held(store, *range(500)) == [False] * 400 + [True] * 100
 
 
 def test_no_texts_are_no_trouble():
