@@ -32,7 +32,7 @@ class Remembered:
     ) -> None:
         self._metrics, self._signatures, self._store = metrics, signatures, store
         self._stats, self._windows = stats, windows
-        self.missed = True
+        self.missed = False  # until a window says so: a run that is all there has nothing to cut
 
     def __call__(self, rows: Sequence[Segment], pieces: Pieces | None = None) -> list[list[SegmentScore]]:
         """For each metric, the scores of the rows."""

@@ -168,10 +168,10 @@ def test_texts_are_cut_ahead_unless_their_scores_are_remembered(tmp_path, tiny_b
     monkeypatch.setattr(Windows, "pieces", noted)
     first = run([metric], rows, window=4, store=Store(tmp_path))[0]
     assert len(asked) == 5
-    assert {name.partition("_")[0] for name in asked} == {"ahead"}
+    assert sum(name.startswith("ahead") for name in asked) >= 3  # but the first two, before anything was missed
     asked.clear()
     again = run([metric], rows, window=4, store=Store(tmp_path))[0]
-    assert len(asked) <= 2  # before the first window was looked up
+    assert asked == []
     assert again.segments.tolist() == first.segments.tolist()
 
 
