@@ -15,9 +15,9 @@ from monge.data.lists import segments_of as segments_of
 from monge.errors import DataError, InvalidSetting, StatisticsMismatch, UsageError
 from monge.scoring.blend import Blended
 from monge.scoring.lexical import Lexical
+from monge.spec.axes import Idf
 from monge.spec.blend import BlendSpec
 from monge.spec.lexical import LexicalSpec
-from monge.spec.parts import Idf
 from monge.spec.presets import Spec, resolve
 from monge.spec.signature import FILE, named_corpus, parse
 from monge.types import CorpusStats, Explanation, Result, Segment
@@ -147,7 +147,7 @@ class Metric:
         if isinstance(self.prepared, Lexical):
             raise UsageError(f"{self.name} compares words, not vectors: there is nothing to {what}")
         if isinstance(self.prepared, Blended):
-            made_of = " and ".join(f"{part.spec.transport.name} transport" for part in self.prepared.parts.values())
+            made_of = " and ".join(f"{part.spec.transport.name} transport" for part in self.prepared.members.values())
             raise UsageError(f"{self.name} is a blend of several metrics ({made_of}): {what} one of those instead")
         return self.prepared
 
@@ -187,7 +187,7 @@ def bind(name: str, spec: Spec, *, model: str = "auto", device: str = "auto", on
 
     if isinstance(spec, BlendSpec):
         bound = {part: bind(f"{name}.{part}", one, model=model, device=device, online=online).of_vectors("bind")
-                 for part, one in spec.parts.items()}  # fmt: skip
+                 for part, one in spec.members.items()}  # fmt: skip
         return Metric(Blended(name, bound))
     wanted = spec.encoder.model if spec.encoder.model != "auto" else model
     settings = {"precision": spec.encoder.precision, "unknown": spec.encoder.unknown}
@@ -270,7 +270,7 @@ def opened_cache(cache: Store | str | Path | None) -> Store | None:
 def _fitted_ranges(metric: Metric, segments: list[Segment]) -> CorpusStats:
     """The ranges of a blend's parts over pairs."""
     assert isinstance(metric.prepared, Blended)
-    parts = metric.prepared.parts
+    parts = metric.prepared.members
     results = score_segments([Metric(one) for one in parts.values()], segments)
     return metric.prepared.ranges(dict(zip(parts, results, strict=True)), segments)
 
@@ -345,7 +345,7 @@ def replay(
     if other is not None:
         raise UsageError(f"a signature says every setting: {other!r} would compute something else; give -m and --set")
     spec = said.spec.changed(settings)
-    one = next(iter(spec.parts.values())) if isinstance(spec, BlendSpec) else spec
+    one = next(iter(spec.members.values())) if isinstance(spec, BlendSpec) else spec
     wanted = model if model != "auto" else one.encoder.model
     spec = spec.changed([f"encoder.model={wanted}"])
     try:
@@ -353,7 +353,7 @@ def replay(
     except InvalidSetting as error:
         raise StatisticsMismatch(f"the signature does not fit {wanted}: {error}") from None
     bound = metric.prepared
-    first = next(iter(bound.parts.values())) if isinstance(bound, Blended) else metric.of_vectors("replay")
+    first = next(iter(bound.members.values())) if isinstance(bound, Blended) else metric.of_vectors("replay")
     encoder, spoken = first.reader.encoder, first.language_model
     for what, now, was in (
         ("weights", encoder.weights_digest[:8], said.weights),

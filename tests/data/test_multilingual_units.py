@@ -3,7 +3,7 @@
 import pytest
 
 from monge import api
-from monge.spec.parts import Units
+from monge.spec.axes import Units
 from monge.text import stopwords
 from monge.text.select import select
 

@@ -42,7 +42,7 @@ def bounds_of(spec: Spec) -> Bounds:
         one = LEXICAL[spec.name]
         return Bounds(*one.limits, one.best, one.worst, one.higher_is_better)
     if isinstance(spec, BlendSpec):
-        return Bounds(0.0, inf, len(spec.parts) * e, 0.0, True)
+        return Bounds(0.0, inf, len(spec.members) * e, 0.0, True)
     return bounds(spec)
 
 

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from torch import Tensor
 
-from monge.spec.parts import Pool
+from monge.spec.axes import Pool
 from monge.types import Tokens
 
 

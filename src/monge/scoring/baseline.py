@@ -9,7 +9,7 @@ from random import Random
 from monge.errors import DataError, UsageError
 from monge.scoring.prepared import Prepared, prepare
 from monge.scoring.run import run
-from monge.spec.parts import Layers, Scale
+from monge.spec.axes import Layers, Scale
 from monge.text.idf import text_key
 from monge.types import DIGEST_SPACE, CorpusStats, PartSums, Segment
 

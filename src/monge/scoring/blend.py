@@ -28,17 +28,17 @@ class Blended:
     """A blend ready to score: its parts are bound to one encoder."""
 
     name: str
-    parts: Mapping[str, Prepared]
+    members: Mapping[str, Prepared]
 
     @property
     def spec(self) -> BlendSpec:
         """Every setting of every part."""
-        return BlendSpec({part: metric.spec for part, metric in self.parts.items()})
+        return BlendSpec({part: metric.spec for part, metric in self.members.items()})
 
     @property
     def bounds(self) -> Bounds:
         """Pairs within the fitted ranges score from 2 to 2e (for two parts); others may lie outside."""
-        return Bounds(0.0, float("inf"), len(self.parts) * e, 0.0, True)
+        return Bounds(0.0, float("inf"), len(self.members) * e, 0.0, True)
 
     @property
     def counted_sides(self) -> tuple[str, ...]:
@@ -52,19 +52,19 @@ class Blended:
 
     def check_stats(self, stats: CorpusStats) -> None:
         """Raise where statistics hold no range for a part as it is set here, or one of a single value."""
-        for part, metric in self.parts.items():
+        for part, metric in self.members.items():
             if metric.key not in stats.ranges:
                 raise StatisticsMismatch(f"{self.name}: the statistics hold no range of {part} for these settings")
             _check(self.name, part, stats.ranges[metric.key])
 
     def ranges(self, results: Mapping[str, Result], rows: Sequence[Segment]) -> CorpusStats:
         """The range of every part over the pairs of a system that have words on both sides."""
-        first = next(iter(self.parts.values()))
+        first = next(iter(self.members.values()))
         whole = np.array([not any(flag.startswith("empty-") for flag in flags) for flags in first_flags(results)])
         key = sum(text_key("\t".join((row.hypothesis, *row.references))) for row, keep in zip(rows, whole, strict=True)
                   if keep) % DIGEST_SPACE  # fmt: skip
         found = {}
-        for part, metric in self.parts.items():
+        for part, metric in self.members.items():
             values = results[part].segments[whole]
             if not len(values):
                 raise DataError(f"{self.name}: no pair with words on both sides to fit the range of {part} from")
@@ -96,7 +96,7 @@ class Blended:
         )
 
     def _scaled(self, part: str, result: Result, stats: CorpusStats) -> Array:
-        found = stats.ranges[self.parts[part].key]
+        found = stats.ranges[self.members[part].key]
         share = (result.segments - found.low) / (found.high - found.low)
         return share if result.higher_is_better else 1 - share
 
@@ -106,7 +106,7 @@ class Blended:
         def digest(one: Range) -> str:
             return blake2b(repr((one.n, one.texts, stats.reader)).encode(), digest_size=4).hexdigest()
 
-        return {"range": "/".join(digest(stats.ranges[metric.key]) for metric in self.parts.values())}
+        return {"range": "/".join(digest(stats.ranges[metric.key]) for metric in self.members.values())}
 
     def signature(self, parts: Mapping[str, Signature], stats: CorpusStats) -> Signature:
         """The signature of the blend with its ranges."""

@@ -13,7 +13,7 @@ from monge.kernels.barycentre import barycentre
 from monge.kernels.pooling import unit
 from monge.scoring.prepared import Prepared
 from monge.scoring.sentences import bagged
-from monge.spec import parts
+from monge.spec import axes
 from monge.spec.metric import MetricSpec
 from monge.text.ngrams import windows
 from monge.text.select import is_empty, select
@@ -89,7 +89,7 @@ def build(
         points = _barycentre(points, weights, metric)
     if spec.weights.name == "counts":
         points, weights, members = _merged(tokens, units.groups, points, weights)
-    epsilon = spec.weights.epsilon if isinstance(spec.weights, parts.Idf) else 0.0
+    epsilon = spec.weights.epsilon if isinstance(spec.weights, axes.Idf) else 0.0
     if not spec.units.phrases and (spec.units.ngram != 1 or spec.units.join == "sum" or epsilon):
         points, weights, members = _joined(points, weights, members, spec.units, epsilon)
     if spec.units.bag != "words":
@@ -141,7 +141,7 @@ def _joined(
     points: Tensor,
     weights: Sequence[float],
     members: Sequence[Sequence[int]] | None,
-    units: parts.Units,
+    units: axes.Units,
     epsilon: float,
 ) -> _Points:
     """Windows of n units as one unit: weight = sum of weights, vector by `join`.
@@ -202,7 +202,7 @@ def padded(texts: Sequence[Placed], spec: MetricSpec, longest: int = 0) -> tuple
     raw = Cloud(vectors, weights, present)
     cloud, vanished = _centred(raw, texts, spec)
     twice = spec.ground.name == "cosine"  # which takes unit vectors by itself
-    if isinstance(spec.normalise, parts.UnitNormalise) and not (twice and spec.normalise.epsilon == 0):
+    if isinstance(spec.normalise, axes.UnitNormalise) and not (twice and spec.normalise.epsilon == 0):
         cloud = replace(cloud, vectors=unit(cloud.vectors, epsilon=spec.normalise.epsilon))
     return cloud, vanished
 

@@ -25,7 +25,7 @@ from monge.scoring.measure import (
 from monge.scoring.pipeline import Windows, texts_of
 from monge.scoring.prepared import Prepared
 from monge.scoring.run import signature as signed
-from monge.spec.parts import Centre, Idf, Uniform
+from monge.spec.axes import Centre, Idf, Uniform
 from monge.spec.rules import DISTANCES
 from monge.types import Array, CorpusStats, Explanation, Move, Plan, Problem, Segment, Side, Signature
 

@@ -14,8 +14,8 @@ from math import exp, log
 from typing import TYPE_CHECKING
 
 from monge.scoring.prepared import Prepared
+from monge.spec.axes import LanguageModel
 from monge.spec.metric import MetricSpec
-from monge.spec.parts import LanguageModel
 
 if TYPE_CHECKING:
     from monge.encode.causal import CausalModel

@@ -13,7 +13,7 @@ from monge.kernels.independent import independent
 from monge.kernels.onesided import onesided
 from monge.kernels.spectrum import tempered_costs
 from monge.kernels.tempered import tempered
-from monge.spec import parts
+from monge.spec import axes
 from monge.spec.fields import number
 from monge.spec.metric import MetricSpec
 from monge.types import Cloud, Plan, Problem
@@ -24,12 +24,12 @@ PRECISION, RECALL, PLAN = "precision", "recall", "plan"
 
 def problem_between(hypothesis: Cloud, reference: Cloud, spec: MetricSpec) -> Problem:
     """The transport problems of a batch under a spec's ground and masses."""
-    clip = isinstance(spec.ground, parts.Cosine) and spec.ground.clip
+    clip = isinstance(spec.ground, axes.Cosine) and spec.ground.clip
     return ground.between(hypothesis, reference, ground=spec.ground.name, clip=clip, epsilon=_epsilon(spec))
 
 
 def _epsilon(spec: MetricSpec) -> float:
-    return spec.weights.epsilon if isinstance(spec.weights, parts.Idf) else 0.0
+    return spec.weights.epsilon if isinstance(spec.weights, axes.Idf) else 0.0
 
 
 def excess_cost(hypothesis: Cloud, reference: Cloud, spec: MetricSpec) -> Tensor | None:
@@ -43,9 +43,9 @@ def excess_cost(hypothesis: Cloud, reference: Cloud, spec: MetricSpec) -> Tensor
 def solve(problem: Problem, spec: MetricSpec, excess: Tensor | None = None) -> dict[str, Plan]:
     """The plan, or one plan a direction, oriented hypothesis x reference."""
     transport = spec.transport
-    if isinstance(transport, parts.Tempered):
+    if isinstance(transport, axes.Tempered):
         return _tempered(problem, transport)
-    if isinstance(transport, parts.Pruned):
+    if isinstance(transport, axes.Pruned):
         return {PLAN: exact.pruned(exact.exact(problem, excess=excess), transport.share)}
     if transport.name == "onesided":
         back = onesided(ground.flipped(problem))
@@ -53,7 +53,7 @@ def solve(problem: Problem, spec: MetricSpec, excess: Tensor | None = None) -> d
     return {PLAN: exact.exact(problem, excess=excess) if transport.name == "exact" else independent(problem)}
 
 
-def _tempered(problem: Problem, transport: parts.Tempered) -> dict[str, Plan]:
+def _tempered(problem: Problem, transport: axes.Tempered) -> dict[str, Plan]:
     def plan(slack: tuple[float, float], *, reference_last: bool) -> Plan:
         return tempered(
             problem,
@@ -89,7 +89,7 @@ def values(problem: Problem, plans: Mapping[str, Plan], spec: MetricSpec, excess
     entropy = _entropy(spec.readout)
     if entropy is None:
         return {name: readout.transported_similarity(plan, problem) for name, plan in plans.items()}
-    assert isinstance(spec.transport, parts.Tempered)
+    assert isinstance(spec.transport, axes.Tempered)
     temperature = spec.transport.temperature
     found = {}
     for name, plan in plans.items():
@@ -99,10 +99,10 @@ def values(problem: Problem, plans: Mapping[str, Plan], spec: MetricSpec, excess
     return found
 
 
-def _entropy(part: parts.Readout) -> str | None:
-    if isinstance(part, parts.Objective):
+def _entropy(part: axes.Readout) -> str | None:
+    if isinstance(part, axes.Objective):
         return part.entropy
-    return part.entropy if isinstance(part, parts.SelfNormalised) and part.of == "objective" else None
+    return part.entropy if isinstance(part, axes.SelfNormalised) and part.of == "objective" else None
 
 
 def with_f(found: Parts, alpha: float = 0.5) -> Parts:
@@ -131,21 +131,21 @@ def measure(hypothesis: Cloud, reference: Cloud, spec: MetricSpec, own: tuple[Pa
     excess = excess_cost(hypothesis, reference, spec)
     plans = solve(problem, spec, excess)
     found = values(problem, plans, spec, excess)
-    if isinstance(spec.readout, parts.SelfNormalised):
+    if isinstance(spec.readout, axes.SelfNormalised):
         own = own or (own_values(hypothesis, spec), own_values(reference, spec))
         found = found if PLAN in found else with_f(found)
         found = {name: readout.self_normalised(value, own[0][name], own[1][name]) for name, value in found.items()}
         return _headed(found, spec.readout.headline)
-    if isinstance(spec.readout, parts.Prf):
+    if isinstance(spec.readout, axes.Prf):
         return _headed(with_f(found, spec.readout.alpha), spec.readout.headline)
-    if isinstance(spec.readout, parts.Objective):
+    if isinstance(spec.readout, axes.Objective):
         return _headed(found if PLAN in found else with_f(found), spec.readout.headline)
     if spec.readout.name == "similarity":
         return {"score": torch.stack(list(found.values())).amin(0)}
     cost = torch.stack(list(found.values())).amax(0)  # of two one-sided costs the larger: RWMD
-    if isinstance(spec.readout, parts.Ordered):
+    if isinstance(spec.readout, axes.Ordered):
         return _ordered(cost, plans, hypothesis, reference, spec.readout)
-    if isinstance(spec.readout, parts.Spectrum):
+    if isinstance(spec.readout, axes.Spectrum):
         warm = tempered_costs(problem, spec.readout.temperatures)
         return {"score": cost, "w": cost, **{f"sd_{number(t)}": value for t, value in warm.items()}}
     return {"score": readout.TRANSFORMS[spec.readout.name](cost), **_unbalanced(problem, plans, spec)}
@@ -153,15 +153,13 @@ def measure(hypothesis: Cloud, reference: Cloud, spec: MetricSpec, own: tuple[Pa
 
 def _phrases(problems: Mapping[str, Problem], spec: MetricSpec) -> Parts:
     """The parts of a score between n-grams; the rules leave one-sided plans and precision, recall and F."""
-    assert isinstance(spec.readout, parts.Prf)
+    assert isinstance(spec.readout, axes.Prf)
     plans = phrase_plans(problems, spec)
     found = {name: readout.transported_similarity(plans[name], one) for name, one in problems.items()}
     return _headed(with_f(found, spec.readout.alpha), spec.readout.headline)
 
 
-def _ordered(
-    cost: Tensor, plans: Mapping[str, Plan], hypothesis: Cloud, reference: Cloud, part: parts.Ordered
-) -> Parts:
+def _ordered(cost: Tensor, plans: Mapping[str, Plan], hypothesis: Cloud, reference: Cloud, part: axes.Ordered) -> Parts:
     """The cost with what broken word order and words without a vector add to it."""
     plan = plans.get(PLAN, plans.get(RECALL))
     assert plan is not None
@@ -174,7 +172,7 @@ def _ordered(
 def _unbalanced(problem: Problem, plans: Mapping[str, Plan], spec: MetricSpec) -> Parts:
     """What a plan with slack adds to its cost: how much mass it moved, and the full objective."""
     transport = spec.transport
-    if not isinstance(transport, parts.Tempered) or PLAN not in plans or transport.slack == (inf, inf):
+    if not isinstance(transport, axes.Tempered) or PLAN not in plans or transport.slack == (inf, inf):
         return {}
     whole = readout.unbalanced_objective(plans[PLAN], problem, temperature=transport.temperature, slack=transport.slack)
     return {"mass": readout.mass(plans[PLAN]), "objective": whole}

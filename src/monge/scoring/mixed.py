@@ -63,7 +63,7 @@ def run_mixed(
         found.update({(system, k): one for (system, k, part), one in parts.items() if not part})
         for k, metric in enumerate(metrics):
             if isinstance(metric, Blended):
-                mine = {system: {part: parts[system, k, part] for part in metric.parts} for system in systems}
+                mine = {system: {part: parts[system, k, part] for part in metric.members} for system in systems}
                 own = stats if stats is not None else _ranges(metric, mine, segments)
                 if expect:
                     _compare(metric.name, "statistics", expect[k], metric.digests(own))
@@ -88,7 +88,7 @@ def _vector_parts(metric: Bound) -> list[tuple[str, Prepared]]:
     """The metrics of vectors that a metric stands for: itself under '', or the parts of a blend."""
     if isinstance(metric, Lexical):
         return []
-    return list(metric.parts.items()) if isinstance(metric, Blended) else [("", metric)]
+    return list(metric.members.items()) if isinstance(metric, Blended) else [("", metric)]
 
 
 def _check_digests(metric: Prepared, stats: CorpusStats, wanted: Mapping[str, str] | None) -> None:

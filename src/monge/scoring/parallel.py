@@ -13,7 +13,7 @@ from monge.kernels.remap import outer_products
 from monge.scoring import clouds
 from monge.scoring.pipeline import Windows
 from monge.scoring.prepared import Prepared
-from monge.spec.parts import Remap
+from monge.spec.axes import Remap
 from monge.text.idf import text_key
 from monge.types import DIGEST_SPACE, CorpusStats, MatrixSum
 

@@ -21,7 +21,7 @@ from monge.scoring.measure import Parts, measure, own_values
 from monge.scoring.prepared import HYPOTHESES, REFERENCES, Prepared, Reader
 from monge.scoring.references import combined
 from monge.scoring.selections import Select, Selections
-from monge.spec.parts import BatchCentre, Centre, SelfNormalised
+from monge.spec.axes import BatchCentre, Centre, SelfNormalised
 from monge.types import Cloud, CorpusStats, Segment, Tokens
 
 WINDOW = 1024  # segments that share an encoding pass

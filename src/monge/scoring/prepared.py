@@ -10,11 +10,11 @@ from urllib.parse import quote
 
 from monge.encode.protocol import Encoder, Request
 from monge.errors import DataError, StatisticsMismatch
+from monge.spec.axes import Baseline, CorpusCentre, Idf, Layers, Remap
 from monge.spec.baselines import published, rescaled
-from monge.spec.codec import show_part
+from monge.spec.codec import show_choice
 from monge.spec.layers import concrete, numbers
 from monge.spec.metric import MetricSpec
-from monge.spec.parts import Baseline, CorpusCentre, Idf, Layers, Remap
 from monge.spec.rules import Bounds, bounds, check, in_unit, raw_bounds
 from monge.text import stopwords
 from monge.text.idf import weight
@@ -68,8 +68,10 @@ class Prepared:
     def space(self) -> str:
         """What identifies the vectors of a text: weights, precision, layers and units."""
         encoder, spec = self.reader.encoder, self.spec
-        layers = f"{show_part(spec.layers)}{'/unit' if spec.normalise.layers else ''}"
-        return f"{encoder.weights_digest[:8]}/{encoder.precision}/{layers}/{show_part(spec.units)}/{spec.weights.name}"
+        layers = f"{show_choice(spec.layers)}{'/unit' if spec.normalise.layers else ''}"
+        return (
+            f"{encoder.weights_digest[:8]}/{encoder.precision}/{layers}/{show_choice(spec.units)}/{spec.weights.name}"
+        )
 
     @property
     def key(self) -> str:
@@ -164,7 +166,7 @@ class Prepared:
         if isinstance(self.spec.scale, Baseline) and self.baseline(stats) is None:
             raise StatisticsMismatch(
                 f"{self.name}: no baseline for {self.reader.encoder.name} with these settings (layers="
-                f"{show_part(self.spec.layers)}): fit one with monge fit --baseline CORPUS and give it with --stats"
+                f"{show_choice(self.spec.layers)}): fit one with monge fit --baseline CORPUS and give it with --stats"
             )
         for side in self.counted_sides:
             _check_idf(self.name, self.spec.weights.name, self.counts(stats, side), side)

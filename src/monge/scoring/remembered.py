@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from monge.encode.cache import Store, key_of
 from monge.scoring.pipeline import Pieces, SegmentScore, StatsOf, Windows, score_window
 from monge.scoring.prepared import Prepared
-from monge.spec.parts import BatchCentre
+from monge.spec.axes import BatchCentre
 from monge.types import Segment
 
 KIND = "scores"

@@ -16,7 +16,7 @@ from monge.scoring.fit import fit, reference_texts, source_texts
 from monge.scoring.pipeline import WINDOW, SegmentScore, Windows, score_segments
 from monge.scoring.prepared import HYPOTHESES, Prepared
 from monge.scoring.remembered import Remembered
-from monge.spec.parts import Baseline, Idf
+from monge.spec.axes import Baseline, Idf
 from monge.spec.signature import ModelIdentity, sign
 from monge.text import stopwords
 from monge.types import CorpusStats, Result, Segment, Signature

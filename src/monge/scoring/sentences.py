@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from monge.spec import parts
+from monge.spec import axes
 from monge.text.sentences import sentence_spans
 from monge.types import Tokens
 
@@ -16,7 +16,7 @@ Points = tuple[Tensor, list[float], list[Sequence[int]]]
 
 
 def bagged(
-    tokens: Tokens, groups: Sequence[tuple[int, ...]], points: Tensor, weights: Sequence[float], units: parts.Units
+    tokens: Tokens, groups: Sequence[tuple[int, ...]], points: Tensor, weights: Sequence[float], units: axes.Units
 ) -> Points:
     """The sentences of a text, or its units and sentences in one bag.
 

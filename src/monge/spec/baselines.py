@@ -7,8 +7,8 @@ from dataclasses import replace
 from functools import cache
 from importlib.resources import files
 
+from monge.spec.axes import Baseline, Encoder, Layers, References, Scale
 from monge.spec.metric import MetricSpec
-from monge.spec.parts import Baseline, Encoder, Layers, References, Scale
 from monge.spec.rows import CORE
 
 _PARTS = ("precision", "recall", "f1")

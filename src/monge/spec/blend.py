@@ -18,36 +18,36 @@ from monge.spec.rules import check
 
 @dataclass(frozen=True)
 class BlendSpec:
-    """Named parts, each a metric of vectors on one and the same encoder."""
+    """Named members, each a metric of vectors on one and the same encoder."""
 
-    parts: Mapping[str, MetricSpec]
+    members: Mapping[str, MetricSpec]
 
     def changed(self, changes: Iterable[str]) -> BlendSpec:
         """AXIS=VALUE changes every part, PART.AXIS=VALUE (or PART.AXIS.FIELD=VALUE) one; the encoder is shared."""
-        parts = dict(self.parts)
+        members = dict(self.members)
         for change in changes:
             first, dot, rest = change.partition(".")
             if "scale" in change.partition("=")[0].split("."):
                 raise InvalidSetting(f"{change!r}: a blend scales its parts by fitted ranges, by nothing else")
             if "fluency" in change.partition("=")[0].split("."):
                 raise InvalidSetting(f"{change!r}: a blend has no language model; a metric of its own has one")
-            named = bool(dot) and first in parts
+            named = bool(dot) and first in members
             if named and rest.partition("=")[0].partition(".")[0] == "encoder":
                 raise InvalidSetting(f"{change!r}: the parts share one encoder; set {rest.partition('=')[0]} for all")
-            for part in (first,) if named else tuple(parts):
-                parts[part] = parts[part].changed([rest if named else change])
-        for spec in parts.values():
+            for member in (first,) if named else tuple(members):
+                members[member] = members[member].changed([rest if named else change])
+        for spec in members.values():
             check(spec)
-        return replace(self, parts=parts)
+        return replace(self, members=members)
 
     def written(self) -> dict[str, str]:
         """Every axis of every part as text; the encoder once."""
-        encoder = next(iter(self.parts.values())).written()["encoder"]
+        encoder = next(iter(self.members.values())).written()["encoder"]
         return {
             "encoder": encoder,
             **{
                 f"{name}.{axis}": text
-                for name, spec in self.parts.items()
+                for name, spec in self.members.items()
                 for axis, text in spec.written().items()
                 if axis not in ("encoder", *OPTIONAL)
             },

@@ -14,8 +14,8 @@ from math import isnan
 from typing import Any
 
 from monge.errors import InvalidSetting, UnknownName
+from monge.spec.axes import AXES, Choice, Layers
 from monge.spec.fields import Kind, number
-from monge.spec.parts import AXES, Layers, Part
 
 _NEXT_FIELD = re.compile(r",(?=[a-z_]+(?:\.[a-z_]+)?=)")
 _CALL = re.compile(r"(?P<name>[^()]+)\((?P<value>[^()]*)\)")
@@ -27,34 +27,34 @@ LAYERS_ACCEPT = "a layer number, a fraction such as 0.75, last, auto, or lastN:m
 
 def split_changes(text: str) -> list[str]:
     """The changes of `a.b=1,c=d(1,2),e.f=3,4`: commas split only before the next `name=`."""
-    return [part for part in _NEXT_FIELD.split(text) if part]
+    return [choice for choice in _NEXT_FIELD.split(text) if choice]
 
 
-def settable(part: Part) -> dict[str, Field[Any]]:
-    """The fields of a part that users can set, in order."""
-    return {one.name: one for one in fields(part) if "kind" in one.metadata}
+def settable(choice: Choice) -> dict[str, Field[Any]]:
+    """The fields of a choice that users can set, in order."""
+    return {one.name: one for one in fields(choice) if "kind" in one.metadata}
 
 
-def set_field(axis: str, part: Part, name: str, text: str) -> Part:
-    """The part with one field read from text."""
-    known = settable(part)
+def set_field(axis: str, choice: Choice, name: str, text: str) -> Choice:
+    """The choice with one field read from text."""
+    known = settable(choice)
     if name not in known:
         every = {field for other in AXES[axis].values() for field in settable(other)}
         if name in every:
             owners = ", ".join(other.name for other in AXES[axis].values() if name in settable(other))
-            raise InvalidSetting(f"{axis}={part.name or axis} has no field {name!r}: it belongs to {axis}={owners}")
+            raise InvalidSetting(f"{axis}={choice.name or axis} has no field {name!r}: it belongs to {axis}={owners}")
         raise UnknownName(f"{axis} field", name, every or {"(none)"})
     kind: Kind = known[name].metadata["kind"]
     try:
         value = kind.read(text)
     except ValueError:
         raise InvalidSetting(f"{axis}.{name} takes {kind.accepts}, got {text!r}") from None
-    changed: Part = replace(part, **{name: value})
+    changed: Choice = replace(choice, **{name: value})
     return changed
 
 
-def read_part(axis: str, text: str) -> Part:
-    """A part from `choice`, `choice(value)` or `choice,field=value,...`."""
+def read_choice(axis: str, text: str) -> Choice:
+    """A choice from `choice`, `choice(value)` or `choice,field=value,...`."""
     if axis not in AXES:
         raise UnknownName("axis", axis, AXES)
     if axis == "layers":
@@ -62,31 +62,31 @@ def read_part(axis: str, text: str) -> Part:
     choices = AXES[axis]
     head, *settings = split_changes(text) or [""]
     if "" in choices:  # an axis with one choice: fields only
-        part, settings = choices[""], [head, *settings] if head else settings
+        choice, settings = choices[""], [head, *settings] if head else settings
     else:
         call = _CALL.fullmatch(head) if head not in choices else None
         name = call["name"] if call else head
         if name not in choices:
             raise UnknownName(f"{axis} choice", name, choices)
-        part = choices[name]
+        choice = choices[name]
         if call:
-            if not settable(part):
+            if not settable(choice):
                 raise InvalidSetting(f"{axis}={name} takes no value, got {call['value']!r}")
-            part = set_field(axis, part, next(iter(settable(part))), call["value"])
+            choice = set_field(axis, choice, next(iter(settable(choice))), call["value"])
     for change in settings:
         name, equals, value = change.partition("=")
         if not equals:
             raise InvalidSetting(f"{axis} takes field=value, got {change!r}")
-        part = set_field(axis, part, name, value)
-    return part
+        choice = set_field(axis, choice, name, value)
+    return choice
 
 
-def show_part(part: Part) -> str:
-    """The inverse of `read_part`, every field written out."""
-    if isinstance(part, Layers):
-        return show_layers(part)
-    written = [f"{name}={one.metadata['kind'].show(getattr(part, name))}" for name, one in settable(part).items()]
-    return ",".join([part.name, *written] if part.name else written)
+def show_choice(choice: Choice) -> str:
+    """The inverse of `read_choice`, every field written out."""
+    if isinstance(choice, Layers):
+        return show_layers(choice)
+    written = [f"{name}={one.metadata['kind'].show(getattr(choice, name))}" for name, one in settable(choice).items()]
+    return ",".join([choice.name, *written] if choice.name else written)
 
 
 def read_layers(text: str) -> Layers:
@@ -116,11 +116,11 @@ def read_layers(text: str) -> Layers:
     return Layers(at=at)
 
 
-def show_layers(part: Layers) -> str:
+def show_layers(choice: Layers) -> str:
     """The inverse of `read_layers`."""
-    if part.pool == "single":
-        return part.at if isinstance(part.at, str) else repr(part.at)
-    reach = "all" if part.span < 0 else f"last{part.span}"
-    inner = f"({','.join(number(p) for p in part.exponents)})" if part.pool == "pmeans" else ""
-    inner = "(zero)" if part.start == "zero" else inner
-    return f"{reach}:{part.pool}{inner}"
+    if choice.pool == "single":
+        return choice.at if isinstance(choice.at, str) else repr(choice.at)
+    reach = "all" if choice.span < 0 else f"last{choice.span}"
+    inner = f"({','.join(number(p) for p in choice.exponents)})" if choice.pool == "pmeans" else ""
+    inner = "(zero)" if choice.start == "zero" else inner
+    return f"{reach}:{choice.pool}{inner}"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from monge.spec.axes import Encoder, Idf, Layers, Normalise, Ordered, Pruned, Readout, Spectrum, Units
 from monge.spec.metric import MetricSpec, Row
-from monge.spec.parts import Encoder, Idf, Layers, Normalise, Ordered, Pruned, Readout, Spectrum, Units
 from monge.spec.rows import (
     COSINE,
     EUCLIDEAN,

@@ -38,7 +38,7 @@ def number(value: float) -> str:
     return repr(int(value)) if isfinite(value) and value == int(value) and abs(value) < 1e15 else repr(float(value))
 
 
-def choice(*names: str) -> Kind:
+def one_of(*names: str) -> Kind:
     """One of the given words."""
     return Kind("one of " + ", ".join(names), _checked(str, lambda value: value in names))
 

@@ -8,8 +8,8 @@ from functools import cache
 from importlib.resources import files
 
 from monge.errors import InvalidSetting
+from monge.spec.axes import Layers
 from monge.spec.codec import show_layers
-from monge.spec.parts import Layers
 
 FALLBACK = 0.75
 

@@ -7,21 +7,21 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from monge.errors import InvalidSetting, UnknownName
-from monge.spec.codec import read_part, set_field, show_part
-from monge.spec.parts import (
+from monge.spec.axes import (
     AXES,
+    Choice,
     Encoder,
     Fluency,
     Ground,
     Layers,
     Normalise,
-    Part,
     Readout,
     References,
     Scale,
     Transport,
     Units,
 )
+from monge.spec.codec import read_choice, set_field, show_choice
 
 _LAYERS, _UNITS, _BEST, _ENCODER, _RAW = Layers(), Units(), References("max"), Encoder(), Scale("raw")
 _SILENT = Fluency("none")
@@ -33,8 +33,8 @@ OPTIONAL = ("fluency",)
 class MetricSpec:
     """A metric as data: what each axis of design §2 is set to."""
 
-    weights: Part
-    centre: Part
+    weights: Choice
+    centre: Choice
     normalise: Normalise
     ground: Ground
     transport: Transport
@@ -46,9 +46,9 @@ class MetricSpec:
     scale: Scale = _RAW
     fluency: Fluency = _SILENT
 
-    def part(self, axis: str) -> Part:
-        """The part on an axis."""
-        found: Part = getattr(self, axis)
+    def choice(self, axis: str) -> Choice:
+        """What is chosen on an axis."""
+        found: Choice = getattr(self, axis)
         return found
 
     def changed(self, changes: Iterable[str]) -> MetricSpec:
@@ -61,13 +61,13 @@ class MetricSpec:
                 raise InvalidSetting(f"expected AXIS=VALUE or AXIS.FIELD=VALUE, got {change!r}")
             if axis not in AXES:
                 raise UnknownName("axis", axis, AXES)
-            part: Any = set_field(axis, spec.part(axis), name, value) if dot else read_part(axis, value)
+            part: Any = set_field(axis, spec.choice(axis), name, value) if dot else read_choice(axis, value)
             spec = replace(spec, **{axis: part})
         return spec
 
     def written(self) -> dict[str, str]:
         """Every axis as text, in the order of the design."""
-        return {axis: show_part(self.part(axis)) for axis in AXES}
+        return {axis: show_choice(self.choice(axis)) for axis in AXES}
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ def differences(one: MetricSpec, other: MetricSpec) -> dict[str, tuple[Any, Any]
     """The settings in which two specs differ: axis or axis.field -> both values as text."""
     found: dict[str, tuple[Any, Any]] = {}
     for axis in AXES:
-        first, second = one.part(axis), other.part(axis)
+        first, second = one.choice(axis), other.choice(axis)
         if first == second:
             continue
         if type(first) is type(second) and first.name == second.name and axis != "layers":
@@ -100,5 +100,5 @@ def differences(one: MetricSpec, other: MetricSpec) -> dict[str, tuple[Any, Any]
                 if pair[0] != pair[1]:
                     found[f"{axis}.{one_field.name}"] = pair
         else:
-            found[axis] = (show_part(first), show_part(second))
+            found[axis] = (show_choice(first), show_choice(second))
     return found

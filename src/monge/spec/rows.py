@@ -10,8 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from math import inf
 
-from monge.spec.metric import MetricSpec, Row
-from monge.spec.parts import (
+from monge.spec.axes import (
     BatchCentre,
     Centre,
     CorpusCentre,
@@ -30,6 +29,7 @@ from monge.spec.parts import (
     UnitNormalise,
     Units,
 )
+from monge.spec.metric import MetricSpec, Row
 
 UNIFORM, NO_CENTRE = Uniform("uniform"), Centre("none")
 UNIT = UnitNormalise("units", units=True)

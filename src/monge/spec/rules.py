@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from math import exp, inf, isfinite, sqrt
 
 from monge.errors import InvalidSetting
+from monge.spec.axes import Baseline, Cosine, LanguageModel, Objective, Ordered, SelfNormalised, Tempered
 from monge.spec.metric import MetricSpec
-from monge.spec.parts import Baseline, Cosine, LanguageModel, Objective, Ordered, SelfNormalised, Tempered
 
 DISTANCES = ("euclidean", "sqeuclidean", "manhattan")
 

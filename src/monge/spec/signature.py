@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from monge.errors import MongeError, StatisticsMismatch
+from monge.spec.axes import AXES, Encoder, Idf, LanguageModel
 from monge.spec.blend import BLENDS, BlendSpec
-from monge.spec.codec import read_part, show_part, split_changes
+from monge.spec.codec import read_choice, show_choice, split_changes
 from monge.spec.lexical import LEXICAL, LexicalSpec
 from monge.spec.metric import OPTIONAL, MetricSpec
-from monge.spec.parts import AXES, Encoder, Idf, LanguageModel
 from monge.spec.presets import Spec, row
 from monge.types import Signature
 
@@ -49,11 +49,11 @@ def sign(
     language_model: str = "",
 ) -> Signature:
     """The signature of a concrete spec; `stats` are digests by kind, the last two hashes of what the spec names."""
-    encoder = dict(part.split("=", 1) for part in show_part(spec.encoder).split(","))
+    encoder = dict(part.split("=", 1) for part in show_choice(spec.encoder).split(","))
     fields = [("metric", name), ("model", f"{model.name}#{model.weights[:8]}"), ("tokenizer", model.tokenizer[:8])]
     fields += [(key, encoder[field]) for key, field in _ENCODER_KEYS.items()]
     digests = {"units": stopwords, "fluency": language_model}
-    chosen = [axis for axis in OPTIONAL if spec.part(axis).name != "none"]
+    chosen = [axis for axis in OPTIONAL if spec.choice(axis).name != "none"]
     fields += [(axis, _signed(spec, axis, digests.get(axis, ""))) for axis in (*_WRITTEN, *chosen)]
     fields.append(("stats", ",".join(f"{kind}={digest}" for kind, digest in stats.items()) or "none"))
     fields.append(("monge", version("monge")))
@@ -78,12 +78,12 @@ def sign_blend(name: str, parts: Mapping[str, Signature], stats: Mapping[str, st
 
 def _signed(spec: MetricSpec, axis: str, digest: str) -> str:
     if axis == "units" and spec.units.stopwords != "none":
-        return show_part(replace(spec.units, stopwords=_marked(spec.units.stopwords, digest)))
+        return show_choice(replace(spec.units, stopwords=_marked(spec.units.stopwords, digest)))
     if isinstance(spec.fluency, LanguageModel) and axis == "fluency":
-        return show_part(replace(spec.fluency, model=_marked(spec.fluency.model, digest)))
+        return show_choice(replace(spec.fluency, model=_marked(spec.fluency.model, digest)))
     if axis == "weights" and isinstance(spec.weights, Idf) and not named_corpus(spec.weights.corpus):
-        return show_part(replace(spec.weights, corpus=FILE))
-    return show_part(spec.part(axis))
+        return show_choice(replace(spec.weights, corpus=FILE))
+    return show_choice(spec.choice(axis))
 
 
 def _marked(file: str, digest: str) -> str:
@@ -147,10 +147,10 @@ def parse(line: str) -> Parsed:
 def _parsed(signature: Signature) -> Parsed:
     model, _, weights = signature["model"].rpartition("#")
     text = ",".join(f"{field}={signature[key]}" for key, field in _ENCODER_KEYS.items() if key != "prefix")
-    encoder = read_part("encoder", f"{text},prefix={signature['prefix']}")
+    encoder = read_choice("encoder", f"{text},prefix={signature['prefix']}")
     assert isinstance(encoder, Encoder)
     said = [axis for axis in (*_WRITTEN, *OPTIONAL) if signature.get(axis)]
-    chosen: dict[str, Any] = {axis: read_part(axis, signature[axis]) for axis in said}
+    chosen: dict[str, Any] = {axis: read_choice(axis, signature[axis]) for axis in said}
     spec: MetricSpec = replace(row(signature["metric"]).spec, encoder=replace(encoder, model=model), **chosen)
     name, mark, words = spec.units.stopwords.partition("#")
     if mark:
@@ -188,7 +188,7 @@ def _parsed_lexical(signature: Signature) -> Parsed:
 def _parsed_blend(signature: Signature) -> Parsed:
     """Each part read as a signature of its own, under any metric's name."""
     parts: dict[str, MetricSpec] = {}
-    for part in BLENDS[signature["metric"]].spec.parts:
+    for part in BLENDS[signature["metric"]].spec.members:
         own = [(key.removeprefix(f"{part}."), value) for key, value in signature.fields if key.startswith(f"{part}.")]
         shared = [(key, value) for key, value in signature.fields if "." not in key and key != "metric"]
         said = parse(str(Signature((("metric", "wmd"), *shared, *own))))

@@ -9,8 +9,8 @@ from itertools import product
 from pathlib import Path
 
 from monge.errors import InvalidSetting, UnknownName
+from monge.spec.axes import AXES, Idf
 from monge.spec.metric import MetricSpec
-from monge.spec.parts import AXES, Idf
 from monge.spec.signature import named_corpus
 from monge.study.vary import variation
 from monge.text import stopwords

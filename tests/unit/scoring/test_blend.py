@@ -83,12 +83,12 @@ def test_errors_say_what_to_do(metric):
         resolve("sentsim[words.encoder.prefix=x]")
     with pytest.raises(UsageError, match="blend"):
         metric.explain("a", "b")
-    flat = {part.key: Range(1.0, 1.0, 5, 0) for part in metric.prepared.parts.values()}
+    flat = {part.key: Range(1.0, 1.0, 5, 0) for part in metric.prepared.members.values()}
     with pytest.raises(DataError, match="5 pairs that score the same"):
         metric.score(["a"], ["b"], stats=CorpusStats("x", ranges=flat))
 
 
 def test_changes_reach_all_parts_or_one():
     spec = resolve("sentsim[words.layers=3,encoder.prefix=query: ]")[1]
-    assert [spec.parts[part].layers.at for part in ("sentence", "words")] == ["last", 3]
-    assert all(part.encoder.prefix == "query: " for part in spec.parts.values())
+    assert [spec.members[part].layers.at for part in ("sentence", "words")] == ["last", 3]
+    assert all(part.encoder.prefix == "query: " for part in spec.members.values())

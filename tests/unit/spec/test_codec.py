@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from monge.errors import InvalidSetting, UnknownName
 from monge.spec import fields
-from monge.spec.codec import read_part, settable, show_part, split_changes
+from monge.spec.axes import AXES, Layers
+from monge.spec.codec import read_choice, settable, show_choice, split_changes
 from monge.spec.metric import MetricSpec, differences
-from monge.spec.parts import AXES, Layers
 from monge.spec.presets import PRESETS, resolve, row
 from monge.spec.rules import bounds, check
 
@@ -79,7 +79,7 @@ specs = st.builds(MetricSpec, **{axis: parts(axis) for axis in AXES})
 def test_every_spec_reads_back(spec):
     written = spec.written()
     assert list(written) == list(AXES)
-    again = MetricSpec(**{axis: read_part(axis, text) for axis, text in written.items()})
+    again = MetricSpec(**{axis: read_choice(axis, text) for axis, text in written.items()})
     assert again == spec
     assert row("bertscore").spec.changed([f"{axis}={text}" for axis, text in written.items()]) == spec
     assert differences(again, spec) == {}
@@ -91,9 +91,9 @@ def test_every_spec_can_be_set_field_by_field(spec):
     """What stands in `NAME[...]` and after `--set`: a choice an axis, then its fields one by one."""
     changes = []
     for axis in AXES:
-        part = spec.part(axis)
+        part = spec.choice(axis)
         if axis == "layers" or part.name:
-            changes.append(f"{axis}={show_part(part) if axis == 'layers' else part.name}")
+            changes.append(f"{axis}={show_choice(part) if axis == 'layers' else part.name}")
         for field, one in settable(part).items():
             changes.append(f"{axis}.{field}={one.metadata['kind'].show(getattr(part, field))}")
     assert row("moverscore@v1").spec.changed(split_changes(",".join(changes))) == spec
@@ -102,7 +102,7 @@ def test_every_spec_can_be_set_field_by_field(spec):
 @pytest.mark.parametrize("preset", PRESETS)
 def test_every_preset_reads_back(preset):
     spec = PRESETS[preset].spec
-    again = MetricSpec(**{axis: read_part(axis, text) for axis, text in spec.written().items()})
+    again = MetricSpec(**{axis: read_choice(axis, text) for axis, text in spec.written().items()})
     assert again == spec
     check(spec)
     assert resolve(preset) == (preset, spec)
@@ -153,7 +153,7 @@ def test_commas_split_before_the_next_name(text, wanted):
     ("layers=last5:pmeans(1,2.5)", "layers", "exponents", (1.0, 2.5)),
 ])  # fmt: skip
 def test_grammar(change, axis, field, value):
-    assert getattr(row("twmd").spec.changed([change]).part(axis), field) == value
+    assert getattr(row("twmd").spec.changed([change]).choice(axis), field) == value
 
 
 @pytest.mark.parametrize(("metric", "change", "error", "message"), [
@@ -235,7 +235,7 @@ def test_differences_name_each_field():
     assert differences(one, other)["transport.temperature"] == (0.02, 1.0)
 
 
-@pytest.mark.parametrize("part", [part for axis in AXES.values() for part in axis.values()], ids=show_part)
+@pytest.mark.parametrize("part", [part for axis in AXES.values() for part in axis.values()], ids=show_choice)
 def test_every_choice_shows_all_it_has(part):
-    text = show_part(part)
+    text = show_choice(part)
     assert all(f"{field}=" in text for field in settable(part))

@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 
 from monge.errors import InvalidSetting, StatisticsMismatch
-from monge.spec.codec import settable, show_part
+from monge.spec.axes import AXES, Layers
+from monge.spec.codec import settable, show_choice
 from monge.spec.layers import automatic, concrete, numbers
 from monge.spec.metric import OPTIONAL
-from monge.spec.parts import AXES, Layers
 from monge.spec.presets import PRESETS, row
 from monge.spec.signature import ModelIdentity, difference, parse, sign
 from monge.types import Signature
@@ -213,5 +213,5 @@ def test_every_axis_stands_in_the_signature():
     spec = with_model(row("twmd").spec)
     for axis in AXES:
         if axis not in ("encoder", *OPTIONAL):
-            assert fields[axis] == show_part(spec.part(axis))
+            assert fields[axis] == show_choice(spec.choice(axis))
     assert not set(OPTIONAL) & set(fields), "what is left out is named only where it is chosen"

@@ -4,7 +4,7 @@ import pytest
 
 from monge.encode.transformer import open_encoder
 from monge.errors import DataError
-from monge.spec.parts import Units
+from monge.spec.axes import Units
 from monge.text.ngrams import windows
 from monge.text.overlong import fitted
 from monge.text.select import ALL_FILTERED, is_punctuation, select

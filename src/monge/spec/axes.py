@@ -1,6 +1,6 @@
-"""The parts a metric is made of: one table of choices an axis.
+"""The axes of a metric: one table of choices an axis.
 
-A part is a frozen value; its settable fields carry a `Kind`. `AXES` lists, for every axis, the
+A choice is a frozen value; its settable fields carry a `Kind`. `AXES` lists, for every axis, the
 choices by name with their default settings. A metric is one choice an axis (`spec.metric`).
 """
 
@@ -26,20 +26,20 @@ from monge.spec.fields import (
     TEMPERATURES,
     TEXT,
     UNIT,
-    choice,
+    one_of,
     setting,
 )
 
 
 @dataclass(frozen=True)
-class Part:
+class Choice:
     """A choice on an axis; `name` is the word that selects it ('' on an axis with one choice)."""
 
     name: str
 
 
 @dataclass(frozen=True)
-class Encoder(Part):
+class Encoder(Choice):
     """The model, what it reads before each text, and what it does with a text that is too long.
 
     `unknown` is for static word vectors: a word without one is dropped, has a zero vector, or is an error.
@@ -47,18 +47,18 @@ class Encoder(Part):
 
     name: str = ""
     model: str = setting("auto", NAME)
-    precision: str = setting("fp32", choice("fp32", "bf16", "int8"))
+    precision: str = setting("fp32", one_of("fp32", "bf16", "int8"))
     prefix: str = setting("", TEXT)
     max_length: int = setting(0, LENGTH)
-    overlong: str = setting("truncate", choice("truncate", "window", "error"))
-    unknown: str = setting("drop", choice("drop", "zero", "error"))
+    overlong: str = setting("truncate", one_of("truncate", "window", "error"))
+    unknown: str = setting("drop", one_of("drop", "zero", "error"))
 
 
 Pool: TypeAlias = Literal["single", "mean", "pmeans", "routing", "barycentre"]
 
 
 @dataclass(frozen=True)
-class Layers(Part):
+class Layers(Choice):
     """Which hidden layers, and how several become one vector a piece.
 
     `at` is a layer number (0 = embeddings), a fraction of the depth, or 'auto' / 'last';
@@ -74,7 +74,7 @@ class Layers(Part):
 
 
 @dataclass(frozen=True)
-class Units(Part):
+class Units(Choice):
     """Pieces -> units: which pieces make a unit, which units are dropped, how n units make one.
 
     `bag` says what is moved: words (or n-grams), the sentences of a text (the weighted mean of their words, weighing
@@ -83,15 +83,15 @@ class Units(Part):
     """
 
     name: str = ""
-    subwords: str = setting("all", choice("first", "all", "mean"))
-    punctuation: str = setting("keep", choice("keep", "drop", "drop-ascii"))
+    subwords: str = setting("all", one_of("first", "all", "mean"))
+    punctuation: str = setting("keep", one_of("keep", "drop", "drop-ascii"))
     stopwords: str = setting("none", NAME)
-    match: str = setting("word", choice("word", "piece"))
-    specials: str = setting("drop", choice("keep", "drop", "targets", "first"))
+    match: str = setting("word", one_of("word", "piece"))
+    specials: str = setting("drop", one_of("keep", "drop", "targets", "first"))
     ngram: int = setting(1, NGRAM)
-    join: str = setting("average", choice("average", "sum", "mean", "max", "first", "positions"))
-    bag: str = setting("words", choice("words", "sentences", "both"))
-    sentences: str = setting("en", choice("en", "de", "none"))
+    join: str = setting("average", one_of("average", "sum", "mean", "max", "first", "positions"))
+    bag: str = setting("words", one_of("words", "sentences", "both"))
+    sentences: str = setting("en", one_of("en", "de", "none"))
 
     @property
     def phrases(self) -> bool:
@@ -103,17 +103,17 @@ Corpus = NAME
 
 
 @dataclass(frozen=True)
-class Uniform(Part):
+class Uniform(Choice):
     """Every unit weighs 1."""
 
 
 @dataclass(frozen=True)
-class Counts(Part):
+class Counts(Choice):
     """Units with the same pieces become one, at the mean of their vectors, weighing their number."""
 
 
 @dataclass(frozen=True)
-class Idf(Part):
+class Idf(Choice):
     """ln((N+1)/(df+1)), or for YiSi log2(1 + (N+1)/(df+1)); N texts, df of them with the piece.
 
     `epsilon` is added to the total before masses are normalised (MoverScore's release 1).
@@ -124,27 +124,27 @@ class Idf(Part):
 
 
 @dataclass(frozen=True)
-class Centre(Part):
+class Centre(Choice):
     """No centring, or one that needs no other text: over a vector's dimensions, or a text's units."""
 
 
 @dataclass(frozen=True)
-class CorpusCentre(Part):
+class CorpusCentre(Choice):
     """Subtract a fitted mean: of the references (joint), or of each side's own texts (separate)."""
 
-    sides: str = setting("joint", choice("joint", "separate"))
+    sides: str = setting("joint", one_of("joint", "separate"))
 
 
 @dataclass(frozen=True)
-class BatchCentre(Part):
+class BatchCentre(Choice):
     """Subtract the mean of the batch of `size` consecutive segments that a text stands in."""
 
     size: int = setting(32, COUNT)
-    sides: str = setting("separate", choice("joint", "separate"))
+    sides: str = setting("separate", one_of("joint", "separate"))
 
 
 @dataclass(frozen=True)
-class Remap(Part):
+class Remap(Choice):
     """Bring the vectors of the source into the space of the hypothesis: a map fitted on parallel texts.
 
     clp: the rotation that best turns source words into their translations; umd: the direction in which they differ
@@ -153,7 +153,7 @@ class Remap(Part):
 
 
 @dataclass(frozen=True)
-class Normalise(Part):
+class Normalise(Choice):
     """Unit length of every layer's vectors before pooling, of every unit after centring, or both."""
 
     layers: bool = False
@@ -168,7 +168,7 @@ class UnitNormalise(Normalise):
 
 
 @dataclass(frozen=True)
-class Ground(Part):
+class Ground(Choice):
     """A cost (euclidean, sqeuclidean, manhattan) or a similarity (dot, dot2) between two vectors."""
 
 
@@ -180,7 +180,7 @@ class Cosine(Ground):
 
 
 @dataclass(frozen=True)
-class Transport(Part):
+class Transport(Choice):
     """exact: the cheapest plan; independent: the product of the masses; onesided: nearest unit, both ways."""
 
 
@@ -201,17 +201,17 @@ class Tempered(Transport):
 
     temperature: float = setting(0.02, POSITIVE)
     sweeps: int = setting(1, SWEEPS)
-    order: str = setting("both", choice("both", "hypothesis-last", "reference-last"))
+    order: str = setting("both", one_of("both", "hypothesis-last", "reference-last"))
     slack: tuple[float, float] = setting(RIGID, SLACK)
     mask: float = setting(inf, CEILING)
 
 
-HEADLINE = choice("f1", "precision", "recall")
-ENTROPY = choice("joint", "conditional")
+HEADLINE = one_of("f1", "precision", "recall")
+ENTROPY = one_of("joint", "conditional")
 
 
 @dataclass(frozen=True)
-class Readout(Part):
+class Readout(Choice):
     """A function of the plan's cost or similarity: cost, -cost, similarity, 1-cost, 1/(1+cost), exp(-cost)."""
 
 
@@ -225,7 +225,7 @@ class Ordered(Readout):
 
     order: float = setting(0.18, SMALL)
     unknown: float = setting(0.10, SMALL)
-    chunks: str = setting("breaks", choice("breaks", "all"))
+    chunks: str = setting("breaks", one_of("breaks", "all"))
 
 
 @dataclass(frozen=True)
@@ -255,18 +255,18 @@ class Prf(Readout):
 class SelfNormalised(Readout):
     """value(h, r) / sqrt(value(h, h) value(r, r)), of the similarity or of the objective."""
 
-    of: str = setting("similarity", choice("similarity", "objective"))
+    of: str = setting("similarity", one_of("similarity", "objective"))
     entropy: str = setting("joint", ENTROPY)
     headline: str = setting("f1", HEADLINE)
 
 
 @dataclass(frozen=True)
-class References(Part):
+class References(Choice):
     """Several references: the best by headline, taken whole; the mean; the first; or the best of each part."""
 
 
 @dataclass(frozen=True)
-class Scale(Part):
+class Scale(Choice):
     """Scores as they are (raw), or mapped to 0..1, 1 best, by the range of the metric (unit; `spec.scale`)."""
 
 
@@ -278,7 +278,7 @@ class Baseline(Scale):
 
 
 @dataclass(frozen=True)
-class Fluency(Part):
+class Fluency(Choice):
     """Nothing is added to the score (none)."""
 
 
@@ -291,14 +291,14 @@ class LanguageModel(Fluency):
 
     model: str = setting("none", NAME)
     weight: float = setting(0.1, POSITIVE)
-    form: str = setting("nll", choice("nll", "probability"))
+    form: str = setting("nll", one_of("nll", "probability"))
 
 
-def _table(*parts: Part) -> dict[str, Part]:
+def _table(*parts: Choice) -> dict[str, Choice]:
     return {part.name: part for part in parts}
 
 
-AXES: Mapping[str, Mapping[str, Part]] = {
+AXES: Mapping[str, Mapping[str, Choice]] = {
     "encoder": _table(Encoder()),
     "layers": _table(Layers()),
     "units": _table(Units()),
