@@ -6,16 +6,8 @@ Cloud x Cloud --ground--> Problem --transport--> Plan --readout--> Result
 
 from monge.types.explanation import Explanation, Move, Side
 from monge.types.result import Pooled, Result, Signature
-from monge.types.statistics import (
-    DIGEST_SPACE,
-    Array,
-    CorpusStats,
-    DocumentCounts,
-    MatrixSum,
-    PartSums,
-    Range,
-    VectorSum,
-)
+from monge.types.statistics import CorpusStats
+from monge.types.sums import DIGEST_SPACE, Array, DocumentCounts, MatrixSum, PartSums, Range, VectorSum
 from monge.types.text import Segment, Tokens, Units
 from monge.types.transport import Cloud, Plan, Problem
 

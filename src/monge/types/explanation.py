@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from monge.types.result import Signature
-from monge.types.statistics import Array
+from monge.types.sums import Array
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from monge.errors import StatisticsMismatch
-from monge.types.statistics import Array
+from monge.types.sums import Array
 
 
 @dataclass(frozen=True, slots=True)
