@@ -8,11 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from monge.spec import lexical
 from monge.spec.lexical import LexicalSpec
 from monge.spec.rules import Bounds
 from monge.spec.signature import sign_lexical
-from monge.text.lexical import LEXICAL
+from monge.text import lexical
 from monge.types import CorpusStats, Result, Segment
 
 
@@ -30,8 +29,7 @@ class Lexical:
     @property
     def bounds(self) -> Bounds:
         """The range of its scores."""
-        row = lexical.LEXICAL[self.name]
-        return Bounds(*row.limits, row.best, row.worst, row.higher_is_better)
+        return self.spec.preset.bounds
 
     @property
     def counted_sides(self) -> tuple[str, ...]:
@@ -48,8 +46,7 @@ class Lexical:
 
     def score(self, system: str, rows: Sequence[Segment]) -> Result:
         """The result of one system: segments as given, and the score that the library gives the corpus."""
-        metric = LEXICAL[self.name].with_options(**self.spec.options)
-        found = metric.score([row.hypothesis for row in rows], [row.references for row in rows])
+        found = lexical.score(self.spec, [row.hypothesis for row in rows], [row.references for row in rows])
         flags = tuple(_flags(row) for row in rows)
         flagged = Counter(flag for each in flags for flag in each)
         return Result(
@@ -64,6 +61,7 @@ class Lexical:
             references=np.array([0 if len(row.references) == 1 else -1 for row in rows], dtype=np.int64),
             flags=flags,
             run={"truncated": 0, "flagged": dict(sorted(flagged.items()))},
+            pooled=found.pooled,
         )
 
 

@@ -55,7 +55,7 @@ class BlendSpec:
 
 
 @dataclass(frozen=True)
-class BlendRow:
+class BlendPreset:
     """A blend's line in the table."""
 
     spec: BlendSpec
@@ -64,13 +64,13 @@ class BlendRow:
 
 
 _SENTSIM = "Song et al. 2021"
-BLENDS: Mapping[str, BlendRow] = {
-    "sentsim": BlendRow(
+BLENDS: Mapping[str, BlendPreset] = {
+    "sentsim": BlendPreset(
         BlendSpec({"sentence": SBERT, "words": BERTSCORE}),
         "exp of scaled sentence cosine plus exp of scaled BERTScore",
         _SENTSIM,
     ),
-    "sentsim-wmd": BlendRow(
+    "sentsim-wmd": BlendPreset(
         BlendSpec({"sentence": SBERT, "words": replace(WMD, normalise=RAW)}),
         "exp of scaled sentence cosine plus exp of one minus scaled word mover's distance",
         _SENTSIM,

@@ -57,7 +57,7 @@ def test_signature_parses_back_and_replays():
         ("chrg", (), UnknownName, "did you mean chrf"),
         ("chrf", ("layers=3",), InvalidSetting, "no 'layers'"),
         ("chrf[layers=3]", (), UnknownName, "options: beta, char_order"),
-        ("chrf[char_order=x]", (), InvalidSetting, "a whole number, got 'x'"),
+        ("chrf[char_order=x]", (), InvalidSetting, "a whole number of at least 1, got 'x'"),
         ("chrf[char_order]", (), InvalidSetting, "OPTION=VALUE"),
         ("cider[corpus=x]", (), UnknownName, "corpus"),
     ],
