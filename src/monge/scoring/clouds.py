@@ -19,9 +19,9 @@ from monge.spec.metric import MetricSpec
 from monge.types import Cloud
 
 if TYPE_CHECKING:
-    from monge.scoring.encoding import Window
     from monge.scoring.scorer import StatsBySystem
     from monge.scoring.transport import TransportMetric
+    from monge.scoring.windows import Window
 
 REFERENCES, HYPOTHESES = "references", "hypotheses"
 VANISHED = "centre-vanished"
@@ -147,7 +147,8 @@ class WindowTexts:
                 }
                 if centre.sides == "joint":
                     sides = {side: [*sides[HYPOTHESES], *sides[REFERENCES]] for side in sides}
-                found.update(dict.fromkeys(members, {side: _mean_of(texts) for side, texts in sides.items()}))
+                means = {side: _mean_of(texts) for side, texts in sides.items()}
+                found.update(dict.fromkeys(members, means))
         return found
 
 

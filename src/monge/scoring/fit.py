@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from itertools import chain, islice
 
@@ -20,7 +20,7 @@ from monge.errors import DataError
 from monge.scoring.clouds import HYPOTHESES, REFERENCES
 from monge.scoring.encoding import Encoding, Read
 from monge.scoring.points import build
-from monge.scoring.scorer import StatsBySystem
+from monge.scoring.scorer import Corpora, StatsBySystem
 from monge.scoring.transport import Reader, TransportMetric
 from monge.spec.axes import Idf
 from monge.text.idf import text_key
@@ -32,17 +32,6 @@ SOURCES = "sources"
 Corpus = tuple[str, str]
 """`references`, `sources`, `hypotheses` or the name of a file, and the system for hypotheses."""
 Texts = Iterable[tuple[Corpus, str]]
-
-
-@dataclass(frozen=True)
-class Corpora:
-    """Where statistics come from, other than the segments themselves.
-
-    `files` are texts by the name that `weights.corpus` gives them; `stats` are ready-made statistics.
-    """
-
-    files: Mapping[str, Iterable[str]] = field(default_factory=dict)
-    stats: CorpusStats | None = None
 
 
 def fit_run(

@@ -1,6 +1,6 @@
 """The interpreter: the texts of a window and a spec -> the final parts of their scores, each [n].
 
-    texts -> clouds -> problems -> plans -> parts of a pair -> parts of a segment (its references) -> fluency -> scale
+texts -> clouds -> problems -> plans -> parts of a pair -> parts of a segment (its references) -> fluency -> scale
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from monge.spec.metric import MetricSpec
 from monge.types import Array, Cloud, Plan, Problem
 
 if TYPE_CHECKING:
-    from monge.scoring.encoding import Window
     from monge.scoring.scorer import StatsBySystem
     from monge.scoring.transport import TransportMetric
+    from monge.scoring.windows import Window
 
 Parts = dict[str, Tensor]
 PRECISION, RECALL, PLAN = "precision", "recall", "plan"
@@ -97,8 +97,8 @@ def pair_parts(pairs: Sequence[Pair], metric: TransportMetric) -> dict[str, Arra
     found: dict[str, Array] = {}
     for batch, parts in _measured(list(whole), metric.spec):
         into = [whole[pair] for pair in batch]
-        for name, values in parts.items():
-            found.setdefault(name, np.empty(len(index)))[into] = values.numpy()
+        for name, tensor in parts.items():
+            found.setdefault(name, np.empty(len(index)))[into] = tensor.numpy()
     for name in found or dict.fromkeys(part_names(metric.spec)):
         values = found.setdefault(name, np.empty(len(index)))
         for place, both in blank.items():

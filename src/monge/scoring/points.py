@@ -171,8 +171,8 @@ def bagged(
     """
     starts = [start for start, _ in sentence_spans(tokens.text, units.sentences)]
     members: dict[int, list[int]] = {}
-    for unit, group in enumerate(groups):
-        members.setdefault(max(bisect_right(starts, tokens.spans[group[0]][0]) - 1, 0), []).append(unit)
+    for index, group in enumerate(groups):
+        members.setdefault(max(bisect_right(starts, tokens.spans[group[0]][0]) - 1, 0), []).append(index)
     mass = torch.tensor(weights, dtype=torch.float64)
     vectors, total = [], []
     for some in members.values():
@@ -182,5 +182,5 @@ def bagged(
     whole: list[Sequence[int]] = list(members.values())
     if units.bag == "sentences":
         return torch.stack(vectors), total, whole
-    single = [(unit,) for unit in range(len(groups))]
+    single = [(index,) for index in range(len(groups))]
     return torch.cat([points.double(), torch.stack(vectors)]), [*weights, *total], [*single, *whole]

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import accumulate
 
 import numpy as np
 
 from monge.errors import UsageError
 from monge.scoring.scorer import Column, Scores
-from monge.types import Array
+from monge.text.idf import text_key
+from monge.types import DIGEST_SPACE, Array, Segment
 
 ROOM = 8 << 20  # bytes of a scratch file that stay in memory: a small run never touches the disk
 _WHOLE = 4  # whole numbers of a row: position, winner, kind of flags, bytes of the identifier
@@ -47,29 +48,37 @@ class Scratch:
 
 
 class Buffer:
-    """Scores of one metric and system, block by block, in the order in which they are done."""
+    """Scores of one metric and system, block by block, in the order in which they are done.
 
-    def __init__(self, scratch: Scratch) -> None:
-        self._scratch = scratch
+    `keyed` asks for the keys of the pairs that have words on both sides, added up (`Column.texts`).
+    """
+
+    def __init__(self, scratch: Scratch, *, keyed: bool = False) -> None:
+        self._scratch, self._keyed, self._texts = scratch, keyed, 0
         self._blocks: list[tuple[int, int, int]] = []  # start, bytes, rows
         self._names: tuple[str, ...] = ()
         self._kinds: dict[tuple[str, ...], int] = {}
-        self._width = 0  # columns of statistics
+        self._width = 0  # columns of sums
+        self._facts: dict[str, object] = {}
 
-    def add(self, positions: Sequence[int], ids: Sequence[str], scores: Scores) -> None:
+    def add(self, positions: Sequence[int], rows: Sequence[Segment], scores: Scores) -> None:
         """Take the scores of the segments at these positions of the input."""
         self._names = self._names or tuple(scores.parts)
-        names = [one.encode("utf-8", "surrogatepass") for one in ids]
+        self._facts |= scores.facts
+        if self._keyed:
+            whole_pairs = (row for row, flags in zip(rows, scores.flags, strict=True) if not _empty(flags))
+            self._texts += sum(text_key("\t".join((row.hypothesis, *row.references))) for row in whole_pairs)
+        names = [row.id.encode("utf-8", "surrogatepass") for row in rows]
         kinds = [self._kinds.setdefault(flags, len(self._kinds)) for flags in scores.flags]
         whole = np.array([positions, scores.winners, kinds, [len(name) for name in names]], dtype=np.int64).T
         values = np.stack([scores.parts[name] for name in self._names], axis=1)
-        if scores.statistics is not None:
-            self._width = scores.statistics.shape[1]
-            values = np.concatenate([values, scores.statistics], axis=1)
+        if scores.sums is not None:
+            self._width = scores.sums.shape[1]
+            values = np.concatenate([values, scores.sums], axis=1)
         data = whole.tobytes() + values.astype(np.float64, copy=False).tobytes() + b"".join(names)
         self._blocks.append((self._scratch.append(data), len(data), len(names)))
 
-    def column(self, system: str, words: Mapping[str, int]) -> Column:
+    def column(self, system: str) -> Column:
         """Everything that came in, in input order."""
         total, kinds, width = sum(rows for *_, rows in self._blocks), list(self._kinds), len(self._names) + self._width
         whole, values = np.empty((total, _WHOLE - 1), dtype=np.int64), np.empty((width, total))
@@ -84,9 +93,14 @@ class Buffer:
         for k in range(width):  # one by one: a copy of each, not of all, beside the rest
             values[k] = values[k][order]
         parts: dict[str, Array] = dict(zip(self._names, values, strict=False))
-        statistics = values[len(self._names) :].T if self._width else None
+        sums = values[len(self._names) :].T if self._width else None
         flags = [kinds[kind] for kind in whole[order, 2].tolist()]
-        return Column(system, tuple(ids[i] for i in order), Scores(parts, whole[order, 1], flags, statistics), words)
+        scores = Scores(parts, whole[order, 1], flags, sums, self._facts)
+        return Column(system, tuple(ids[i] for i in order), scores, self._texts % DIGEST_SPACE)
+
+
+def _empty(flags: Sequence[str]) -> bool:
+    return any(flag.startswith("empty-") for flag in flags)
 
 
 def _cut(data: bytes, lengths: Sequence[int]) -> Iterator[str]:

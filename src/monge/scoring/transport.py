@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -16,9 +15,9 @@ from monge.encode.protocol import Encoder, Request
 from monge.errors import DataError, StatisticsMismatch
 from monge.scoring.clouds import HYPOTHESES, REFERENCES
 from monge.scoring.measure import measure
-from monge.scoring.scorer import Column, Scores, StatsBySystem
+from monge.scoring.scorer import Column, Scores, StatsBySystem, flagged
 from monge.spec.axes import Baseline, BatchCentre, CorpusCentre, Idf, Layers, Remap
-from monge.spec.baselines import published, rescaled
+from monge.spec.baselines import published
 from monge.spec.codec import show_choice
 from monge.spec.layers import concrete, numbers
 from monge.spec.metric import MetricSpec
@@ -31,8 +30,10 @@ from monge.types import Array, CorpusStats, DocumentCounts, Explanation, Result,
 
 if TYPE_CHECKING:
     from monge.encode.causal import CausalModel
-    from monge.scoring.encoding import Window
+    from monge.scoring.windows import Window
 
+WORDS = ("words", "unknown")
+"""What is added up over a system where vectors are looked up word by word."""
 SCALED = ("score", "precision", "recall", "f1", "f")
 """The parts that are scores themselves, so that a scale applies to them."""
 
@@ -71,6 +72,7 @@ class TransportMetric:
     request: Request
     stopwords: Set[str]
     language_model: CausalModel | None = None
+    reads: bool = True
 
     @property
     def members(self) -> Mapping[str, TransportMetric]:
@@ -156,6 +158,18 @@ class TransportMetric:
         return (("idf",) if self.counted_sides else ()) + (("mean",) if self.summed_sides else ())
 
     @property
+    def idf_corpora(self) -> tuple[str, ...]:
+        """The corpus whose document counts weigh its words, where it weighs by idf."""
+        return (self.spec.weights.corpus,) if isinstance(self.spec.weights, Idf) else ()
+
+    def with_idf_corpus(self, corpus: str) -> TransportMetric:
+        """The metric with its words weighed by another corpus; itself where it does not weigh by idf."""
+        weights = self.spec.weights
+        if not isinstance(weights, Idf):
+            return self
+        return replace(self, spec=replace(self.spec, weights=replace(weights, corpus=corpus)))
+
+    @property
     def fits_hypotheses(self) -> bool:
         """Whether a system's own texts are among those that its statistics are fitted from."""
         return HYPOTHESES in (*self.counted_sides, *self.summed_sides)
@@ -171,9 +185,9 @@ class TransportMetric:
         return f"{self.space}/{self.spec.centre.name}" if isinstance(self.spec.centre, Remap) else None
 
     @property
-    def depends_on_neighbours(self) -> bool:
-        """Whether it subtracts the mean of a batch of consecutive segments."""
-        return isinstance(self.spec.centre, BatchCentre)
+    def block(self) -> int:
+        """The size of the batch whose mean is subtracted, where there is one."""
+        return self.spec.centre.size if isinstance(self.spec.centre, BatchCentre) else 1
 
     def counts(self, stats: CorpusStats, side: str) -> DocumentCounts:
         """The document counts that weigh a side."""
@@ -266,15 +280,20 @@ class TransportMetric:
             return parts
         base = self.baseline(stats) if isinstance(self.spec.scale, Baseline) else None
         if base is not None:
-            return {name: rescaled(values, base[name]) if name in base else values for name, values in parts.items()}
-        unit = {name: np.array([in_unit(one, self.raw) for one in parts[name].tolist()]) for name in SCALED
-                if name in parts}  # fmt: skip
-        return {**parts, **unit}
+            from_random = {name: (parts[name] - at) / (1.0 - at) for name, at in base.items() if name in parts}
+            return {**parts, **from_random}
+        scores = [name for name in SCALED if name in parts]
+        return {
+            **parts,
+            **{name: np.array([in_unit(one, self.raw) for one in parts[name].tolist()]) for name in scores},
+        }
 
     def result(self, columns: Mapping[str, Column], stats: CorpusStats) -> Result:
         """The result of a system: the mean of its segments, flags counted."""
         column = columns[""]
-        segments = column.scores.parts["score"]
+        segments, run = column.scores.parts["score"], flagged(column.scores.flags)
+        if column.scores.sums is not None:
+            run |= dict(zip(WORDS, column.scores.sums.sum(0).astype(int).tolist(), strict=True))
         return Result(
             metric=self.name,
             system=column.system,
@@ -286,7 +305,7 @@ class TransportMetric:
             signature=self.signed(stats),
             references=column.scores.winners,
             flags=tuple(column.scores.flags),
-            run={**flagged(column.scores.flags), **column.words},
+            run=run,
         )
 
     def explained(self, segment: Segment, stats: CorpusStats | None) -> Explanation:
@@ -294,13 +313,6 @@ class TransportMetric:
         from monge.scoring.explain import explained
 
         return explained(self, segment, stats)
-
-
-def flagged(flags: Sequence[tuple[str, ...]]) -> dict[str, object]:
-    """How many texts were cut, and how often each flag was raised."""
-    counted = Counter(flag for each in flags for flag in each)
-    truncated = sum(count for flag, count in counted.items() if flag.startswith("truncated-"))
-    return {"truncated": truncated, "flagged": dict(sorted(counted.items()))}
 
 
 def _check_idf(name: str, kind: str, counts: DocumentCounts, side: str) -> None:
@@ -320,9 +332,7 @@ def _request(layers: Layers, depth: int, *, unit_layers: bool) -> Request:
     return Request(numbers(layers, depth), layers.pool, layers.exponents, early)
 
 
-def bound(
-    name: str, spec: MetricSpec, encoder: Encoder, language_model: CausalModel | None = None
-) -> TransportMetric:
+def bound(name: str, spec: MetricSpec, encoder: Encoder, language_model: CausalModel | None = None) -> TransportMetric:
     """A metric bound to an encoder, and to its language model if it has one: layers and length become numbers."""
     check(spec)
     layers = concrete(spec.layers, encoder.name, encoder.depth)

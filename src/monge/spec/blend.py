@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from math import e, inf
 
 from monge.errors import InvalidSetting
 from monge.spec.metric import OPTIONAL, MetricSpec
 from monge.spec.rows import BERTSCORE, RAW, SBERT, WMD
-from monge.spec.rules import check
+from monge.spec.rules import Bounds, check
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,11 @@ class BlendSpec:
         for spec in members.values():
             check(spec)
         return replace(self, members=members)
+
+    @property
+    def bounds(self) -> Bounds:
+        """Pairs within the fitted ranges score from m to m e for m members; others may lie outside."""
+        return Bounds(0.0, inf, len(self.members) * e, 0.0, True)
 
     def written(self) -> dict[str, str]:
         """Every axis of every part as text; the encoder once."""

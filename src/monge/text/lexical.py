@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import importlib
 import unicodedata
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from importlib.metadata import version
@@ -36,22 +36,15 @@ References = Sequence[Sequence[str]]
 
 @dataclass(frozen=True)
 class Scored:
-    """Segment scores [n] in input order, the corpus score, what computed them, and further numbers of each segment.
+    """Segment scores [n] in input order, what computed them and how, and further numbers of each segment.
 
     `pooled` is None where the corpus score is the mean of the segments.
     """
 
     segments: Array
-    signature: str
+    facts: Mapping[str, object]
     parts: Mapping[str, Array] = field(default_factory=dict)
     pooled: Pooled | None = None
-
-    @property
-    def corpus(self) -> float:
-        """The score of all segments together."""
-        if self.pooled is None:
-            return float(self.segments.mean())
-        return float(self.pooled.of(self.pooled.statistics.sum(0)))
 
 
 def score(spec: LexicalSpec, hypotheses: Texts, references: References) -> Scored:
@@ -94,10 +87,11 @@ def porter() -> Callable[[str], str]:
     return cache(lambda word: str(stemmer.stem(word)))
 
 
-def _signed(worker: str, references: References, facts: Mapping[str, object]) -> str:
-    """`key:value` joined by `|`, like sacrebleu's: who did the work, how many references, the settings."""
-    counts = {len(some) for some in references}
-    pairs = {"lib": worker, "nrefs": counts.pop() if len(counts) == 1 else "var", **facts}
+def signature(facts: Mapping[str, object], references: Iterable[int]) -> str:
+    """`key:value` joined by `|`, like sacrebleu's: who did the work, how many references there are, the settings."""
+    counts = set(references)
+    first, *rest = facts.items()
+    pairs = dict([first, ("nrefs", counts.pop() if len(counts) == 1 else "var"), *rest])
     shown = {True: "yes", False: "no"}
     return "|".join(f"{key}:{shown[value] if isinstance(value, bool) else value}" for key, value in pairs.items())
 
@@ -171,7 +165,7 @@ def _pooled(scorer: Any, hypotheses: Texts, references: References, extra: Mappi
     of = partial(_scores, scorer)
     facts = dict(pair.split(":", 1) for pair in str(scorer.get_signature()).split("|"))
     facts.pop("nrefs")
-    return Scored(of(statistics), _signed("sacrebleu", references, {**facts, **extra}), {}, Pooled(statistics, of))
+    return Scored(of(statistics), {"lib": "sacrebleu", **facts, **extra}, {}, Pooled(statistics, of))
 
 
 def _scores(scorer: Any, sums: Array) -> Array:
@@ -201,9 +195,9 @@ def rouge(spec: LexicalSpec, hypotheses: Texts, references: References) -> Score
     words = _UnicodeWords(porter() if stem else None) if tokenize == "unicode" else None
     scorer = module.RougeScorer([kind], use_stemmer=stem, tokenizer=words)
     found = [scorer.score_multi(list(some), one)[kind] for one, some in zip(hypotheses, references, strict=True)]
-    facts = {"multi": "max", "tok": tokenize, "stem": stem, "version": version("rouge-score")}
+    facts = {"lib": "rouge-score", "multi": "max", "tok": tokenize, "stem": stem, "version": version("rouge-score")}
     parts = {name: np.array([getattr(one, name) for one in found]) for name in ("precision", "recall")}
-    return Scored(np.array([one.fmeasure for one in found]), _signed("rouge-score", references, facts), parts)
+    return Scored(np.array([one.fmeasure for one in found]), facts, parts)
 
 
 def _words(spec: LexicalSpec) -> Callable[[str], list[str]]:
@@ -212,10 +206,10 @@ def _words(spec: LexicalSpec) -> Callable[[str], list[str]]:
     return lambda text: str(tokenizer(text.lower() if spec.options["lowercase"] else text)).split()
 
 
-def _own(spec: LexicalSpec, references: References, combined: str, facts: Mapping[str, object]) -> str:
+def _own(spec: LexicalSpec, combined: str, facts: Mapping[str, object]) -> dict[str, object]:
     read = {"tok": spec.options["tokenize"], "case": "lc" if spec.options["lowercase"] else "mixed"}
     versions = {"tok-version": version("sacrebleu"), "version": version("monge")}
-    return _signed("monge", references, {"multi": combined, **read, **facts, **versions})
+    return {"lib": "monge", "multi": combined, **read, **facts, **versions}
 
 
 def _wordnet() -> Callable[[str], frozenset[str]]:
@@ -249,7 +243,7 @@ def meteor(spec: LexicalSpec, hypotheses: Texts, references: References) -> Scor
     stem = f"porter-nltk{version('nltk')}" if options["stem"] else "no"
     facts = {"stem": stem, **plain, "synonyms": options["synonyms"], "alignment": options["alignment"]}
     parts = {name: np.array([float(getattr(one, name)) for one in found]) for name in ("precision", "recall", "chunks")}
-    return Scored(np.array([one.score for one in found]), _own(spec, references, "max", facts), parts)
+    return Scored(np.array([one.score for one in found]), _own(spec, "max", facts), parts)
 
 
 def cider(spec: LexicalSpec, hypotheses: Texts, references: References) -> Scored:
@@ -274,7 +268,7 @@ def cider(spec: LexicalSpec, hypotheses: Texts, references: References) -> Score
         "items": frequency.items,
         "idf-digest": frequency.digest[:8],
     }
-    return Scored(np.array(segments), _own(spec, references, "mean", facts))
+    return Scored(np.array(segments), _own(spec, "mean", facts))
 
 
 _SCORERS: Mapping[str, Callable[[LexicalSpec, Texts, References], Scored]] = {

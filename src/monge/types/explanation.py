@@ -38,7 +38,8 @@ class Explanation:
     """Why a pair got its score: who was moved to whom, how much, at what cost.
 
     cost, similarity [n, m]; every plan [n, m]: `plan`, or `precision` and `recall` where the metric
-    solves one problem a direction. Shares add up to what `share_of` names (see `scoring.explain`).
+    solves one problem a direction. Shares add up to what `share_of` names (see `scoring.explain`). `notes` are
+    sentences about what was changed to explain the pair.
     """
 
     metric: str
@@ -54,6 +55,7 @@ class Explanation:
     moves: tuple[Move, ...]
     share_of: str
     flags: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers and strings."""
@@ -81,4 +83,5 @@ class Explanation:
             "moves": [{name: getattr(move, name) for name in Move.__dataclass_fields__} for move in self.moves],
             "share_of": self.share_of,
             "flags": list(self.flags),
+            "notes": list(self.notes),
         }
