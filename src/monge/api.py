@@ -23,11 +23,11 @@ from monge.spec.signature import FILE, named_corpus, parse
 from monge.types import CorpusStats, Explanation, Result, Segment
 
 if TYPE_CHECKING:
-    from monge.encode.cache import Store
     from monge.encode.protocol import Encoder
     from monge.scoring.mixed import Bound
     from monge.scoring.prepared import Prepared
     from monge.scoring.run import OnWindow
+    from monge.store import Store
 
 DEFAULT_METRIC = "twmd"
 KEPT_ENCODERS = 2
@@ -68,7 +68,7 @@ class Metric:
     """A metric ready to score: its encoder is loaded (a lexical one has none), its settings are fixed."""
 
     prepared: Bound
-    cache: Store | None = None
+    cache: str | Path | None = None
 
     @property
     def name(self) -> str:
@@ -175,7 +175,7 @@ def load(
     if precision is not None:
         changes.append(f"encoder.precision={precision}")
     name, spec = resolve(metric, tuple(changes), lang)
-    return replace(bind(name, spec, model=model, device=device, online=online), cache=opened_cache(cache))
+    return replace(bind(name, spec, model=model, device=device, online=online), cache=cache)
 
 
 def bind(name: str, spec: Spec, *, model: str = "auto", device: str = "auto", online: bool = False) -> Metric:
@@ -243,6 +243,7 @@ def score_segments(
     `cache` is a directory for vectors and scores; `on_window` sees scores as they are done.
     """
     from monge.scoring.mixed import run_mixed
+    from monge.store import opened
 
     bound, files = [], {}
     for metric in metrics:
@@ -251,20 +252,25 @@ def score_segments(
         files.update(texts)
     if idf_corpus is not None and not any(_weighs_by_idf(one) for one in bound):
         raise UsageError("an idf corpus was given, but no metric of this run weighs by idf")
-    store = opened_cache(cache)
-    results = run_mixed(
-        bound, segments, files=files, stats=stats, progress=progress, expect=expect, store=store, on_window=on_window
-    )
+    with opened(cache) as store:
+        results = run_mixed(
+            bound,
+            segments,
+            files=files,
+            stats=stats,
+            progress=progress,
+            expect=expect,
+            store=store,
+            on_window=on_window,
+        )
     return [_with_interval(result, seed) for result in results] if interval else results
 
 
 def opened_cache(cache: Store | str | Path | None) -> Store | None:
-    """A store on disk: None where none is asked for."""
-    if cache is None:
-        return None
-    from monge.encode.cache import Store
+    """A store on disk, which the caller closes: None where none is asked for."""
+    from monge.store import Store
 
-    return cache if isinstance(cache, Store) else Store(cache)
+    return Store(cache) if isinstance(cache, str | Path) else cache
 
 
 def _fitted_ranges(metric: Metric, segments: list[Segment]) -> CorpusStats:

@@ -25,9 +25,9 @@ from monge.spec.presets import resolve
 from monge.types import Result, Segment
 
 if TYPE_CHECKING:
-    from monge.encode.cache import Store
     from monge.scoring.pipeline import SegmentScore
     from monge.scoring.prepared import Prepared
+    from monge.store import Store
 
 FORMATS = ("text", "json", "jsonl", "tsv", "latex", "html")
 TABLES = ("tsv", "csv", "jsonl", "parquet")
@@ -163,7 +163,7 @@ def _journal(output: str | None, resume: bool) -> Iterator[Store | None]:
 
     A run that was interrupted leaves it; `--resume` goes on from it, otherwise it is begun anew.
     """
-    from monge.encode.cache import Store
+    from monge.store import Store
 
     if output is None:
         if resume:

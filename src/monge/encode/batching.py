@@ -10,11 +10,11 @@ from itertools import pairwise
 import torch
 from torch import Tensor
 
-from monge.encode.cache import VECTORS, Store, key_of
 from monge.encode.memory import Group, Ids, Memory
 from monge.encode.protocol import Encoder, Request
 from monge.errors import DataError
 from monge.kernels.pooling import power_means, routing, unit
+from monge.store import VECTORS, Store, key_of
 from monge.types import Tokens
 
 BATCH_PIECES = 2048

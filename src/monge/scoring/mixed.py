@@ -14,9 +14,9 @@ from monge.spec.signature import library_fields
 from monge.types import CorpusStats, Result, Segment
 
 if TYPE_CHECKING:
-    from monge.encode.cache import Store
     from monge.scoring.prepared import Prepared
     from monge.scoring.run import OnWindow
+    from monge.store import Store
 
     Bound: TypeAlias = Prepared | Lexical | Blended
 

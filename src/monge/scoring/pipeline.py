@@ -11,7 +11,6 @@ from typing import Protocol, TypeVar, cast
 import torch
 
 from monge.encode.batching import Counters, Vectors
-from monge.encode.cache import Store
 from monge.encode.protocol import Request
 from monge.kernels.remap import linear_map
 from monge.scoring import clouds
@@ -22,6 +21,7 @@ from monge.scoring.prepared import HYPOTHESES, REFERENCES, Prepared, Reader
 from monge.scoring.references import combined
 from monge.scoring.selections import Select, Selections
 from monge.spec.axes import BatchCentre, Centre, SelfNormalised
+from monge.store import Store
 from monge.types import Cloud, CorpusStats, Segment, Tokens
 
 WINDOW = 1024  # segments that share an encoding pass

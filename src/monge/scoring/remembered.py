@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from monge.encode.cache import Store, key_of
 from monge.scoring.pipeline import Pieces, SegmentScore, StatsOf, Windows, score_window
 from monge.scoring.prepared import Prepared
 from monge.spec.axes import BatchCentre
+from monge.store import Store, key_of
 from monge.types import Segment
 
 KIND = "scores"

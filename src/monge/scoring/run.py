@@ -8,7 +8,6 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from hashlib import blake2b
 
-from monge.encode.cache import Store
 from monge.encode.words import StaticEncoder
 from monge.errors import DataError
 from monge.scoring.columns import Column, Rows, Scratch
@@ -18,6 +17,7 @@ from monge.scoring.prepared import HYPOTHESES, Prepared
 from monge.scoring.remembered import Remembered
 from monge.spec.axes import Baseline, Idf
 from monge.spec.signature import ModelIdentity, sign
+from monge.store import Store
 from monge.text import stopwords
 from monge.types import CorpusStats, Result, Segment, Signature
 

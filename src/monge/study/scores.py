@@ -22,7 +22,7 @@ from monge.study.metrics import Asked
 from monge.types import Array, Segment, Signature
 
 if TYPE_CHECKING:
-    from monge.encode.cache import Store
+    from monge.store import Store
 
 Progress = Callable[[int], None]
 Corpora = Mapping[str, Iterable[str]]
