@@ -19,7 +19,7 @@ from monge.spec.axes import Idf
 from monge.spec.blend import BlendSpec
 from monge.spec.lexical import LexicalSpec
 from monge.spec.presets import Spec, resolve
-from monge.spec.signature import FILE, named_corpus, parse
+from monge.spec.signature import FILE, Parsed, named_corpus, parse
 from monge.types import CorpusStats, Explanation, Result, Segment
 
 if TYPE_CHECKING:
@@ -266,13 +266,6 @@ def score_segments(
     return [_with_interval(result, seed) for result in results] if interval else results
 
 
-def opened_cache(cache: Store | str | Path | None) -> Store | None:
-    """A store on disk, which the caller closes: None where none is asked for."""
-    from monge.store import Store
-
-    return Store(cache) if isinstance(cache, str | Path) else cache
-
-
 def _fitted_ranges(metric: Metric, segments: list[Segment]) -> CorpusStats:
     """The ranges of a blend's parts over pairs."""
     assert isinstance(metric.prepared, Blended)
@@ -340,8 +333,6 @@ def replay(
 
     `settings` may name again what a signature cannot carry: a stopword file, where a language model lies.
     """
-    from monge.text import stopwords
-
     said = parse(line)
     if isinstance(said.spec, LexicalSpec):
         if settings:
@@ -351,25 +342,35 @@ def replay(
     if other is not None:
         raise UsageError(f"a signature says every setting: {other!r} would compute something else; give -m and --set")
     spec = said.spec.changed(settings)
-    one = next(iter(spec.members.values())) if isinstance(spec, BlendSpec) else spec
-    wanted = model if model != "auto" else one.encoder.model
+    first = next(iter(spec.members.values())) if isinstance(spec, BlendSpec) else spec
+    wanted = model if model != "auto" else first.encoder.model
     spec = spec.changed([f"encoder.model={wanted}"])
     try:
         metric = bind(said.metric, spec, device=device, online=online)
     except InvalidSetting as error:
         raise StatisticsMismatch(f"the signature does not fit {wanted}: {error}") from None
-    bound = metric.prepared
-    first = next(iter(bound.members.values())) if isinstance(bound, Blended) else metric.of_vectors("replay")
-    encoder, spoken = first.reader.encoder, first.language_model
+    if isinstance(metric.prepared, Blended):
+        for name, member in metric.prepared.members.items():
+            _check_identity(member, said.members[name])
+    else:
+        _check_identity(metric.of_vectors("replay"), said)
+    return metric, dict(said.stats)
+
+
+def _check_identity(metric: Prepared, said: Parsed) -> None:
+    """Raise where a model or a stopword list is not the one that a signature was made with."""
+    from monge.text import stopwords
+
+    encoder, language_model = metric.reader.encoder, metric.language_model
     for what, now, was in (
-        ("weights", encoder.weights_digest[:8], said.weights),
-        ("tokenizer", encoder.tokenizer_digest[:8], said.tokenizer),
-        ("stopwords", stopwords.digest(one.units.stopwords), said.stopwords),
-        ("language model's weights", "" if spoken is None else spoken.digest, said.language_model),
+        ("weights are", encoder.weights_digest[:8], said.weights),
+        ("tokenizer is", encoder.tokenizer_digest[:8], said.tokenizer),
+        ("configuration is", encoder.config_digest[:8], said.config),
+        ("stopwords are", stopwords.digest(metric.spec.units.stopwords), said.stopwords),
+        ("language model is", "" if language_model is None else language_model.digest, said.language_model),
     ):
         if now != was:
-            raise StatisticsMismatch(f"the signature's {what} are {was or 'none'}, {encoder.name} has {now or 'none'}")
-    return metric, dict(said.stats)
+            raise StatisticsMismatch(f"the signature's {what} {was or 'none'}, {encoder.name} has {now or 'none'}")
 
 
 def save_stats(stats: CorpusStats, path: str | Path) -> None:

@@ -14,7 +14,7 @@ from monge.scoring.columns import Column, Rows, Scratch
 from monge.scoring.fit import fit, reference_texts, source_texts
 from monge.scoring.pipeline import WINDOW, SegmentScore, Windows, score_segments
 from monge.scoring.prepared import HYPOTHESES, Prepared
-from monge.scoring.remembered import Remembered
+from monge.scoring.remembered import Remembered, score_key_base
 from monge.spec.axes import Baseline, Idf
 from monge.spec.signature import ModelIdentity, sign
 from monge.store import Store
@@ -87,11 +87,11 @@ def _hypotheses(segments: Iterable[Segment], system: str) -> Texts:
     return _Again(lambda: (one.hypothesis for one in segments if one.system == system))
 
 
-def stats_digests(metric: Prepared, stats: CorpusStats) -> dict[str, str]:
-    """Digests of the statistics a metric uses, by kind; a side each, joined by '/'."""
+def stats_digests(metric: Prepared, stats: CorpusStats, size: int = 4) -> dict[str, str]:
+    """Digests of `size` bytes of the statistics a metric uses, by kind; a side each, joined by '/'."""
 
     def digest(*what: object) -> str:
-        return blake2b(repr(what).encode(), digest_size=4).hexdigest()
+        return blake2b(repr(what).encode(), digest_size=size).hexdigest()
 
     found = {}
     if metric.counted_sides:
@@ -115,11 +115,15 @@ def signature(metric: Prepared, stats: CorpusStats) -> Signature:
     return sign(
         metric.name,
         metric.spec,
-        ModelIdentity(encoder.name, encoder.weights_digest, encoder.tokenizer_digest),
+        ModelIdentity(encoder.name, encoder.weights_digest, encoder.tokenizer_digest, encoder.config_digest),
         stats=stats_digests(metric, stats),
         stopwords=stopwords.digest(metric.spec.units.stopwords),
         language_model="" if metric.language_model is None else metric.language_model.digest,
     )
+
+
+def _key_base(metric: Prepared, stats: CorpusStats) -> bytes:
+    return score_key_base(metric, str(signature(metric, stats)), stats_digests(metric, stats, size=32))
 
 
 def run(
@@ -155,11 +159,11 @@ def run(
 
     recall = None
     if store is not None:
-        signed = [
-            {system: str(signature(m, one[system])) for system in systems}
-            for m, one in zip(metrics, stats, strict=True)
+        bases = [
+            {system: _key_base(metric, one[system]) for system in systems}
+            for metric, one in zip(metrics, stats, strict=True)
         ]
-        recall = Remembered(metrics, signed, stats_of, windows, store)
+        recall = Remembered(metrics, bases, stats_of, windows, store)
     with closing(Scratch()) as scratch:
         scored = {(k, system): Column(scratch) for k in range(len(metrics)) for system in systems}
         for at, rows, scores in score_segments(metrics, segments, stats_of, windows, window=window, recall=recall):
