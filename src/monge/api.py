@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass, fields, replace
 from functools import reduce
 from operator import or_
@@ -26,13 +25,14 @@ from monge.spec.blend import BlendSpec
 from monge.spec.labels import labels
 from monge.spec.lexical import LexicalSpec
 from monge.spec.presets import Spec, resolve
-from monge.spec.signature import FILE, named_corpus, parse
+from monge.spec.signature import FILE, Parsed, named_corpus, parse
+from monge.store import opened
 from monge.types import CorpusStats, Explanation, Result, Segment
 
 if TYPE_CHECKING:
-    from monge.encode.cache import Store
     from monge.encode.protocol import Encoder
     from monge.scoring.transport import TransportMetric
+    from monge.store import Store
 
 DEFAULT_METRIC = "twmd"
 KEPT_ENCODERS = 2
@@ -257,19 +257,10 @@ def score_segments(
     if corpora.idf is not None and not any(one.idf_corpora for one in scorers):
         raise UsageError("an idf corpus was given, but no metric of this run weighs by idf")
     names = labels((one.name, one.asked) for one in metrics)
-    with opened_store(cache) as store:
+    with opened(cache) as store:
         run = Run(scorers, segments, corpora=Corpora(corpora.stats, files), store=store)
         results = run.results(expect=expect, watch=watch)
     return [replace(one, metric=names[k % len(names)]) for k, one in enumerate(results)]
-
-
-def opened_store(cache: Store | str | Path | None) -> AbstractContextManager[Store | None]:
-    """A store on disk, closed at the end; one that was opened by somebody else stays open; None where none is asked."""
-    if cache is None:
-        return nullcontext()
-    from monge.encode.cache import Store
-
-    return nullcontext(cache) if isinstance(cache, Store) else closing(Store(cache))
 
 
 def _fitted_ranges(scorer: Scorer, segments: list[Segment]) -> CorpusStats:
@@ -299,14 +290,17 @@ def _with_corpus(metric: Scorer, corpora: Corpora) -> tuple[Scorer, dict[str, It
 
 def with_intervals(results: Sequence[Result], *, seed: int = 12345) -> list[Result]:
     """The results with bootstrap intervals of their scores, over segments."""
-    from monge.stats.bootstrap import bootstrap_mean
+    from monge.stats.bootstrap import bootstrap, bootstrap_mean
 
     found = []
     for result in results:
-        if result.pooled is None:
+        pooled = result.pooled
+        if pooled is None:
             interval = bootstrap_mean(result.segments, seed=seed)
-            result = replace(result, interval=(interval.low, interval.high))
-        found.append(result)
+        else:
+            counts = pooled.statistics
+            interval = bootstrap(result.score, lambda drawn: pooled.of(drawn @ counts), n=result.n, seed=seed)
+        found.append(replace(result, interval=(interval.low, interval.high)))
     return found
 
 
@@ -326,8 +320,6 @@ def replay(
 
     `settings` may name again what a signature cannot carry: a stopword file, where a language model lies.
     """
-    from monge.text import stopwords
-
     said = parse(line)
     if isinstance(said.spec, LexicalSpec):
         if settings:
@@ -337,24 +329,30 @@ def replay(
     if other is not None:
         raise UsageError(f"a signature says every setting: {other!r} would compute something else; give -m and --set")
     spec = said.spec.changed(settings)
-    one = next(iter(spec.members.values())) if isinstance(spec, BlendSpec) else spec
-    wanted = model if model != "auto" else one.encoder.model
+    first = next(iter(spec.members.values())) if isinstance(spec, BlendSpec) else spec
+    wanted = model if model != "auto" else first.encoder.model
     spec = spec.changed([f"encoder.model={wanted}"])
     try:
         metric = bind(said.metric, spec, device=device, online=online)
     except InvalidSetting as error:
         raise StatisticsMismatch(f"the signature does not fit {wanted}: {error}") from None
-    first = cast("TransportMetric", next(iter(metric.scorer.members.values())))
-    encoder, spoken = first.reader.encoder, first.language_model
+    for name, member in metric.scorer.members.items():
+        _check_identity(cast("TransportMetric", member), said.members.get(name, said))
+    return metric, dict(said.stats)
+
+
+def _check_identity(metric: TransportMetric, said: Parsed) -> None:
+    """Raise where a model or a stopword list is not the one that a signature was made with."""
+    encoder, language_model = metric.reader.encoder, metric.language_model
     for what, now, was in (
-        ("weights", encoder.weights_digest[:8], said.weights),
-        ("tokenizer", encoder.tokenizer_digest[:8], said.tokenizer),
-        ("stopwords", stopwords.digest(one.units.stopwords), said.stopwords),
-        ("language model's weights", "" if spoken is None else spoken.digest, said.language_model),
+        ("weights are", encoder.weights_digest[:8], said.weights),
+        ("tokenizer is", encoder.tokenizer_digest[:8], said.tokenizer),
+        ("configuration is", encoder.config_digest[:8], said.config),
+        ("stopwords are", metric.stopword_digest, said.stopwords),
+        ("language model is", "" if language_model is None else language_model.digest, said.language_model),
     ):
         if now != was:
-            raise StatisticsMismatch(f"the signature's {what} are {was or 'none'}, {encoder.name} has {now or 'none'}")
-    return metric, dict(said.stats)
+            raise StatisticsMismatch(f"the signature's {what} {was or 'none'}, {encoder.name} has {now or 'none'}")
 
 
 def save_stats(stats: CorpusStats, path: str | Path) -> None:

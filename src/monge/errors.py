@@ -76,6 +76,10 @@ class StatisticsMismatch(ModelError):
     """A signature or a statistics file does not fit this run."""
 
 
+class NotKept(UserWarning):
+    """A warning: something a cache was given is not kept, or what it kept is lost; the sentence says what and why."""
+
+
 class MissingExtra(UsageError):
     """An optional dependency is not installed."""
 

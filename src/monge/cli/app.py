@@ -6,6 +6,7 @@ import contextlib
 import io
 import os
 import sys
+import warnings
 from collections.abc import Callable
 from importlib.metadata import version
 from typing import Annotated, Any
@@ -28,7 +29,7 @@ from monge.cli import (
     sweep,
     threads,
 )
-from monge.errors import MongeError
+from monge.errors import MongeError, NotKept
 
 app = typer.Typer(
     name="monge",
@@ -85,7 +86,10 @@ def run(arguments: list[str] | None = None) -> int:
     try:
         # not app(): its own handling of a closed pipe and of Ctrl-C hides both from us
         command = typer.main.get_command(app)
-        with command.make_context("monge", list(sys.argv[1:] if arguments is None else arguments)) as context:
+        given = list(sys.argv[1:] if arguments is None else arguments)
+        with warnings.catch_warnings(), command.make_context("monge", given) as context:
+            warnings.simplefilter("always", NotKept)
+            warnings.showwarning = _warned
             code = command.invoke(context)
         sys.stdout.flush()
         return code if isinstance(code, int) else 0
@@ -114,6 +118,14 @@ def _refused(error: Any) -> int:
         sys.stderr.write(error.format_message() + "\n")
         return 2
     return _fail(f"{error.format_message()} (see {where} --help)", 2)
+
+
+def _warned(message: Warning | str, category: type[Warning], filename: str, lineno: int, *_: Any, **__: Any) -> None:
+    """What is not kept is one line for the user; other warnings are for developers, as Python shows them."""
+    if issubclass(category, NotKept):
+        _fail(str(message), 0)
+    else:
+        sys.stderr.write(warnings.formatwarning(message, category, filename, lineno))
 
 
 def _fail(message: str, code: int) -> int:

@@ -17,9 +17,10 @@ Directory = Annotated[str, typer.Argument(envvar="MONGE_CACHE", help="The direct
 @app.command()
 def info(directory: Directory) -> None:
     """Print what the cache holds."""
-    from monge.encode.cache import Store
+    from monge.store import Store
 
-    held = Store(_there(directory)).info()
+    with Store(_there(directory)) as store:
+        held = store.info()
     sys.stdout.write(f"{held.path}\n")
     for kind, count in held.entries.items():
         sys.stdout.write(f"{kind:<8} {count:>9} entries {held.size[kind] / 2**20:>10.1f} MB\n")
@@ -30,9 +31,10 @@ def info(directory: Directory) -> None:
 @app.command()
 def clear(directory: Directory) -> None:
     """Empty the cache."""
-    from monge.encode.cache import Store
+    from monge.store import Store
 
-    Store(_there(directory)).clear()
+    with Store(_there(directory)) as store:
+        store.clear()
 
 
 def _there(directory: str) -> str:

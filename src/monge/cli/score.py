@@ -23,10 +23,10 @@ from monge.data.tables import Table, read_table
 from monge.errors import UsageError
 from monge.spec.labels import labels
 from monge.spec.presets import resolve
+from monge.store import Store, opened
 from monge.types import Result, Segment
 
 if TYPE_CHECKING:
-    from monge.encode.cache import Store
     from monge.scoring.scorer import Scores
 
 FORMATS = ("text", "json", "jsonl", "tsv", "latex", "html")
@@ -217,10 +217,8 @@ def _kept_scores(shown: Shown, keep: bundles.Keep) -> Iterator[Store | None]:
     The journal is a directory that is gone when the output is written. An interrupted run leaves it, and the same
     command goes on from it: scores are found by what they depend on, so those of other settings do no harm.
     """
-    from monge.encode.cache import Store
-
     if keep.folder is not None or shown.output is None:
-        with api.opened_store(keep.folder) as store:
+        with opened(keep.folder) as store:
             yield store
         return
     folder = Path(f"{shown.output}.partial")
@@ -233,6 +231,9 @@ def _kept_scores(shown: Shown, keep: bundles.Keep) -> Iterator[Store | None]:
     elif folder.exists() and not keep.quiet:
         sys.stderr.write(f"monge: going on with what an interrupted run left in {folder} (--fresh begins anew)\n")
     journal = Store(folder, vectors=False)
+    refused = journal.refusal()
+    if refused:
+        sys.stderr.write(f"monge: {folder}: {refused}, so scores are not kept on the way: begun again, all is scored\n")
     try:
         yield journal
     except KeyboardInterrupt:

@@ -10,11 +10,11 @@ from itertools import pairwise
 import torch
 from torch import Tensor
 
-from monge.encode.cache import VECTORS, Store, key_of
 from monge.encode.memory import Group, Ids, Memory
-from monge.encode.protocol import Encoder, Request
+from monge.encode.protocol import Encoder, Request, fingerprint
 from monge.errors import DataError
 from monge.kernels.pooling import power_means, routing, unit
+from monge.store import VECTORS, Store, key_of
 from monge.types import Tokens
 
 BATCH_PIECES = 2048
@@ -87,9 +87,7 @@ class Vectors:
                 yield fresh
 
     def _key(self, ids: Ids, request: Request) -> bytes:
-        encoder = self.encoder
-        identity = encoder.weights_digest, encoder.tokenizer_digest, encoder.precision, self.longest
-        return key_of(VECTORS, *identity, request, array("q", ids).tobytes())
+        return key_of(VECTORS, fingerprint(self.encoder), self.longest, request, array("q", ids).tobytes())
 
     def _encode(self, texts: list[Ids]) -> Iterator[Group]:
         for ids in texts:

@@ -3,28 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import torch
 from torch import Tensor
 
+from monge.encode.loading import chosen_device, load_causal
 from monge.encode.models import ModelFiles, find
-from monge.encode.transformer import _quiet, chosen_device
-from monge.errors import ModelError
 
 BATCH_PIECES = 2048
-_ENDINGS = ("LMHeadModel", "ForCausalLM")
 _loaded: dict[tuple[str, ...], CausalModel] = {}
 
 
 class CausalModel:
-    """A loaded language model and its tokenizer, told from others by the digests of both."""
+    """A loaded language model and its tokenizer; `fingerprint` is the full digests of its files."""
 
     def __init__(self, files: ModelFiles, *, device: str = "cpu") -> None:
-        self.name, self.digest = files.name, files.weights_digest[:8] + files.tokenizer_digest[:8]
+        self.name, self.fingerprint = files.name, "/".join(_digests(files))
+        self.digest = "".join(one[:8] for one in _digests(files))
         self._device = torch.device(device)
-        self._model, self._tokenizer = _load(files)
-        self._model = self._model.to(self._device)
+        model, tokenizer = load_causal(files)
+        self._model, self._tokenizer = model.to(self._device), tokenizer.backend_tokenizer
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
         self._tokenizer.encode_special_tokens = True  # a literal <|endoftext|> in a text is text
@@ -62,40 +60,12 @@ class CausalModel:
 def open_causal(model: str, *, device: str = "auto", online: bool = False) -> CausalModel:
     """Load a directory or a hub name; the model that was asked for last stays loaded."""
     files, where = find(model, online=online), chosen_device(device)
-    key = files.name, files.weights_digest, files.tokenizer_digest, where
+    key = files.name, *_digests(files), where
     if key not in _loaded:
         _loaded.clear()
         _loaded[key] = CausalModel(files, device=where)
     return _loaded[key]
 
 
-def _load(files: ModelFiles) -> tuple[Any, Any]:
-    """The model and the rust part of its tokenizer; raises where it is no causal language model with its head."""
-    from safetensors import SafetensorError
-    from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
-
-    options: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
-    try:
-        with _quiet():
-            config = AutoConfig.from_pretrained(files.directory, **options)
-            kinds = config.architectures or ["none named"]
-            if not any(kind.endswith(_ENDINGS) for kind in kinds):
-                raise ModelError(
-                    f"{files.directory}: no causal language model (its architecture is {', '.join(kinds)}; "
-                    f"wanted one that ends in {' or '.join(_ENDINGS)})"
-                )
-            model, loaded = AutoModelForCausalLM.from_pretrained(
-                files.directory, use_safetensors=True, dtype=torch.float32, output_loading_info=True, **options
-            )
-            tokenizer = AutoTokenizer.from_pretrained(files.directory, use_fast=True, **options)
-    except (OSError, ValueError, RuntimeError, KeyError, TypeError, SafetensorError) as error:
-        reason = next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
-        raise ModelError(f"{files.directory}: cannot be loaded as a language model: {reason}") from None
-    if loaded["missing_keys"]:
-        missing = sorted(loaded["missing_keys"])
-        raise ModelError(f"{files.directory}: the weights lack {missing[0]} (and {len(missing) - 1} more)")
-    if not getattr(tokenizer, "is_fast", False):
-        raise ModelError(f"{files.directory}: its tokenizer has no fast form (tokenizer.json)")
-    if len(tokenizer) > model.get_input_embeddings().num_embeddings:
-        raise ModelError(f"{files.directory}: the tokenizer has more pieces than the model: they do not match")
-    return model.eval(), tokenizer.backend_tokenizer
+def _digests(files: ModelFiles) -> tuple[str, str, str]:
+    return files.weights_digest, files.tokenizer_digest, files.config_digest

@@ -10,7 +10,6 @@ the states, which reproduces the original (`tests/parity/test_elmo.py`).
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,6 +18,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from monge.encode import digests
 from monge.encode.elmo_files import ElmoOptions, ElmoWeights, locate
 from monge.errors import InvalidSetting
 
@@ -134,7 +134,7 @@ class Elmo(nn.Module):
         super().__init__()
         self.options = options
         self.dimension, self.layers = 2 * options.projection, options.n_layers + 1
-        self.digest = ""
+        self.digest = self.options_digest = ""
         self.characters = CharacterEncoder(options, weights)
         self.forwards = nn.ModuleList(ClippedLstm(options, weights, 0, k) for k in range(options.n_layers))
         self.backwards = nn.ModuleList(ClippedLstm(options, weights, 1, k) for k in range(options.n_layers))
@@ -146,8 +146,7 @@ class Elmo(nn.Module):
         options = ElmoOptions.read(options_file)
         with ElmoWeights(weights_file) as stored:
             model = cls(options, stored)
-        with weights_file.open("rb") as stream:
-            model.digest = hashlib.file_digest(stream, "sha256").hexdigest()
+        model.digest, model.options_digest = digests.of_file(weights_file), digests.of_json(options_file)
         return model.eval()
 
     def hidden(self, sentences: Sequence[Sequence[str]], *, batch_size: int = 32) -> list[Tensor]:

@@ -1,22 +1,20 @@
-"""Which directory a model name means, and the hashes that identify it."""
+"""Which directory a model name means, and the digests that identify it."""
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from difflib import get_close_matches
-from hashlib import sha256
 from pathlib import Path
 
+from monge.encode import digests
 from monge.errors import ModelError
 
 EMBEDDED = "all-MiniLM-L6-v2"
 EMBEDDED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
-_TOKENIZER_FILES = (
+_VOCABULARIES = (
     "tokenizer.json",
     "vocab.txt",
     "vocab.json",
-    "merges.txt",
     "spiece.model",
     "sentencepiece.bpe.model",
     "tokenizer.model",
@@ -26,12 +24,13 @@ _PICKLES = ("pytorch_model.bin", "*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl")
 
 @dataclass(frozen=True)
 class ModelFiles:
-    """A model on disk: its name for people, its directory, and sha256 of weights and tokenizer."""
+    """A model on disk: its name for people, its directory, and sha256 of weights, tokenizer and configuration."""
 
     name: str
     directory: Path
     weights_digest: str
     tokenizer_digest: str
+    config_digest: str
 
 
 def embedded_directory() -> Path | None:
@@ -87,13 +86,12 @@ def _from_hub(name: str, *, online: bool) -> Path:
 
 
 def _identified(name: str, directory: Path) -> ModelFiles:
-    config = directory / "config.json"
+    config = directory / digests.CONFIG
     if not config.is_file():
-        raise ModelError(f"{directory}: not a model directory, it has no config.json")
-    try:
-        settings = json.loads(config.read_text("utf-8"))
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise ModelError(f"{config}: not readable as JSON ({error})") from None
+        raise ModelError(f"{directory}: not a model directory, it has no {digests.CONFIG}")
+    settings = digests.read_json(config)
+    if not isinstance(settings, dict):
+        raise ModelError(f"{config}: a configuration is an object of settings, got {type(settings).__name__}")
     if "auto_map" in settings:
         raise ModelError(f"{directory}: the model asks to run its own code (auto_map), which monge never does")
     weights = sorted(directory.glob("*.safetensors"))
@@ -101,22 +99,12 @@ def _identified(name: str, directory: Path) -> ModelFiles:
         pickles = sorted({path.name for pattern in _PICKLES for path in directory.glob(pattern)})
         found = f"only pickled weights ({', '.join(pickles)}), which can run code" if pickles else "no weights"
         raise ModelError(f"{directory}: {found}; monge reads *.safetensors only")
-    tokenizer = [directory / name for name in _TOKENIZER_FILES if (directory / name).is_file()]
-    if not tokenizer:
-        raise ModelError(f"{directory}: no tokenizer (looked for {', '.join(_TOKENIZER_FILES)})")
-    return ModelFiles(name, directory, _digest(weights), _digest(tokenizer))
-
-
-def _digest(paths: list[Path]) -> str:
-    """sha256 of the one file, or of the sha256s of several, in name order."""
-    digests = []
-    for path in paths:
-        try:
-            with path.open("rb") as file:
-                hasher = sha256()
-                while block := file.read(1 << 22):
-                    hasher.update(block)
-        except OSError as error:
-            raise ModelError(f"{path}: cannot be read ({error.strerror})") from None
-        digests.append(hasher.hexdigest())
-    return digests[0] if len(digests) == 1 else sha256("".join(digests).encode()).hexdigest()
+    if not any((directory / one).is_file() for one in _VOCABULARIES):
+        raise ModelError(f"{directory}: no tokenizer (looked for {', '.join(_VOCABULARIES)})")
+    return ModelFiles(
+        name,
+        directory,
+        weights_digest=digests.of_weights(weights),
+        tokenizer_digest=digests.of_tokenizer(directory),
+        config_digest=digests.of_json(config),
+    )

@@ -51,15 +51,24 @@ _FAMILIES = dict.fromkeys(("BertModel", "ElectraModel", "RobertaModel", "XLMRobe
 _FAMILIES |= {"MPNetModel": _MPNET, "DistilBertModel": _DISTILBERT}
 """Where a model keeps its blocks, and a block the modules of :class:`_Parts`."""
 
-_OFFSET_POSITIONS = {"RobertaModel", "XLMRobertaModel", "CamembertModel", "MPNetModel"}
+OFFSET_POSITIONS = frozenset({"roberta", "xlm-roberta", "camembert", "mpnet", "longformer", "bigbird_roberta"})
+"""Model types whose positions are counted from the pad id on."""
+
 _ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {"gelu": F.gelu, "relu": F.relu}
+
+
+def _packable(dtype: torch.dtype) -> bool:
+    """Whether this torch has the op, and this CPU a kernel for the type."""
+    if not torch._C._has_mkldnn or not hasattr(torch.ops.mkldnn, "_linear_pointwise"):
+        return False
+    return dtype == torch.float32 or bool(torch.ops.mkldnn._is_mkldnn_bf16_supported())
 
 
 class PrepackedLinear:
     """A linear map in fp32 or bf16 whose weight lies in oneDNN's own block layout.
 
     Measured on Zen 4 with 2 threads: 1.2-1.4 times ``F.linear`` in fp32, 1.1-1.3 times in bf16. The op is the one
-    torch.compile emits; it is absent from some builds, where ``F.linear`` stands in.
+    torch.compile emits; where a build or a CPU lacks it, ``F.linear`` stands in.
     """
 
     def __init__(self, weight: Tensor, bias: Tensor, dtype: torch.dtype) -> None:
@@ -67,7 +76,7 @@ class PrepackedLinear:
         self._bias = bias.to(dtype)
         self._weight = weight.to(dtype)
         self._ops: Any = None
-        if torch._C._has_mkldnn and hasattr(torch.ops.mkldnn, "_linear_pointwise"):
+        if _packable(dtype):
             self._ops = torch.ops.mkldnn._linear_pointwise
             self._weight = torch.ops.mkldnn._reorder_linear_weight(self._weight.contiguous(), None)
 
@@ -200,7 +209,7 @@ class PackedEncoder:
             raise ModelError(f"{type(model).__name__} cannot be packed (packed: {', '.join(sorted(_FAMILIES))})")
         if precision not in _WIDTH:
             raise InvalidSetting(f"precision {precision!r}: one of {', '.join(_WIDTH)}")
-        offset = type(model).__name__ in _OFFSET_POSITIONS
+        offset = model.config.model_type in OFFSET_POSITIONS
         self._embeddings, self._pad = model.embeddings, int(model.embeddings.padding_idx) if offset else None
         self._width = _WIDTH[precision]
         self._dtype = torch.float32 if precision == "fp32" else torch.bfloat16

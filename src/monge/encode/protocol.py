@@ -23,11 +23,12 @@ class Request:
 
 
 class Encoder(Protocol):
-    """Texts -> pieces -> hidden layers. Identity is by digests: of the weights and of the tokenizer."""
+    """Texts -> pieces -> hidden layers. Identity is by digests: of weights, tokenizer and configuration."""
 
     name: str
     weights_digest: str
     tokenizer_digest: str
+    config_digest: str
     precision: str
     depth: int
     longest: int  # pieces of one text, specials included
@@ -40,3 +41,13 @@ class Encoder(Protocol):
     def hidden(self, ids: Sequence[Sequence[int]], layers: Sequence[int]) -> list[Tensor]:
         """For each layer asked for, [total pieces, d] float32: texts one after another in the given order."""
         ...
+
+
+ENCODER_EPOCH = 1
+"""Of the code that makes vectors: raise it with every change that moves one, so that no older one is remembered."""
+
+
+def fingerprint(encoder: Encoder) -> str:
+    """Everything the vectors of a text depend on besides its ids: full digests, precision, epoch of the code."""
+    digests = encoder.weights_digest, encoder.tokenizer_digest, encoder.config_digest
+    return "/".join((*digests, encoder.precision, str(ENCODER_EPOCH)))

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from monge.encode.loading import chosen_device, load_encoder
 from monge.encode.models import ModelFiles, find
-from monge.encode.packed import PackedEncoder
+from monge.encode.packed import OFFSET_POSITIONS, PackedEncoder
 from monge.encode.pieces import continues, family, hide_specials, is_blank
 from monge.errors import InvalidSetting, ModelError
 from monge.types import Tokens
 
 _UNBOUNDED = 1 << 20  # tokenizers without a limit declare something like 1e30
-_OFFSET_POSITIONS = ("roberta", "xlm-roberta", "camembert", "mpnet", "longformer", "bigbird_roberta")
 
 
 class TransformerEncoder:
@@ -26,8 +24,9 @@ class TransformerEncoder:
     def __init__(self, files: ModelFiles, *, precision: str = "fp32", device: str = "cpu") -> None:
         self.name, self.precision = files.name, precision
         self.weights_digest, self.tokenizer_digest = files.weights_digest, files.tokenizer_digest
+        self.config_digest = files.config_digest
         self._device = torch.device(device)
-        model, tokenizer = _load(files)
+        model, tokenizer = load_encoder(files)
         self.depth = int(_config(model, "num_hidden_layers", "n_layers", "num_layers"))
         self.longest = _longest(model, tokenizer)
         self._pad = tokenizer.pad_token_id if tokenizer.pad_token_id is not None else 0
@@ -38,8 +37,7 @@ class TransformerEncoder:
         hide_specials(self._backend, tokenizer.all_special_tokens)
         self._family = family(self._backend)
         self._model, self._packed = _prepared(model, precision, self._device)
-        lead, tail = self._frame()
-        self.frame = (lead, tail)
+        self.frame = self._frame()
 
     def tokenise(self, texts: Sequence[str], *, prefix: str = "") -> list[Tokens]:
         """Pieces of each text, never cut; the pieces of `prefix` count as special.
@@ -71,8 +69,8 @@ class TransformerEncoder:
 
     def _frame(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """The special ids that stand before and after every text."""
-        marks = self._backend.encode("a").special_tokens_mask
-        ids = self._backend.encode("a").ids
+        encoding = self._backend.encode("a")
+        marks, ids = encoding.special_tokens_mask, encoding.ids
         first = marks.index(0) if 0 in marks else len(ids)
         last = len(marks) - marks[::-1].index(0) if 0 in marks else len(ids)
         return tuple(ids[:first]), tuple(ids[last:])
@@ -111,64 +109,6 @@ def open_encoder(
     return TransformerEncoder(find(model, online=online), precision=precision, device=chosen_device(device))
 
 
-def chosen_device(device: str) -> str:
-    """`auto` is cuda where there is one, then mps, then cpu; a device that is not there is an error."""
-    there = {"cpu": True, "cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
-    if device == "auto":
-        return next(name for name in ("cuda", "mps", "cpu") if there[name])
-    if device.partition(":")[0] not in there:
-        raise InvalidSetting(f"device takes auto, cpu, cuda or mps, got {device!r}")
-    if not there[device.partition(":")[0]]:
-        raise InvalidSetting(f"device {device} is not available on this machine")
-    return device
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Loading prints progress bars and reports of unused heads: not for users of a score."""
-    from transformers.utils import logging
-
-    level, bar = logging.get_verbosity(), logging.is_progress_bar_enabled()
-    logging.set_verbosity_error()
-    logging.disable_progress_bar()
-    try:
-        yield
-    finally:
-        logging.set_verbosity(level)
-        if bar:
-            logging.enable_progress_bar()
-
-
-def _load(files: ModelFiles) -> tuple[Any, Any]:
-    from safetensors import SafetensorError
-    from transformers import AutoConfig, AutoModel, AutoTokenizer
-
-    options: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
-    try:
-        with _quiet():
-            config = AutoConfig.from_pretrained(files.directory, **options)
-            kind = AutoModel._model_mapping.get(type(config), None)
-            if kind is not None and "add_pooling_layer" in inspect.signature(kind.__init__).parameters:
-                options_model = {**options, "add_pooling_layer": False}
-            else:
-                options_model = options
-            model = AutoModel.from_pretrained(
-                files.directory, config=config, use_safetensors=True, dtype=torch.float32, **options_model
-            )
-            tokenizer = AutoTokenizer.from_pretrained(files.directory, use_fast=True, **options)
-    except (OSError, ValueError, RuntimeError, KeyError, TypeError, SafetensorError) as error:
-        reason = next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
-        raise ModelError(f"{files.directory}: cannot be loaded as a transformers model: {reason}") from None
-    if not getattr(tokenizer, "is_fast", False):
-        raise ModelError(f"{files.directory}: its tokenizer has no fast form (tokenizer.json), so offsets are unknown")
-    rows = model.get_input_embeddings().num_embeddings
-    if len(tokenizer) > rows:
-        raise ModelError(
-            f"{files.directory}: the tokenizer has {len(tokenizer)} pieces, the model {rows}: they do not match"
-        )
-    return (model.get_encoder() if model.config.is_encoder_decoder else model).eval(), tokenizer
-
-
 def _prepared(model: Any, precision: str, device: torch.device) -> tuple[Any, PackedEncoder | None]:
     """The model as it runs: packed on the CPU where its family is known, otherwise as loaded."""
     if device.type == "cpu" and PackedEncoder.supports(model):
@@ -194,6 +134,6 @@ def _longest(model: Any, tokenizer: Any) -> int:
     table = getattr(model.config, "max_position_embeddings", None)
     if not table or table < 0:
         return declared
-    if model.config.model_type in _OFFSET_POSITIONS:
+    if model.config.model_type in OFFSET_POSITIONS:
         table -= (model.config.pad_token_id or 0) + 1
     return min(declared, int(table))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from hashlib import blake2b, sha256
+from hashlib import blake2b
 from pathlib import Path
 
 import torch
 from torch import Tensor
 
+from monge.encode import digests
 from monge.encode.elmo import Elmo
 from monge.encode.static import StaticVectors, Unknown, word_spans
 from monge.errors import InvalidSetting, ModelError
@@ -26,7 +27,8 @@ class StaticEncoder:
         self.words = StaticVectors.open(path, unknown=unknown)
         self.name, self.precision, self.depth, self.longest = self.words.path.name, "fp32", 0, _UNBOUNDED
         self.weights_digest = self.words.digest
-        self.tokenizer_digest = _digest(_RULE, unknown, self.words.digest)
+        self.tokenizer_digest = digests.of_facts(_RULE, unknown, self.words.digest)
+        self.config_digest = digests.of_facts("static", _RULE, unknown)
         self.frame: Frame = ((), ())
 
     def tokenise(self, texts: Sequence[str], *, prefix: str = "") -> list[Tokens]:
@@ -51,7 +53,8 @@ class ElmoEncoder:
         self.model = Elmo.open(directory)
         self.name, self.precision, self.longest = directory.resolve().name, "fp32", _UNBOUNDED
         self.depth = self.model.layers - 1
-        self.weights_digest, self.tokenizer_digest = self.model.digest, _digest(_RULE)
+        self.weights_digest, self.tokenizer_digest = self.model.digest, digests.of_facts(_RULE)
+        self.config_digest = self.model.options_digest
         self.frame: Frame = ((), ())
         self._words: dict[int, str] = {}
 
@@ -103,7 +106,3 @@ def open_words(path: Path, *, precision: str, unknown: str) -> StaticEncoder | E
 def _no_prefix(name: str, prefix: str) -> None:
     if prefix:
         raise InvalidSetting(f"encoder.prefix={prefix!r}: {name} reads words alone, a prefix would change nothing")
-
-
-def _digest(*facts: str) -> str:
-    return sha256("/".join(facts).encode()).hexdigest()

@@ -13,9 +13,9 @@ from monge.scoring.windows import distinct
 from monge.types import Segment, Tokens
 
 if TYPE_CHECKING:
-    from monge.encode.cache import Store
     from monge.scoring.transport import Reader, TransportMetric
     from monge.scoring.windows import Pieces
+    from monge.store import Store
 
 Read = Mapping[str, tuple[Tokens, Mapping[Request, Tensor]]]
 

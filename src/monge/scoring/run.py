@@ -17,10 +17,10 @@ from monge.spec.signature import parse
 from monge.types import CorpusStats, Result, Segment, Signature
 
 if TYPE_CHECKING:
-    from monge.encode.cache import Store
     from monge.scoring.blend import BlendMetric
     from monge.scoring.encoding import Encoding
     from monge.scoring.transport import TransportMetric
+    from monge.store import Store
 
 Expected = Sequence[Mapping[str, str]]
 """For each metric what a replay must find again: digests of statistics by kind, or the fields of a library."""

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from monge.encode.cache import Store, key_of
 from monge.scoring.scorer import Scores, StatsBySystem, WindowScorer
 from monge.scoring.windows import Window
+from monge.store import Store, key_of
 from monge.types import Segment
 
 if TYPE_CHECKING:

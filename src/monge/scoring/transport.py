@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
-from hashlib import blake2b
+from hashlib import blake2b, sha256
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 import numpy as np
 
-from monge.encode.protocol import Encoder, Request
+from monge.encode.protocol import Encoder, Request, fingerprint
 from monge.errors import DataError, StatisticsMismatch
 from monge.scoring.clouds import HYPOTHESES, REFERENCES
 from monge.scoring.measure import measure
@@ -109,7 +109,7 @@ class TransportMetric:
         """What identifies the vectors of a text: weights, precision, layers and units."""
         encoder, spec = self.reader.encoder, self.spec
         layers = f"{show_choice(spec.layers)}{'/unit' if spec.normalise.layers else ''}"
-        return f"{encoder.weights_digest[:8]}/{encoder.precision}/{layers}/{self.units}/{spec.weights.name}"
+        return f"{_short(encoder)}/{encoder.precision}/{layers}/{self.units}/{spec.weights.name}"
 
     @property
     def key(self) -> str:
@@ -118,14 +118,14 @@ class TransportMetric:
         written = {**self.spec.written(), "units": self.units}
         axes = "|".join(f"{axis}:{text}" for axis, text in written.items() if axis not in left_out)
         encoder = self.reader.encoder
-        return f"{self.reader.key}|{encoder.weights_digest[:8]}/{encoder.precision}|{axes}"
+        return f"{self.reader.key}|{_short(encoder)}/{encoder.precision}|{axes}"
 
     def fingerprint(self, stats: CorpusStats) -> str:
         """Everything that a score depends on besides its texts, in full."""
-        encoder = self.reader.encoder
-        written = {**self.spec.written(), "units": self.units, "encoder": self.reader.key}
-        lm = "" if self.language_model is None else self.language_model.digest
-        identity = encoder.weights_digest, encoder.tokenizer_digest, encoder.precision, lm
+        reader, words = self.reader, "\n".join(sorted(self.stopwords))
+        written = {**self.spec.written(), "encoder": (reader.prefix, reader.longest, reader.overlong)}
+        model = "" if self.language_model is None else self.language_model.fingerprint
+        identity = fingerprint(reader.encoder), model, sha256(words.encode()).hexdigest()
         return repr((identity, sorted(written.items()), sorted(self._hashes(stats, 32).items())))
 
     @cached_property
@@ -264,7 +264,7 @@ class TransportMetric:
         return sign(
             self.name,
             self.spec,
-            ModelIdentity(encoder.name, encoder.weights_digest, encoder.tokenizer_digest),
+            ModelIdentity(encoder.name, encoder.weights_digest, encoder.tokenizer_digest, encoder.config_digest),
             stats=self.digests(stats),
             stopwords=self.stopword_digest,
             language_model="" if self.language_model is None else self.language_model.digest,
@@ -313,6 +313,10 @@ class TransportMetric:
         from monge.scoring.explain import explained
 
         return explained(self, segment, stats)
+
+
+def _short(encoder: Encoder) -> str:
+    return f"{encoder.weights_digest[:8]}/{encoder.config_digest[:8]}"
 
 
 def _check_idf(name: str, kind: str, counts: DocumentCounts, side: str) -> None:

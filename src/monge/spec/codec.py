@@ -17,7 +17,7 @@ from monge.errors import InvalidSetting, UnknownName
 from monge.spec.axes import AXES, Choice, Layers
 from monge.spec.fields import Kind, number
 
-_NEXT_FIELD = re.compile(r",(?=[a-z_]+(?:\.[a-z_]+)?=)")
+_NEXT_FIELD = re.compile(r",(?=[a-z_]+(?:\.[a-z_]+)*=)")
 _CALL = re.compile(r"(?P<name>[^()]+)\((?P<value>[^()]*)\)")
 _LAYERS = re.compile(
     r"(?:last(?P<span>\d+)|(?P<all>all)):(?P<pool>mean|routing|barycentre(?:\(zero\))?|pmeans\((?P<p>[^()]+)\))"

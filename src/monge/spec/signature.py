@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote, unquote
 
 from monge.errors import MongeError, StatisticsMismatch
 from monge.spec.axes import AXES, Encoder, Idf, LanguageModel
@@ -18,7 +18,7 @@ from monge.spec.metric import OPTIONAL, MetricSpec
 from monge.spec.presets import Spec, row
 from monge.types import Signature
 
-_SHARED_KEYS = ("model", "tokenizer", "precision", "length", "overlong", "prefix", "unknown")
+_MODEL_KEYS = ("model", "tokenizer", "config")
 _ENCODER_KEYS = {
     "precision": "precision",
     "length": "max_length",
@@ -26,17 +26,19 @@ _ENCODER_KEYS = {
     "prefix": "prefix",
     "unknown": "unknown",
 }
+_SHARED_KEYS = (*_MODEL_KEYS, *_ENCODER_KEYS)
 _WRITTEN = tuple(axis for axis in AXES if axis not in ("encoder", *OPTIONAL))
 FILE = "file"
 
 
 @dataclass(frozen=True)
 class ModelIdentity:
-    """A model's name and the hashes that tell it from others of the same name."""
+    """A model's name and the digests that tell it from others of the same name."""
 
     name: str
     weights: str
     tokenizer: str
+    config: str
 
 
 def sign(
@@ -49,8 +51,9 @@ def sign(
     language_model: str = "",
 ) -> Signature:
     """The signature of a concrete spec; `stats` are digests by kind, the last two hashes of what the spec names."""
-    encoder = dict(part.split("=", 1) for part in show_choice(spec.encoder).split(","))
-    fields = [("metric", name), ("model", f"{model.name}#{model.weights[:8]}"), ("tokenizer", model.tokenizer[:8])]
+    encoder = dict(part.split("=", 1) for part in show_choice(replace(spec.encoder, model="auto")).split(","))
+    fields = [("metric", name), ("model", f"{quoted(model.name)}#{model.weights[:8]}")]
+    fields += [("tokenizer", model.tokenizer[:8]), ("config", model.config[:8])]
     fields += [(key, encoder[field]) for key, field in _ENCODER_KEYS.items()]
     digests = {"units": stopwords, "fluency": language_model}
     chosen = [axis for axis in OPTIONAL if spec.choice(axis).name != "none"]
@@ -88,7 +91,21 @@ def _signed(spec: MetricSpec, axis: str, digest: str) -> str:
 
 def _marked(file: str, digest: str) -> str:
     """The name of a file or directory without its path, and the hash of what is in it."""
-    return f"{re.sub('[#|,=()]', '_', Path(file).name)}#{digest}"
+    return f"{quoted(Path(file).name)}#{digest}"
+
+
+def quoted(name: str) -> str:
+    """A name as it stands in a signature: what the grammar uses, and what is no visible character, as %XX."""
+
+    def written(character: str) -> str:
+        plain = character.isprintable() and character not in "%|,#=()"
+        return character if plain else quote(character, safe="", errors="surrogateescape")
+
+    return "".join(map(written, name))
+
+
+def _unquoted(name: str) -> str:
+    return unquote(name, errors="surrogateescape")
 
 
 def named_corpus(corpus: str) -> bool:
@@ -98,19 +115,22 @@ def named_corpus(corpus: str) -> bool:
 
 @dataclass(frozen=True)
 class Parsed:
-    """What a signature says: the metric, its spec, and the hashes a replay must meet.
+    """What a signature says: the metric, its spec, and the digests a replay must meet.
 
     For a lexical metric `stats` are the fields of the library that computed it, and there is no model.
+    Of a blend, `members` has what the signature says of each member: its stopwords are its own.
     """
 
     metric: str
     spec: Spec
-    weights: str
-    tokenizer: str
-    stopwords: str
     stats: Mapping[str, str]
     monge: str
+    weights: str = ""
+    tokenizer: str = ""
+    config: str = ""
+    stopwords: str = ""
     language_model: str = ""
+    members: Mapping[str, Parsed] = field(default_factory=dict)
 
 
 def parse(line: str) -> Parsed:
@@ -120,16 +140,13 @@ def parse(line: str) -> Parsed:
         return _parsed_lexical(signature)
     if signature.get("metric") in BLENDS:
         return _parsed_blend(signature)
-    expected = [
-        "metric",
-        "model",
-        "tokenizer",
-        *_ENCODER_KEYS,
-        *_WRITTEN,
-        "stats",
-        "monge",
-    ]
+    expected = ["metric", *_SHARED_KEYS, *_WRITTEN, "stats", "monge"]
     keys = [key for key, _ in signature.fields]
+    if "config" not in keys and "tokenizer" in keys:
+        raise StatisticsMismatch(
+            "the signature lacks 'config', the digest of the model's configuration: it is of a version of monge that "
+            "did not sign it, though it moves scores; score again by name (-m) for a signature that replays"
+        )
     for key in expected:
         if key not in keys:
             raise StatisticsMismatch(f"the signature lacks {key!r}")
@@ -145,22 +162,32 @@ def parse(line: str) -> Parsed:
 
 
 def _parsed(signature: Signature) -> Parsed:
-    model, _, weights = signature["model"].rpartition("#")
+    name, _, weights = signature["model"].rpartition("#")
     text = ",".join(f"{field}={signature[key]}" for key, field in _ENCODER_KEYS.items() if key != "prefix")
     encoder = read_choice("encoder", f"{text},prefix={signature['prefix']}")
     assert isinstance(encoder, Encoder)
+    encoder = replace(encoder, model=_unquoted(name))
     said = [axis for axis in (*_WRITTEN, *OPTIONAL) if signature.get(axis)]
     chosen: dict[str, Any] = {axis: read_choice(axis, signature[axis]) for axis in said}
-    spec: MetricSpec = replace(row(signature["metric"]).spec, encoder=replace(encoder, model=model), **chosen)
+    spec: MetricSpec = replace(row(signature["metric"]).spec, encoder=encoder, **chosen)
     name, mark, words = spec.units.stopwords.partition("#")
     if mark:
-        spec = replace(spec, units=replace(spec.units, stopwords=name))
+        spec = replace(spec, units=replace(spec.units, stopwords=_unquoted(name)))
     spoken = ""
     if isinstance(spec.fluency, LanguageModel):
-        model, _, spoken = spec.fluency.model.rpartition("#")
-        spec = replace(spec, fluency=replace(spec.fluency, model=model))
-    stats, version_said = _stats(signature), signature["monge"]
-    return Parsed(signature["metric"], spec, weights, signature["tokenizer"], words, stats, version_said, spoken)
+        name, _, spoken = spec.fluency.model.rpartition("#")
+        spec = replace(spec, fluency=replace(spec.fluency, model=_unquoted(name)))
+    return Parsed(
+        signature["metric"],
+        spec,
+        _stats(signature),
+        signature["monge"],
+        weights=weights,
+        tokenizer=signature["tokenizer"],
+        config=signature["config"],
+        stopwords=words,
+        language_model=spoken,
+    )
 
 
 def _stats(signature: Signature) -> dict[str, str]:
@@ -182,19 +209,19 @@ def _parsed_lexical(signature: Signature) -> Parsed:
         spec = LexicalSpec(signature["metric"]).changed(split_changes(signature["options"]))
     except MongeError as error:
         raise StatisticsMismatch(f"the signature cannot be read: {error}") from None
-    return Parsed(spec.name, spec, "", "", "", library_fields(signature), signature["monge"])
+    return Parsed(spec.name, spec, library_fields(signature), signature["monge"])
 
 
 def _parsed_blend(signature: Signature) -> Parsed:
-    """Each part read as a signature of its own, under any metric's name."""
-    parts: dict[str, MetricSpec] = {}
-    for part in BLENDS[signature["metric"]].spec.members:
-        own = [(key.removeprefix(f"{part}."), value) for key, value in signature.fields if key.startswith(f"{part}.")]
-        shared = [(key, value) for key, value in signature.fields if "." not in key and key != "metric"]
-        said = parse(str(Signature((("metric", "wmd"), *shared, *own))))
-        assert isinstance(said.spec, MetricSpec)
-        parts[part] = said.spec
-    return replace(said, metric=signature["metric"], spec=BlendSpec(parts))
+    """Each member read as a signature of its own, under any metric's name."""
+    members: dict[str, Parsed] = {}
+    shared = [(key, value) for key, value in signature.fields if "." not in key and key != "metric"]
+    for name in BLENDS[signature["metric"]].spec.members:
+        own = [(key.removeprefix(f"{name}."), value) for key, value in signature.fields if key.startswith(f"{name}.")]
+        members[name] = parse(str(Signature((("metric", "wmd"), *shared, *own))))
+    specs = {name: said.spec for name, said in members.items() if isinstance(said.spec, MetricSpec)}
+    first = next(iter(members.values()))
+    return Parsed(signature["metric"], BlendSpec(specs), first.stats, first.monge, members=members)
 
 
 def library_fields(signature: Signature) -> dict[str, str]:

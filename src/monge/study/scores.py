@@ -12,17 +12,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from monge import api
 from monge.data import Judged, describe
+from monge.store import Store
 from monge.study.metrics import Asked
 from monge.types import Array, Segment, Signature
-
-if TYPE_CHECKING:
-    from monge.encode.cache import Store
 
 Progress = Callable[[int], None]
 Corpora = Mapping[str, Iterable[str]]
@@ -69,7 +66,7 @@ def score_judged(
 
     `cache` is a directory that keeps them; `corpora` are idf corpora by the name that metrics give them.
     """
-    groups, store = rows_of(judged), api.opened_cache(cache)
+    groups, store = rows_of(judged), None if cache is None else Store(cache)
     pooled = describe(judged.dataset).groups in POOLED
     if pooled:
         every = [row for rows in groups.values() for row in rows]

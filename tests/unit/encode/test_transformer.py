@@ -5,10 +5,13 @@ import shutil
 
 import pytest
 import torch
-from transformers import AutoModel
+from safetensors.torch import load_file, save_file
+from transformers import AlbertConfig, AlbertModel, AutoModel, T5Config, T5Model
 
+from monge.encode.digests import LEFT_OUT
+from monge.encode.loading import chosen_device
 from monge.encode.models import EMBEDDED_SHA256, find
-from monge.encode.transformer import chosen_device, open_encoder
+from monge.encode.transformer import open_encoder
 from monge.errors import InvalidSetting, ModelError
 
 FAMILIES = {"tiny_bert": 48, "tiny_roberta": 40, "tiny_xlmr": 40}
@@ -61,8 +64,87 @@ def test_digests_identify_weights_and_tokenizer(tiny, tmp_path):
     (copy / "model.safetensors").write_bytes(data)
     assert find(str(copy)).weights_digest != encoder.weights_digest
     assert find(str(copy)).tokenizer_digest == encoder.tokenizer_digest
-    (copy / "tokenizer.json").write_bytes((copy / "tokenizer.json").read_bytes() + b" ")
+    rewritten = json.loads((copy / "tokenizer.json").read_text("utf-8"))
+    (copy / "tokenizer.json").write_text(json.dumps(dict(reversed(rewritten.items())), indent=7), "utf-8")
+    assert find(str(copy)).tokenizer_digest == encoder.tokenizer_digest, "a file is read in one canonical form"
+    (copy / "tokenizer.json").write_text(json.dumps({**rewritten, "normalizer": None, "x": 1}), "utf-8")
     assert find(str(copy)).tokenizer_digest != encoder.tokenizer_digest
+
+
+def changed_settings(file, **settings):
+    there = json.loads(file.read_text("utf-8")) if file.exists() else {}
+    file.write_text(json.dumps({**there, **settings}), "utf-8")
+
+
+@pytest.mark.parametrize(
+    ("file", "settings", "digest"),
+    [
+        ("config.json", {"hidden_act": "relu"}, "config_digest"),
+        ("config.json", {"layer_norm_eps": 1e-6}, "config_digest"),
+        ("config.json", {"of_tomorrow": 1}, "config_digest"),
+        ("tokenizer_config.json", {"do_lower_case": False}, "tokenizer_digest"),
+        ("special_tokens_map.json", {"sep_token": "[CLS]"}, "tokenizer_digest"),
+        ("added_tokens.json", {"hello": 9}, "tokenizer_digest"),
+    ],
+)
+def test_digests_cover_every_setting(copy, file, settings, digest):
+    """Before: they covered the weights and tokenizer.json alone."""
+    before = find(str(copy))
+    changed_settings(copy / file, **settings)
+    after = find(str(copy))
+    names = ("weights_digest", "tokenizer_digest", "config_digest")
+    assert [name for name in names if getattr(before, name) != getattr(after, name)] == [digest]
+
+
+def test_digests_leave_out_what_moves_no_vector(copy):
+    before = find(str(copy))
+    changed_settings(copy / "config.json", **dict.fromkeys(LEFT_OUT["config.json"], "other"))
+    changed_settings(copy / "tokenizer_config.json", **dict.fromkeys(LEFT_OUT["tokenizer_config.json"], "other"))
+    assert find(str(copy)) == before
+
+
+def test_weights_that_do_not_cover_the_configuration(tiny, tmp_path):
+    """Before: the layers that were not there were random, and the result was signed."""
+    shutil.copytree(tiny[0], tmp_path / "grown")
+    changed_settings(tmp_path / "grown" / "config.json", num_hidden_layers=8)
+    lacks = r"do not cover the configuration, they lack encoder\.layer\.6\.attention\..* and 29 more"
+    refused(tmp_path / "grown", lacks)
+
+
+def with_tokenizer(model, tokenizer, directory):
+    """A saved model with the tokenizer of another."""
+    model.save_pretrained(directory)
+    for name in ("tokenizer.json", "tokenizer_config.json"):
+        shutil.copy(tokenizer / name, directory / name)
+    return directory
+
+
+def lose(directory, *names):
+    """Take the tensors out of the weights whose names hold one of these."""
+    weights = load_file(directory / "model.safetensors")
+    left = {name: value for name, value in weights.items() if not any(one in name for one in names)}
+    assert len(left) < len(weights)
+    save_file(left, directory / "model.safetensors", {"format": "pt"})
+
+
+def test_weights_that_do_not_cover_an_encoder_that_runs_padded(tiny_bert, tmp_path):
+    sizes = {"hidden_size": 32, "num_attention_heads": 4, "intermediate_size": 64, "embedding_size": 16}
+    model = AlbertModel(AlbertConfig(**sizes, num_hidden_layers=3, vocab_size=200))
+    directory = with_tokenizer(model, tiny_bert, tmp_path / "albert")
+    assert open_encoder(str(directory)).depth == 3
+    lose(directory, "ffn_output")
+    refused(directory, r"they lack encoder\.\S*ffn_output\.bias, encoder\.\S*ffn_output\.weight$")
+
+
+def test_a_pooler_and_a_decoder_may_be_missing(copy, tmp_path):
+    lose(copy, "pooler")
+    assert open_encoder(str(copy)).depth == 6
+    sizes = {"d_model": 32, "d_kv": 8, "d_ff": 64, "num_layers": 3, "num_heads": 4, "vocab_size": 200}
+    directory = with_tokenizer(T5Model(T5Config(**sizes)), copy, tmp_path / "t5")
+    lose(directory, "decoder.block.2.layer.1.")
+    assert open_encoder(str(directory)).depth == 3
+    lose(directory, "encoder.block.2.layer.1.")
+    refused(directory, r"they lack encoder\.block\.2\.layer\.1\.")
 
 
 def test_the_embedded_model_is_the_published_one():

@@ -225,7 +225,7 @@ def test_windows_keep_blocks_of_a_system_together():
 
 
 def test_windows_are_small_at_first_and_bounded_by_text():
-    """Scores are kept, and progress moves, by a few seconds of work: 300 sentences in several steps, long texts in more."""
+    """Scores are kept, and progress moves, by a few seconds of work: sentences in several steps, long texts in more."""
     short = [Segment(str(k), f"{k:04} " + "h" * 121, ("r" * 126 + f"{k:04}",)) for k in range(300)]
     steps = [len(rows) for _, rows in windowed(short, 1024, 1)]
     assert len(steps) == 3 and max(steps) < 200

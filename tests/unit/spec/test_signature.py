@@ -1,19 +1,23 @@
 """The line that says how a score was made: complete, readable back, and different whenever a setting is."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from monge.errors import InvalidSetting, StatisticsMismatch
 from monge.spec.axes import AXES, Layers
+from monge.spec.blend import BLENDS
 from monge.spec.codec import settable, show_choice
 from monge.spec.layers import automatic, concrete, numbers
 from monge.spec.metric import OPTIONAL
 from monge.spec.presets import PRESETS, row
-from monge.spec.signature import ModelIdentity, difference, parse, sign
+from monge.spec.signature import ModelIdentity, difference, parse, sign, sign_blend
 from monge.types import Signature
 
-MODEL = ModelIdentity("tiny-bert", "0123456789abcdef", "fedcba9876543210")
+MODEL = ModelIdentity("tiny-bert", "0123456789abcdef", "fedcba9876543210", "0a1b2c3d4e5f6071")
 STATS = {"idf": "11aa22bb/33cc44dd", "mean": "55ee66ff"}
 
 
@@ -31,7 +35,7 @@ def test_every_preset_is_signed_and_read_back(name):
     line = signed(name, spec)
     said = parse(line)
     assert (said.metric, said.spec) == (name, spec)
-    assert (said.weights, said.tokenizer, said.stats) == ("01234567", "fedcba98", STATS)
+    assert (said.weights, said.tokenizer, said.config, said.stats) == ("01234567", "fedcba98", "0a1b2c3d", STATS)
     assert signed(name, said.spec) == line
     assert str(Signature.parse(line)) == line
     assert "\n" not in line
@@ -115,7 +119,8 @@ def test_layers_move_the_signature(layers):
 def test_identity_statistics_and_stopwords_move_the_signature():
     spec = with_model(row("bertscore").spec)
     base = signed("bertscore", spec)
-    for model in (replace(MODEL, name="other"), replace(MODEL, weights="ff"), replace(MODEL, tokenizer="ff")):
+    for change in ({"name": "other"}, {"weights": "ff"}, {"tokenizer": "ff"}, {"config": "ff"}):
+        model = replace(MODEL, **change)
         assert str(sign("bertscore", spec, model, stats=STATS)) != base
     assert signed("bertscore", spec, stats={}) != base
     assert signed("bertscore", spec, stats={**STATS, "idf": "00000000/33cc44dd"}) != base
@@ -130,7 +135,57 @@ def test_a_stopword_file_is_signed_by_its_content():
     assert "/some/where" not in line
     said = parse(line)
     assert said.stopwords == "abcd1234"
-    assert said.spec.units.stopwords == "my_list.txt"
+    assert said.spec.units.stopwords == "my#list.txt"
+
+
+NAMES = st.text(min_size=1).filter(lambda name: name == Path(name).name)
+MARKS = st.text("%|,#=()ab \n:[]", min_size=1)
+
+
+@given(name=NAMES | MARKS, words=NAMES | MARKS, spoken=NAMES | MARKS)
+def test_names_of_any_characters_are_read_back(name, words, spoken):
+    """Before: a comma was a ValueError after all scoring, a bar made a line that nothing could read."""
+    spec = row("bertscore").spec
+    spec = replace(
+        spec,
+        encoder=replace(spec.encoder, model=name),
+        units=replace(spec.units, stopwords=words),
+        fluency=replace(AXES["fluency"]["lm"], model=spoken),
+    )
+    signed_for = {"stats": STATS, "stopwords": "0000aaaa", "language_model": "1111bbbb"}
+    line = str(sign("bertscore", spec, replace(MODEL, name=name), **signed_for))
+    assert len(line.splitlines()) == 1
+    said = parse(line)
+    assert said.spec.encoder.model == name
+    assert said.spec.fluency.model == spoken
+    assert (said.stopwords, said.language_model) == ("" if words == "none" else "0000aaaa", "1111bbbb")
+    assert said.spec.units.stopwords == words
+    assert str(sign("bertscore", said.spec, replace(MODEL, name=name), **signed_for)) == line
+
+
+def blended(**stopwords):
+    """The signature of a blend whose members have these stopwords, each signed by a digest of its own."""
+    spec = BLENDS["sentsim"].spec.changed([f"{member}.units.stopwords={name}" for member, name in stopwords.items()])
+    digests = {"none": "", "en": "aaaa0000", "de": "bbbb0000"}
+    signatures = {
+        name: sign(name, with_model(one), MODEL, stats={}, stopwords=digests[one.units.stopwords])
+        for name, one in spec.members.items()
+    }
+    return {name: with_model(one) for name, one in spec.members.items()}, sign_blend("sentsim", signatures, STATS)
+
+
+@pytest.mark.parametrize("stopwords", [{}, {"words": "en"}, {"sentence": "en"}, {"sentence": "de", "words": "en"}])
+def test_every_member_of_a_blend_has_its_own_stopwords(stopwords):
+    """Before: the digest of the last member was checked against the list of the first."""
+    specs, signature = blended(**stopwords)
+    said = parse(str(signature))
+    assert said.spec.members == specs
+    assert said.stats == STATS
+    wanted = {"en": "aaaa0000", "de": "bbbb0000"}
+    assert {name: one.stopwords for name, one in said.members.items()} == {
+        name: wanted.get(stopwords.get(name, ""), "") for name in specs
+    }
+    assert {(one.weights, one.config) for one in said.members.values()} == {("01234567", "0a1b2c3d")}
 
 
 def test_a_corpus_file_is_signed_by_its_digest_alone():
@@ -141,6 +196,13 @@ def test_a_corpus_file_is_signed_by_its_digest_alone():
 
 
 GOOD = signed("twmd", with_model(row("twmd").spec))
+
+
+def test_a_signature_without_configuration_says_so():
+    """Those of version 0.1.0 did not sign it."""
+    for line in (GOOD, str(blended()[1])):
+        with pytest.raises(StatisticsMismatch, match=r"lacks 'config', the digest of the model's configuration.*-m"):
+            parse(line.replace("|config:0a1b2c3d", ""))
 
 
 def broken():

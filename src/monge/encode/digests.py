@@ -1,0 +1,94 @@
+"""What identifies a model on disk: sha256 of its files, those in JSON in one canonical form.
+
+The canonical form of a JSON file is its parsed content with sorted keys and without white space, less the keys of
+`LEFT_OUT`, which cannot move a vector. Every other key counts: a setting that is not known to be harmless is not.
+Needs no transformers.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from hashlib import file_digest, sha256
+from pathlib import Path
+
+from monge.errors import ModelError
+
+CONFIG = "config.json"
+LEFT_OUT: Mapping[str, Mapping[str, str]] = {
+    CONFIG: {
+        "_name_or_path": "where the author had it from",
+        "transformers_version": "what wrote the file",
+        "dtype": "weights are always read as float32",
+        "torch_dtype": "weights are always read as float32",
+        "architectures": "the head it was saved with; the body is chosen by model_type",
+        "_attn_implementation_autoset": "how the author's attention ran",
+    },
+    "tokenizer_config.json": {
+        "name_or_path": "where the author had it from",
+        "tokenizer_file": "where the author had it from",
+        "special_tokens_map_file": "where the author had it from",
+        "chat_template": "texts are no conversations",
+    },
+}
+TOKENIZER_FILES = (
+    "added_tokens.json",
+    "merges.txt",
+    "sentencepiece.bpe.model",
+    "source.spm",
+    "special_tokens_map.json",
+    "spiece.model",
+    "tokenizer.json",
+    "tokenizer.model",
+    "tokenizer_config.json",
+    "vocab.json",
+    "vocab.txt",
+)
+"""Everything a tokenizer may be made of, in name order."""
+
+
+def of_file(path: Path) -> str:
+    """sha256 of the bytes of a file."""
+    try:
+        with path.open("rb") as file:
+            return file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise ModelError(f"{path}: cannot be read ({error.strerror})") from None
+
+
+def of_weights(paths: Iterable[Path]) -> str:
+    """sha256 of the one file, or of the sha256s of several, in name order."""
+    digests = [of_file(path) for path in sorted(paths)]
+    return digests[0] if len(digests) == 1 else of_facts("".join(digests))
+
+
+def of_json(path: Path) -> str:
+    """sha256 of the canonical form of a JSON file."""
+    settings = read_json(path)
+    if isinstance(settings, dict):
+        left_out = LEFT_OUT.get(path.name, {})
+        settings = {key: value for key, value in settings.items() if key not in left_out}
+    return of_facts(json.dumps(settings, sort_keys=True, separators=(",", ":"), ensure_ascii=True))
+
+
+def of_tokenizer(directory: Path) -> str:
+    """sha256 of all that a tokenizer is made of: the names and digests of its files."""
+    there = [path for name in TOKENIZER_FILES if (path := directory / name).is_file()]
+    each = [f"{path.name}={of_json(path) if path.suffix == '.json' else of_file(path)}" for path in there]
+    return of_facts(*each)
+
+
+def of_facts(*facts: str) -> str:
+    """sha256 of words."""
+    return sha256("/".join(facts).encode()).hexdigest()
+
+
+def read_json(path: Path) -> object:
+    """The content of a JSON file."""
+    try:
+        found: object = json.loads(path.read_text("utf-8"))
+    except OSError as error:
+        raise ModelError(f"{path}: cannot be read ({error.strerror})") from None
+    except ValueError as error:
+        raise ModelError(f"{path}: not readable as JSON ({error})") from None
+    return found
