@@ -11,8 +11,7 @@ from torch import Tensor
 from monge.kernels import exact, ground, order, phrases, readout
 from monge.kernels.independent import independent
 from monge.kernels.onesided import onesided
-from monge.kernels.spectrum import tempered_costs
-from monge.kernels.tempered import tempered
+from monge.kernels.tempered import cooled, tempered
 from monge.spec import axes
 from monge.spec.fields import number
 from monge.spec.metric import MetricSpec
@@ -146,8 +145,9 @@ def measure(hypothesis: Cloud, reference: Cloud, spec: MetricSpec, own: tuple[Pa
     if isinstance(spec.readout, axes.Ordered):
         return _ordered(cost, plans, hypothesis, reference, spec.readout)
     if isinstance(spec.readout, axes.Spectrum):
-        warm = tempered_costs(problem, spec.readout.temperatures)
-        return {"score": cost, "w": cost, **{f"sd_{number(t)}": value for t, value in warm.items()}}
+        warm = cooled(problem, spec.readout.temperatures)
+        costs = {f"sd_{number(t)}": readout.transported_cost(plan, problem) for t, plan in warm.items()}
+        return {"score": cost, "w": cost, **costs}
     return {"score": readout.TRANSFORMS[spec.readout.name](cost), **_unbalanced(problem, plans, spec)}
 
 
