@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
@@ -14,13 +15,20 @@ from torch import Tensor
 
 from monge.encode.batching import Vectors
 from monge.encode.protocol import Encoder
-from monge.scoring import pipeline
+from monge.scoring import clouds, encoding
+from monge.scoring.blend import BlendMetric
 from monge.scoring.fit import fit
-from monge.scoring.pipeline import Windows
-from monge.scoring.prepared import Prepared, prepare
-from monge.scoring.run import Corpora, run
+from monge.scoring.lexical import LexicalMetric
+from monge.scoring.run import Run
+from monge.scoring.scorer import Corpora, Scorer
+from monge.scoring.transport import TransportMetric, bound
+from monge.spec.blend import BLENDS
+from monge.spec.lexical import LEXICAL, LexicalSpec
 from monge.spec.presets import PRESETS
+from monge.store import Store
 from monge.types import CorpusStats, Result, Segment, Tokens
+
+EVERY = (*PRESETS, *BLENDS, *LEXICAL)
 
 
 class Remembering:
@@ -33,6 +41,7 @@ class Remembering:
             "name",
             "weights_digest",
             "tokenizer_digest",
+            "config_digest",
             "precision",
             "depth",
             "longest",
@@ -57,9 +66,9 @@ def arranged(batch_pieces: int | None, pair_numbers: int | None, threads: int | 
     before = torch.get_num_threads()
     with pytest.MonkeyPatch.context() as patch:
         if batch_pieces is not None:
-            patch.setattr(pipeline, "Vectors", partial(Vectors, batch_pieces=batch_pieces))
+            patch.setattr(encoding, "Vectors", partial(Vectors, batch_pieces=batch_pieces))
         if pair_numbers is not None:
-            patch.setattr(pipeline, "PAIR_NUMBERS", pair_numbers)
+            patch.setattr(clouds, "PAIR_NUMBERS", pair_numbers)
         try:
             torch.set_num_threads(threads or before)
             yield
@@ -68,16 +77,27 @@ def arranged(batch_pieces: int | None, pair_numbers: int | None, threads: int | 
 
 
 class Bench:
-    """Metrics on one encoder, with statistics frozen from the sample corpus."""
+    """Metrics of every kind on one encoder, with statistics frozen from the sample corpus."""
 
-    def __init__(self, encoder: Encoder, names: Sequence[str] = tuple(PRESETS)) -> None:
+    def __init__(self, encoder: Encoder, names: Sequence[str] = EVERY) -> None:
         self.encoder, self.remembering, self.names = encoder, Remembering(encoder), tuple(names)
         self._stats: dict[tuple[object, ...], CorpusStats] = {}
         self._runs: dict[tuple[object, ...], dict[str, Result]] = {}
 
-    def prepared(self, changes: Sequence[str] = (), *, raw: bool = False) -> list[Prepared]:
+    def metrics(self, changes: Sequence[str] = (), *, raw: bool = False) -> list[Scorer]:
+        """The metrics with changes; those of words have none of the axes, so changes leave them out."""
         encoder = self.encoder if raw else self.remembering
-        return [prepare(name, PRESETS[name].spec.changed(changes), encoder) for name in self.names]
+        return [self.metric(name, changes, encoder) for name in self.names if not (changes and name in LEXICAL)]
+
+    def metric(self, name: str, changes: Sequence[str] = (), encoder: Encoder | None = None) -> Scorer:
+        """One metric, ready to score."""
+        encoder = encoder or self.remembering
+        if name in LEXICAL:
+            return LexicalMetric(LexicalSpec(name))
+        if name in BLENDS:
+            spec = BLENDS[name].spec.changed(changes)
+            return BlendMetric(name, {one: bound(f"{name}.{one}", each, encoder) for one, each in spec.members.items()})
+        return bound(name, PRESETS[name].spec.changed(changes), encoder)
 
     def stats(self, changes: tuple[str, ...] = (), *, swapped: bool = False) -> CorpusStats:
         """What the metrics of the bench need, in one.
@@ -86,13 +106,26 @@ class Bench:
         """
         if (changes, swapped) not in self._stats:
             texts = (OWN_CORPUS, CORPUS) if swapped else (CORPUS, OWN_CORPUS)
-            metrics = [one for one in self.prepared(changes) if two_sided(one) or not swapped]
-            windows = Windows(metrics)
-            each = [fit(metric, windows, references=texts[0], hypotheses=texts[1]) for metric in metrics]
+            metrics = [one for one in self.metrics(changes) if two_sided(one) or not swapped]
+            each = [fit_of(one, *texts) for one in metrics if one.fits]
             counts = {side: found for one in each for side, found in one.counts.items()}
             sums = {space: sides for one in each for space, sides in one.sums.items()}
-            self._stats[changes, swapped] = CorpusStats(each[0].reader, counts, sums)
+            ranges = {key: found for one in each for key, found in one.ranges.items()}
+            reader = next((one.reader for one in each), "")
+            self._stats[changes, swapped] = CorpusStats(reader, counts, sums, ranges)
         return self._stats[changes, swapped]
+
+    def remembered(self, segments: Sequence[Segment]) -> tuple[Mapping[str, Result], Mapping[str, Result]]:
+        """Results of a run that fills a store, and of one that finds everything there."""
+        key = ("remembered", *segments)
+        if key not in self._runs:
+            with TemporaryDirectory() as folder:
+                for again in (0, 1):
+                    with Store(folder) as store:
+                        run = Run(self.metrics(raw=True), segments, corpora=Corpora(self.stats()), store=store)
+                        self._runs[(*key, again)] = {one.metric: one for one in run.results()}
+            self._runs[key] = {}
+        return self._runs[(*key, 0)], self._runs[(*key, 1)]
 
     def run(
         self,
@@ -110,7 +143,7 @@ class Bench:
         """Results by metric; `raw` uses the encoder itself, `again` asks for a run of its own."""
         key = (tuple(segments), changes, window, batch_pieces, pair_numbers, threads, swapped, raw, again)
         if key not in self._runs:
-            metrics = self.prepared(changes, raw=raw)
+            metrics = self.metrics(changes, raw=raw)
             groups = [(metrics, False)]
             if swapped:
                 groups = [
@@ -122,14 +155,24 @@ class Bench:
                 if members:
                     stats = self.stats(changes, swapped=exchanged)
                     with arranged(batch_pieces, pair_numbers, threads):
-                        found += run(members, segments, corpora=Corpora(stats=stats), window=window)
+                        found += Run(members, segments, corpora=Corpora(stats), window=window).results()
             self._runs[key] = {f"{one.metric}\t{one.system}".strip(): one for one in found}
         return self._runs[key]
 
 
-def two_sided(metric: Prepared) -> bool:
+def two_sided(metric: Scorer) -> bool:
     """Whether a metric fits statistics of the hypotheses too."""
-    return len({*metric.counted_sides, *metric.summed_sides}) == 2
+    return isinstance(metric, TransportMetric) and metric.fits_hypotheses
+
+
+def fit_of(metric: Scorer, references: Sequence[str], hypotheses: Sequence[str]) -> CorpusStats:
+    """The statistics of a metric, fitted from texts of each side; of a blend, from pairs of them."""
+    if "range" in metric.fits:
+        pairs = zip(hypotheses, references, strict=True)
+        rows = [Segment(str(k), hypothesis, (reference,)) for k, (hypothesis, reference) in enumerate(pairs)]
+        return Run([metric], rows).fitted_ranges()
+    assert isinstance(metric, TransportMetric)
+    return fit(metric, references=references, hypotheses=hypotheses)
 
 
 def numbers(result: Result) -> dict[str, np.ndarray]:

@@ -91,8 +91,9 @@ class BlendMetric:
         self.check_stats(stats)
         results = {member: metric.result({"": columns[member]}, stats) for member, metric in self.members.items()}
         first = next(iter(results.values()))
-        scaled = {member: self._share(member, result, stats) for member, result in results.items()}
-        segments = np.sum([np.exp(values) for values in scaled.values()], axis=0)
+        segments = np.sum([np.exp(self._share(member, one, stats)) for member, one in results.items()], axis=0)
+        for k in (k for k, flags in enumerate(first.flags) if any(flag.startswith("empty-") for flag in flags)):
+            segments[k] = self._of_empty(float(first.segments[k]), float(segments[k]))
         signature = self.signed(stats)
         assert signature is not None
         return Result(
@@ -117,6 +118,11 @@ class BlendMetric:
         found = stats.ranges[self.members[member].key]
         share = (result.segments - found.low) / (found.high - found.low)
         return share if result.higher_is_better else 1 - share
+
+    def _of_empty(self, first: float, blended: float) -> float:
+        """The score of a segment with an empty text: the first member tells whether it decided the score."""
+        limits = next(iter(self.members.values())).raw
+        return {limits.best: self.bounds.best, limits.worst: 0.0}.get(first, blended)
 
     def explained(self, segment: Segment, stats: CorpusStats | None) -> Explanation:
         """It has no plan of its own."""

@@ -20,7 +20,8 @@ _SHARE = Bounds(0, 1, 1, 0, True)
 class LexicalPreset:
     """A lexical metric's row: its options with their values, the range of its scores, and the scorer that computes it.
 
-    `bounds.best` is the score of an empty hypothesis with an empty reference, `bounds.worst` of one empty side.
+    `bounds.best` is the score of an empty hypothesis with an empty reference, `bounds.worst` of one empty side. `lacks`
+    maps a law that the metric does not keep to the reason.
     """
 
     title: str
@@ -28,6 +29,7 @@ class LexicalPreset:
     scorer: str
     options: Options
     bounds: Bounds = _SHARE
+    lacks: Mapping[str, str] = field(default_factory=dict)
 
 
 TOKENIZERS = one_of(
@@ -70,6 +72,8 @@ _CIDER: Options = {
 _PERCENT, _RATE, _TEN = Bounds(0, 100, 100, 0, True), Bounds(0, inf, 0, 100, False), Bounds(0, 10, 10, 0, True)
 _LIN, _PAPINENI = "Lin 2004", "Papineni 2002"
 
+_IDF = {"neighbours": "the idf of its n-grams comes from the references of all segments, by definition"}
+
 LEXICAL: Mapping[str, LexicalPreset] = {
     "bleu": LexicalPreset(
         "n-gram precision of the corpus; segments: sentence BLEU", _PAPINENI, "bleu", _BLEU, _PERCENT
@@ -88,7 +92,7 @@ LEXICAL: Mapping[str, LexicalPreset] = {
     "rouge2": LexicalPreset("F1 of word pairs", _LIN, "rouge", _ROUGE),
     "rougeL": LexicalPreset("F1 of the longest common subsequence", _LIN, "rouge", _ROUGE),
     "meteor": LexicalPreset("aligned words and stems, fewest chunks", "Denkowski and Lavie 2014", "meteor", _METEOR),
-    "cider": LexicalPreset("CIDEr-D: cosine of tf-idf n-grams", "Vedantam et al. 2015", "cider", _CIDER, _TEN),
+    "cider": LexicalPreset("CIDEr-D: cosine of tf-idf n-grams", "Vedantam et al. 2015", "cider", _CIDER, _TEN, _IDF),
 }
 
 
