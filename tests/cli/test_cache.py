@@ -6,6 +6,7 @@ import json
 import os
 import random
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -42,6 +43,24 @@ def test_a_cache_that_is_a_file_is_refused(monge, tmp_path):
     assert found.code == 2
     assert "file" in found.err
     assert found.err.count("\n") == 1
+
+
+def test_a_cache_that_keeps_nothing_is_one_line_beside_the_scores(monge, workplace):
+    """Here the file is of another version: it is left alone, and the run goes on."""
+    plain = monge(*SCORE, *JSON)
+    assert monge(*SCORE, "--cache", "kept").code == 0
+    with sqlite3.connect("kept/monge-cache.sqlite") as db:
+        db.execute("PRAGMA user_version=7")
+    db.close()
+    before = Path("kept/monge-cache.sqlite").read_bytes()
+    found = monge(*SCORE, *JSON, "--cache", "kept")
+    assert (found.code, found.out) == (0, plain.out)
+    assert found.err.startswith("monge: cache kept: its monge-cache.sqlite was written by another version")
+    assert found.err.count("\n") == 1
+    assert Path("kept/monge-cache.sqlite").read_bytes() == before
+    told = monge("cache", "info", "kept")
+    assert (told.code, told.out) == (2, "")
+    assert "another version" in told.err
 
 
 def test_cache_of_nowhere(monge, tmp_path):
