@@ -1,17 +1,30 @@
-"""monge: evaluate generated text by optimal transport, and get the same number tomorrow."""
+"""monge: evaluate generated text by optimal transport, and get the same number tomorrow.
 
-from importlib.metadata import version
+Names are imported when they are first asked for, so that `import monge` and `monge --help` are quick.
+"""
+
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from monge.api import Metric, explain, fit, load, load_stats, save_stats, score, score_segments
-from monge.errors import MongeError
-from monge.types import CorpusStats, Explanation, Result, Segment, Signature
-
 if TYPE_CHECKING:
+    from monge.api import Corpora, Metric, explain, fit, load, load_stats, save_stats, score, score_segments
+    from monge.errors import MongeError
     from monge.study import compare, evaluate
+    from monge.types import CorpusStats, Explanation, Result, Segment, Signature
 
-__version__ = version("monge")
+    __version__: str
+
+_HOMES = {
+    "monge.api": (
+        "Corpora", "Metric", "explain", "fit", "load", "load_stats", "save_stats", "score", "score_segments",
+    ),
+    "monge.errors": ("MongeError",),
+    "monge.study": ("compare", "evaluate"),
+    "monge.types": ("CorpusStats", "Explanation", "Result", "Segment", "Signature"),
+}  # fmt: skip
+_HOME = {name: module for module, names in _HOMES.items() for name in names}
 __all__ = [
+    "Corpora",
     "CorpusStats",
     "Explanation",
     "Metric",
@@ -33,9 +46,15 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """`compare` and `evaluate`, imported when they are first asked for."""
-    if name in ("compare", "evaluate"):
-        from monge import study
+    """A public name, imported from its home."""
+    if name == "__version__":
+        from importlib.metadata import version
 
-        return getattr(study, name)
-    raise AttributeError(f"module 'monge' has no attribute {name!r}")
+        return version("monge")
+    if name not in _HOME:
+        raise AttributeError(f"module 'monge' has no attribute {name!r}")
+    return getattr(import_module(_HOME[name]), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

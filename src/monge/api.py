@@ -1,32 +1,37 @@
-"""The Python interface: load a metric, score, fit, explain. The command line calls nothing else."""
+"""The Python interface: load a metric, score, fit, explain; and what the rooms above it build on."""
 
 from __future__ import annotations
 
 import json
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import reduce
+from operator import or_
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from monge.data.lines import TextFile, check_text
 from monge.data.lists import reference_lists, texts_of
 from monge.data.lists import segments_of as segments_of
 from monge.errors import DataError, InvalidSetting, StatisticsMismatch, UsageError
-from monge.scoring.blend import Blended
-from monge.scoring.lexical import Lexical
-from monge.spec.axes import Idf
+from monge.scoring.blend import BlendMetric
+from monge.scoring.lexical import LexicalMetric
+from monge.scoring.run import Run
+from monge.scoring.run import Watch as Watch
+from monge.scoring.scorer import Corpora as Corpora
+from monge.scoring.scorer import Scorer
 from monge.spec.blend import BlendSpec
+from monge.spec.labels import labels
 from monge.spec.lexical import LexicalSpec
 from monge.spec.presets import Spec, resolve
 from monge.spec.signature import FILE, Parsed, named_corpus, parse
+from monge.store import opened
 from monge.types import CorpusStats, Explanation, Result, Segment
 
 if TYPE_CHECKING:
     from monge.encode.protocol import Encoder
-    from monge.scoring.mixed import Bound
-    from monge.scoring.prepared import Prepared
-    from monge.scoring.run import OnWindow
+    from monge.scoring.transport import TransportMetric
     from monge.store import Store
 
 DEFAULT_METRIC = "twmd"
@@ -65,25 +70,25 @@ def _stamp(model: str) -> tuple[object, ...]:
 
 @dataclass(frozen=True)
 class Metric:
-    """A metric ready to score: its encoder is loaded (a lexical one has none), its settings are fixed."""
+    """A metric ready to score: its encoder is loaded (a lexical one has none), its settings are fixed.
 
-    prepared: Bound
+    `asked` are its settings as they were asked for, `auto` included; `cache` is a directory in which vectors and
+    scores are kept.
+    """
+
+    scorer: Scorer
+    asked: Spec
     cache: str | Path | None = None
 
     @property
     def name(self) -> str:
         """NAME or NAME@PROFILE."""
-        return self.prepared.name
+        return self.scorer.name
 
     @property
     def spec(self) -> Spec:
         """Every setting."""
-        return self.prepared.spec
-
-    @property
-    def has_vectors(self) -> bool:
-        """Whether it compares vectors, rather than words alone."""
-        return not isinstance(self.prepared, Lexical)
+        return self.scorer.spec
 
     def score(
         self,
@@ -96,36 +101,39 @@ class Metric:
     ) -> Result:
         """Scores of hypotheses against references (or, without references, against sources)."""
         segments = segments_of(hypotheses, references, sources)
-        return score_segments([self], segments, stats=stats, idf_corpus=idf_corpus, cache=self.cache)[0]
+        return score_segments([self], segments, corpora=Corpora(stats, idf=idf_corpus), cache=self.cache)[0]
 
     def fit(
         self, references: Iterable[str] | Iterable[Sequence[str]] = (), *, hypotheses: Iterable[str] = ()
     ) -> CorpusStats:
-        """Corpus statistics (idf, means) of texts: frozen, savable, addable."""
+        """Corpus statistics of texts (idf, means; for a blend the ranges over pairs): frozen, savable, addable."""
+        if not self.scorer.fits:
+            raise UsageError(f"{self.name} takes nothing from other texts: there is nothing to fit (try weights=idf)")
+        if "range" in self.scorer.fits:
+            return _fitted_ranges(self.scorer, segments_of(hypotheses, references))
         from monge.scoring.fit import fit
-        from monge.scoring.pipeline import Windows
 
-        if isinstance(self.prepared, Blended):
-            return _fitted_ranges(self, segments_of(hypotheses, references))
-        prepared = self.of_vectors("fit")
         flat = [text for row in reference_lists(references, None) for text in row]
         own = texts_of(hypotheses, "hypotheses")
         if not flat and not own:
             raise DataError("fit: no texts were given")
-        return fit(prepared, Windows([prepared]), references=flat, hypotheses=own)
+        metric = self.by_transport("fit")
+        if metric.fits_hypotheses and not own:
+            raise UsageError(f"{self.name} fits each side by itself: give the hypotheses too (-t FILE)")
+        return fit(metric, references=flat, hypotheses=own)
 
     def fit_maps(self, pairs: Iterable[tuple[str, str]]) -> CorpusStats:
         """Maps from source to target vectors, of parallel texts: for `centre=clp` and `centre=umd`."""
-        from monge.scoring.parallel import fit_maps
+        from monge.scoring.maps import fit_maps
 
-        return fit_maps(self.of_vectors("fit maps for"), pairs)
+        return fit_maps(self.by_transport("fit maps for"), pairs)
 
     def fit_baseline(self, corpus: Iterable[str], *, seed: int = 12345) -> CorpusStats:
         """What the metric gives random pairs of the corpus, at every layer: for `scale=baseline`."""
         from monge.scoring.baseline import fit_baseline
 
         texts = corpus if isinstance(corpus, TextFile) else texts_of(corpus, "corpus")
-        return fit_baseline(self.of_vectors("fit a baseline for"), texts, seed=seed)
+        return fit_baseline(self.by_transport("fit a baseline for"), texts, seed=seed)
 
     def compute(
         self, *, predictions: Iterable[str], references: Iterable[str] | Iterable[Sequence[str]]
@@ -138,18 +146,21 @@ class Metric:
     def explain(self, hypothesis: str, reference: str, *, stats: CorpusStats | None = None) -> Explanation:
         """Who was moved to whom in one pair, how much, at what cost.
 
-        Without statistics a metric that needs them explains with uniform weights and no corpus centre.
+        Without statistics a metric that needs them explains with uniform weights and no corpus centre, and says so.
         """
-        return explain_pair(self, hypothesis, reference, stats)
+        segment = Segment("1", check_text(hypothesis, "hypothesis"), (check_text(reference, "reference"),))
+        found = self.scorer.explained(segment, stats)
+        return NotebookExplanation(**{one.name: getattr(found, one.name) for one in fields(found)})
 
-    def of_vectors(self, what: str) -> Prepared:
-        """The metric bound to its encoder, where it has one."""
-        if isinstance(self.prepared, Lexical):
-            raise UsageError(f"{self.name} compares words, not vectors: there is nothing to {what}")
-        if isinstance(self.prepared, Blended):
-            made_of = " and ".join(f"{part.spec.transport.name} transport" for part in self.prepared.members.values())
+    def by_transport(self, what: str) -> TransportMetric:
+        """The metric bound to its encoder; raises where there is nothing of one encoder and one plan to `what`."""
+        alone = self.scorer.members.get("")
+        if alone is None:
+            made_of = " and ".join(self.scorer.members)
             raise UsageError(f"{self.name} is a blend of several metrics ({made_of}): {what} one of those instead")
-        return self.prepared
+        if not alone.reads:
+            raise UsageError(f"{self.name} compares words, not vectors: there is nothing to {what}")
+        return cast("TransportMetric", alone)
 
 
 def load(
@@ -181,18 +192,20 @@ def load(
 def bind(name: str, spec: Spec, *, model: str = "auto", device: str = "auto", online: bool = False) -> Metric:
     """A spec with its encoder; `model` fills in where the spec says `auto`. A lexical one needs none."""
     if isinstance(spec, LexicalSpec):
-        return Metric(Lexical(spec))
-    from monge.scoring.fluency import language_model
-    from monge.scoring.prepared import prepare
-
+        return Metric(LexicalMetric(spec), spec)
     if isinstance(spec, BlendSpec):
-        bound = {part: bind(f"{name}.{part}", one, model=model, device=device, online=online).of_vectors("bind")
-                 for part, one in spec.members.items()}  # fmt: skip
-        return Metric(Blended(name, bound))
+        members = {
+            member: bind(f"{name}.{member}", one, model=model, device=device, online=online).by_transport("bind")
+            for member, one in spec.members.items()
+        }
+        return Metric(BlendMetric(name, members), spec)
+    from monge.scoring.fluency import language_model
+    from monge.scoring.transport import bound
+
     wanted = spec.encoder.model if spec.encoder.model != "auto" else model
     settings = {"precision": spec.encoder.precision, "unknown": spec.encoder.unknown}
     encoder = encoder_for(wanted, device=device, online=online, **settings)
-    return Metric(prepare(name, spec, encoder, language_model(spec, device=device, online=online)))
+    return Metric(bound(name, spec, encoder, language_model(spec, device=device, online=online)), spec)
 
 
 def score(
@@ -225,87 +238,70 @@ def score_segments(
     metrics: Sequence[Metric],
     segments: Iterable[Segment],
     *,
-    stats: CorpusStats | None = None,
-    idf_corpus: Iterable[str] | None = None,
-    corpora: Mapping[str, Iterable[str]] | None = None,
-    interval: bool = False,
-    seed: int = 12345,
-    progress: Callable[[int], None] | None = None,
+    corpora: Corpora = Corpora(),  # noqa: B008 - frozen
     expect: Sequence[Mapping[str, str]] | None = None,
     cache: Store | str | Path | None = None,
-    on_window: OnWindow | None = None,
+    watch: Watch = Watch(),  # noqa: B008 - frozen
 ) -> list[Result]:
     """Score re-iterable segments with several metrics in one encoding pass: system by system, metrics in order.
 
-    `idf_corpus` replaces the corpus of every metric that weighs by idf; `corpora` has texts by the name
-    that a metric's `weights.corpus` gives them, where that is neither a side nor a file; `expect` has for
-    each metric the statistics digests that a replay must meet; `interval` adds a bootstrap interval of the mean;
-    `cache` is a directory for vectors and scores; `on_window` sees scores as they are done.
+    `corpora` says where statistics come from, other than the segments; `expect` has for each metric the digests that
+    a replay must meet; `cache` is a store, or a directory for one, that keeps vectors and scores; `watch` is told how
+    far the run has come. Metrics of one name are told apart by labels that say what differs.
     """
-    from monge.scoring.mixed import run_mixed
-    from monge.store import opened
-
-    bound, files = [], {}
+    scorers, files = [], {}
     for metric in metrics:
-        one, texts = _with_corpus(metric.prepared, idf_corpus, corpora or {})
-        bound.append(one)
+        one, texts = _with_corpus(metric.scorer, corpora)
+        scorers.append(one)
         files.update(texts)
-    if idf_corpus is not None and not any(_weighs_by_idf(one) for one in bound):
+    if corpora.idf is not None and not any(one.idf_corpora for one in scorers):
         raise UsageError("an idf corpus was given, but no metric of this run weighs by idf")
+    names = labels((one.name, one.asked) for one in metrics)
     with opened(cache) as store:
-        results = run_mixed(
-            bound,
-            segments,
-            files=files,
-            stats=stats,
-            progress=progress,
-            expect=expect,
-            store=store,
-            on_window=on_window,
-        )
-    return [_with_interval(result, seed) for result in results] if interval else results
+        run = Run(scorers, segments, corpora=Corpora(corpora.stats, files), store=store)
+        results = run.results(expect=expect, watch=watch)
+    return [replace(one, metric=names[k % len(names)]) for k, one in enumerate(results)]
 
 
-def _fitted_ranges(metric: Metric, segments: list[Segment]) -> CorpusStats:
-    """The ranges of a blend's parts over pairs."""
-    assert isinstance(metric.prepared, Blended)
-    parts = metric.prepared.members
-    results = score_segments([Metric(one) for one in parts.values()], segments)
-    return metric.prepared.ranges(dict(zip(parts, results, strict=True)), segments)
+def _fitted_ranges(scorer: Scorer, segments: list[Segment]) -> CorpusStats:
+    """The ranges of a blend's members over pairs."""
+    return Run([scorer], segments).fitted_ranges()
 
 
-def _weighs_by_idf(metric: Bound) -> bool:
-    return not isinstance(metric, Lexical | Blended) and isinstance(metric.spec.weights, Idf)
-
-
-def _with_corpus(
-    metric: Bound, idf_corpus: Iterable[str] | None, corpora: Mapping[str, Iterable[str]]
-) -> tuple[Bound, dict[str, Iterable[str]]]:
+def _with_corpus(metric: Scorer, corpora: Corpora) -> tuple[Scorer, dict[str, Iterable[str]]]:
     """The metric with its idf corpus named, and the texts of that corpus where it is not one of the run's sides."""
-    if isinstance(metric, Lexical | Blended):
+    if not metric.idf_corpora:
         return metric, {}
-    weights = metric.spec.weights
-    if not isinstance(weights, Idf):
-        return metric, {}
-    if idf_corpus is not None:
-        texts = idf_corpus if isinstance(idf_corpus, TextFile) else texts_of(idf_corpus, "idf_corpus")
-        return replace(metric, spec=replace(metric.spec, weights=replace(weights, corpus=FILE))), {FILE: texts}
-    if named_corpus(weights.corpus):
-        return metric, {}
-    if weights.corpus in corpora:
-        return metric, {weights.corpus: corpora[weights.corpus]}
-    if weights.corpus == FILE:
-        raise UsageError(f"{metric.name} weighs by the idf of a corpus: give it (--idf-corpus FILE, or --stats FILE)")
-    return metric, {weights.corpus: TextFile(weights.corpus)}
+    if corpora.idf is not None:
+        texts = corpora.idf if isinstance(corpora.idf, TextFile) else texts_of(corpora.idf, "idf_corpus")
+        return metric.with_idf_corpus(FILE), {FILE: texts}
+    found: dict[str, Iterable[str]] = {}
+    for corpus in metric.idf_corpora:
+        if named_corpus(corpus):
+            continue
+        if corpus == FILE and FILE not in corpora.files and corpora.stats is None:
+            raise UsageError(
+                f"{metric.name} weighs by the idf of a corpus: give it (--idf-corpus FILE, or --stats FILE)"
+            )
+        if corpora.stats is None or corpus in corpora.files:
+            found[corpus] = corpora.files[corpus] if corpus in corpora.files else TextFile(corpus)
+    return metric, found
 
 
-def _with_interval(result: Result, seed: int) -> Result:
-    from monge.stats.bootstrap import bootstrap_mean
+def with_intervals(results: Sequence[Result], *, seed: int = 12345) -> list[Result]:
+    """The results with bootstrap intervals of their scores, over segments."""
+    from monge.stats.bootstrap import bootstrap, bootstrap_mean
 
-    if result.score != float(result.segments.mean()):  # a corpus score that pools counts is no mean of segments
-        return result
-    found = bootstrap_mean(result.segments, seed=seed)
-    return replace(result, interval=(found.low, found.high))
+    found = []
+    for result in results:
+        pooled = result.pooled
+        if pooled is None:
+            interval = bootstrap_mean(result.segments, seed=seed)
+        else:
+            counts = pooled.statistics
+            interval = bootstrap(result.score, lambda drawn: pooled.of(drawn @ counts), n=result.n, seed=seed)
+        found.append(replace(result, interval=(interval.low, interval.high)))
+    return found
 
 
 class NotebookExplanation(Explanation):
@@ -315,15 +311,6 @@ class NotebookExplanation(Explanation):
         from monge.render import explanation_fragment
 
         return explanation_fragment(self)
-
-
-def explain_pair(metric: Metric, hypothesis: str, reference: str, stats: CorpusStats | None = None) -> Explanation:
-    """See `Metric.explain`."""
-    from monge.scoring.explain import explained
-
-    segment = Segment("1", check_text(hypothesis, "hypothesis"), (check_text(reference, "reference"),))
-    found = explained(metric.of_vectors("explain"), segment, stats)
-    return NotebookExplanation(**{one.name: getattr(found, one.name) for one in fields(found)})
 
 
 def replay(
@@ -349,24 +336,19 @@ def replay(
         metric = bind(said.metric, spec, device=device, online=online)
     except InvalidSetting as error:
         raise StatisticsMismatch(f"the signature does not fit {wanted}: {error}") from None
-    if isinstance(metric.prepared, Blended):
-        for name, member in metric.prepared.members.items():
-            _check_identity(member, said.members[name])
-    else:
-        _check_identity(metric.of_vectors("replay"), said)
+    for name, member in metric.scorer.members.items():
+        _check_identity(cast("TransportMetric", member), said.members.get(name, said))
     return metric, dict(said.stats)
 
 
-def _check_identity(metric: Prepared, said: Parsed) -> None:
+def _check_identity(metric: TransportMetric, said: Parsed) -> None:
     """Raise where a model or a stopword list is not the one that a signature was made with."""
-    from monge.text import stopwords
-
     encoder, language_model = metric.reader.encoder, metric.language_model
     for what, now, was in (
         ("weights are", encoder.weights_digest[:8], said.weights),
         ("tokenizer is", encoder.tokenizer_digest[:8], said.tokenizer),
         ("configuration is", encoder.config_digest[:8], said.config),
-        ("stopwords are", stopwords.digest(metric.spec.units.stopwords), said.stopwords),
+        ("stopwords are", metric.stopword_digest, said.stopwords),
         ("language model is", "" if language_model is None else language_model.digest, said.language_model),
     ):
         if now != was:
@@ -380,8 +362,16 @@ def save_stats(stats: CorpusStats, path: str | Path) -> None:
     write_text(path, json.dumps(stats.to_dict(), allow_nan=False) + "\n")
 
 
-def load_stats(path: str | Path) -> CorpusStats:
-    """Read statistics from a file of `save_stats`."""
+def load_stats(*paths: str | Path) -> CorpusStats:
+    """Read statistics from files of `save_stats`; several are united: idf from one, a baseline from another."""
+    found = [_read_stats(path) for path in paths]
+    try:
+        return reduce(or_, found)
+    except StatisticsMismatch as error:
+        raise StatisticsMismatch(f"{' and '.join(map(str, paths))}: {error}") from None
+
+
+def _read_stats(path: str | Path) -> CorpusStats:
     try:
         data = json.loads("\n".join(TextFile(path)))
     except json.JSONDecodeError as error:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from monge.cli.main import run
+from monge.cli.app import run
 
 MONGE = [sys.executable, "-c", "from monge.cli.main import main; main()"]
 

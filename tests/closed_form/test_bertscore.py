@@ -5,8 +5,7 @@ import pytest
 from toy import WX, WY, X2, Y2, X, Y, pair, scored, scored_window
 
 from monge.errors import InvalidSetting
-from monge.scoring.measure import problem_between
-from monge.scoring.references import combined
+from monge.scoring.measure import over_references, problem_between
 from monge.spec.presets import resolve
 from monge.spec.rules import check
 
@@ -42,14 +41,13 @@ def test_specials_weigh_nothing_and_can_be_matched():
 
 def test_best_of_each_part_over_references():
     f = [2 * p * r / (p + r) for p, r in ((0.9, 0.5), (0.6, 0.8))]
-    rows = [
-        {"score": f[k], "precision": p, "recall": r, "f1": f[k]} for k, (p, r) in enumerate([(0.9, 0.5), (0.6, 0.8)])
-    ]
-    found, winner = combined(rows, "max-each", higher_is_better=True)
-    assert (found["precision"], found["recall"], found["f1"]) == pytest.approx((0.9, 0.8, 0.685714), abs=1e-6)
-    assert winner == 1
-    whole, winner = combined(rows, "max", higher_is_better=True)
-    assert (whole["precision"], whole["recall"], winner) == (0.6, 0.8, 1)
+    parts = {name: np.array(values) for name, values in
+             {"score": f, "precision": (0.9, 0.6), "recall": (0.5, 0.8), "f1": f}.items()}  # fmt: skip
+    found, winners = over_references(parts, np.array([2]), "max-each", higher_is_better=True)
+    assert [found[name][0] for name in ("precision", "recall", "f1")] == pytest.approx((0.9, 0.8, 0.685714), abs=1e-6)
+    assert winners.tolist() == [1]
+    whole, winners = over_references(parts, np.array([2]), "max", higher_is_better=True)
+    assert (whole["precision"][0], whole["recall"][0], winners[0]) == (0.6, 0.8, 1)
 
 
 @pytest.mark.parametrize("rule", ["max", "mean", "first", "max-each"])

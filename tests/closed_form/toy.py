@@ -11,12 +11,13 @@ import numpy as np
 import torch
 
 from monge.encode.protocol import Request
-from monge.scoring import clouds
-from monge.scoring.measure import measure
-from monge.scoring.pipeline import score_window
-from monge.scoring.prepared import Prepared
+from monge.scoring.clouds import CentredText, padded
+from monge.scoring.measure import measure, solved
+from monge.scoring.points import build
+from monge.scoring.transport import TransportMetric
+from monge.scoring.windows import Window
 from monge.spec.presets import resolve
-from monge.spec.rules import bounds
+from monge.text.select import select
 from monge.types import CorpusStats, Segment, Tokens
 
 X = np.array([[1.0, 0.0], [0.6, 0.8]])
@@ -30,7 +31,7 @@ ONES = (1.0, 1.0, 1.0, 1.0, 1.0)
 def prepared(name, *changes, reader="toy"):
     """A preset with changes, bound to no model: arrays take the place of its vectors."""
     name, spec = resolve(name, changes)
-    return Prepared(name, spec, reader, Request((1,)), frozenset(), bounds(spec))
+    return TransportMetric(name, spec, reader, Request((1,)), frozenset())
 
 
 def tokens(count, special=(), label="w"):
@@ -51,22 +52,24 @@ def text(vectors, weights, metric, special=(), mean=None):
     """The text's cloud as the pipeline makes it, its vectors and weights given as arrays."""
     vectors = torch.as_tensor(np.asarray(vectors), dtype=torch.float64)
     weigh = None if weights is None else (lambda piece: float(weights[piece]))
-    raw = clouds.build(tokens(len(vectors), special), vectors, metric, weigh)
+    raw = build(
+        tokens(len(vectors), special), vectors, metric, weigh, lambda one: select(one, metric.spec.units, frozenset())
+    )
     mean = None if mean is None else torch.as_tensor(np.asarray(mean))
-    return clouds.Placed(raw, mean)
+    return CentredText(raw, mean)
 
 
 def pair(name, *changes, x=X, y=Y, wx=None, wy=None, special_x=(), special_y=()):
     """Metric and both sides' clouds, a batch of one each."""
     metric = prepared(name, *changes)
     sides = text(x, wx, metric, special_x), text(y, wy, metric, special_y)
-    return metric.spec, clouds.padded([sides[0]], metric.spec)[0], clouds.padded([sides[1]], metric.spec)[0]
+    return metric.spec, padded([sides[0]], metric.spec), padded([sides[1]], metric.spec)
 
 
 def scored(name, *changes, **sides):
     """The parts of the score of one pair of arrays."""
     spec, hypothesis, reference = pair(name, *changes, **sides)
-    return {part: float(value[0]) for part, value in measure(hypothesis, reference, spec).items()}
+    return {part: float(value[0]) for part, value in solved(hypothesis, reference, spec).parts.items()}
 
 
 def scored_window(name, *changes, rows):
@@ -78,12 +81,17 @@ def scored_window(name, *changes, rows):
         arrays.update(zip(names, (hypothesis, *references), strict=True))
         segments.append(Segment(str(index), names[0], tuple(names[1:])))
 
-    def read(texts, _pieces=None):
+    def read(texts, reader, pieces=None):
         found = {}
         for one in texts:
             vectors = torch.as_tensor(np.asarray(arrays[one]), dtype=torch.float64)
             found[one] = tokens(len(vectors), label=one), {metric.request: vectors}
-        return {metric.reader: found}
+        return found
 
-    scores = score_window([metric], segments, lambda *_: CorpusStats("toy"), SimpleNamespace(read=read))
-    return scores[0]
+    found = measure(Window(segments, SimpleNamespace(read=read)), metric, {"": CorpusStats("toy")})
+    return [
+        SimpleNamespace(
+            parts={name: float(values[k]) for name, values in found.parts.items()}, winner=int(found.winners[k])
+        )
+        for k in range(len(rows))
+    ]

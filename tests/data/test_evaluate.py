@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from monge.cli.main import run
+from monge.cli.app import run
 from monge.data import open_dataset
 from monge.stats import pearson
 from monge.stats.pairs import darr_tau

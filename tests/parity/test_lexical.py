@@ -13,8 +13,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from monge.text.lexical import LEXICAL
-from monge.text.lexical_base import porter
+from monge.spec.lexical import LexicalSpec
+from monge.text import lexical
+from monge.text.lexical import porter
 from monge.text.meteor import MeteorScorer
 
 pytest.importorskip("sacrebleu")
@@ -57,7 +58,7 @@ def lines(path):
 
 
 def pearson(hypotheses, references, human, **options):
-    scores = LEXICAL["chrf"].with_options(**options).score(hypotheses, [[one] for one in references])
+    scores = lexical.score(LexicalSpec("chrf", options), hypotheses, [[one] for one in references])
     return np.corrcoef(scores.segments, human)[0, 1]
 
 

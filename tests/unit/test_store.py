@@ -16,11 +16,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from monge.scoring.pipeline import Windows
 
 import monge
 from monge.api import score_segments, segments_of
 from monge.errors import NotKept, UsageError
-from monge.scoring.pipeline import Windows
 from monge.scoring.run import run
 from monge.store import FILE, Store, key_of
 

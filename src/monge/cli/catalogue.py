@@ -10,9 +10,9 @@ from typing import Annotated, Any
 import typer
 
 from monge.cli import options
-from monge.spec.blend import BLENDS, BlendRow, BlendSpec
-from monge.spec.lexical import LEXICAL, LexicalRow, LexicalSpec
-from monge.spec.metric import Row
+from monge.spec.blend import BLENDS, BlendPreset, BlendSpec
+from monge.spec.lexical import LEXICAL, LexicalPreset, LexicalSpec
+from monge.spec.metric import Preset
 from monge.spec.presets import PRESETS, Spec, resolve, row
 from monge.spec.rules import Bounds, bounds
 
@@ -22,7 +22,7 @@ def metrics(
 ) -> None:
     """List every metric and profile."""
     options.chosen_format(output_format, ("text", "json"))
-    every: dict[str, Row | BlendRow | LexicalRow] = {**PRESETS, **BLENDS, **LEXICAL}
+    every: dict[str, Preset | BlendPreset | LexicalPreset] = {**PRESETS, **BLENDS, **LEXICAL}
     if output_format == "json":
         rows = {
             name: {"title": one.title, "cites": one.cites, **_range(bounds_of(resolve(name)[1]))}
@@ -39,14 +39,13 @@ def metrics(
 def bounds_of(spec: Spec) -> Bounds:
     """The range of a spec's scores, whatever its kind."""
     if isinstance(spec, LexicalSpec):
-        one = LEXICAL[spec.name]
-        return Bounds(*one.limits, one.best, one.worst, one.higher_is_better)
+        return spec.preset.bounds
     if isinstance(spec, BlendSpec):
         return Bounds(0.0, inf, len(spec.members) * e, 0.0, True)
     return bounds(spec)
 
 
-def _row(name: str) -> Row | BlendRow | LexicalRow:
+def _row(name: str) -> Preset | BlendPreset | LexicalPreset:
     return LEXICAL.get(name) or BLENDS.get(name) or row(name)
 
 
@@ -77,7 +76,7 @@ def show(
     worst = "a point at the origin" if found.worst is None else f"{found.worst:g}"
     facts["range"] = f"{found.low:g} to {found.high:g}, {'higher' if found.higher_is_better else 'lower'} is better"
     facts["best"], facts["empty"] = f"{found.best:g} (both texts empty as well)", f"{worst} (one text empty)"
-    if isinstance(one, Row):
+    if isinstance(one, Preset):
         facts |= {f"--lang {language}": ", ".join(changed) for language, changed in one.languages.items()}
         facts |= {f"lacks {law}": reason for law, reason in one.lacks.items()}
     width = max(map(len, facts))

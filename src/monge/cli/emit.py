@@ -58,7 +58,8 @@ def progress(*, show: bool) -> Iterator[tuple[Callable[[int], None], Callable[[i
     from rich.console import Console
     from rich.progress import Progress
 
-    with Progress(console=Console(stderr=True), transient=True) as bar:
+    # standard output is for results alone: the bar must not take it over
+    with Progress(console=Console(stderr=True), transient=True, redirect_stdout=False, redirect_stderr=False) as bar:
         task = bar.add_task("scoring", total=0)
         total = 0
 

@@ -33,7 +33,7 @@ def explain(
     check_output(output_format, FORMATS, output)
     name, spec = resolve(metric, setup.changes(), setup.lang)
     loaded = setup.bind(name, spec)
-    found = loaded.explain(hypothesis, reference, stats=api.load_stats(stats) if stats else None)
+    found = loaded.explain(hypothesis, reference, stats=api.load_stats(*stats) if stats else None)
     from monge.render import render_explanation
 
     emit(render_explanation(found, output_format), output)

@@ -76,17 +76,12 @@ def fit(
     if not references and not hypotheses:
         raise UsageError("nothing to fit: give texts with -r FILE (and -t FILE for the hypothesis side)")
     loaded = setup.bind(name, spec)
-    prepared = loaded.prepared
-    if not prepared.counted_sides and not prepared.summed_sides:
-        raise UsageError(f"{name} takes nothing from other texts: there is nothing to fit (try --set weights=idf)")
     texts = {
         side: [line for path in paths or () for line in TextFile(path)]
         for side, paths in (("r", references), ("t", hypotheses))
     }
-    if "hypotheses" in (*prepared.counted_sides, *prepared.summed_sides) and not texts["t"]:
-        raise UsageError(f"{name} fits one side each: give the hypotheses too (-t FILE)")
     found = loaded.fit(texts["r"], hypotheses=texts["t"])
-    prepared.check_stats(found)
+    loaded.scorer.check_stats(found)
     api.save_stats(found, output)
     if not quiet:
         held = [*(f"{one.n} texts of the {side} (idf)" for side, one in found.counts.items())]

@@ -31,7 +31,10 @@ Cache = Annotated[
     typer.Option("--cache", metavar="DIR", envvar="MONGE_CACHE", help="Keep vectors and scores here; off by default."),
 ]
 NoCache = Annotated[bool, typer.Option("--no-cache", help="Use no cache, whatever MONGE_CACHE says.")]
-Stats = Annotated[str | None, typer.Option("--stats", metavar="FILE", help="Corpus statistics of `monge fit`.")]
+Stats = Annotated[
+    list[str] | None,
+    typer.Option("--stats", metavar="FILE", help="Corpus statistics of `monge fit`; several of different kinds."),
+]
 Human = Annotated[str | None, typer.Option("--human", metavar="COLUMN", help="Human column.")]
 Statistic = Annotated[str | None, typer.Option("--statistic", metavar="NAME", help="pearson, kendall …")]
 Level = Annotated[str, typer.Option("--level", metavar="segment|system", help="What is judged.")]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from math import isnan
 from pathlib import Path
@@ -21,103 +21,154 @@ from monge.data.lines import TextFile
 from monge.data.parallel import Parallel, read_parallel
 from monge.data.tables import Table, read_table
 from monge.errors import UsageError
+from monge.spec.labels import labels
 from monge.spec.presets import resolve
+from monge.store import Store, opened
 from monge.types import Result, Segment
 
 if TYPE_CHECKING:
-    from monge.scoring.pipeline import SegmentScore
-    from monge.scoring.prepared import Prepared
-    from monge.store import Store
+    from monge.scoring.scorer import Scores
 
 FORMATS = ("text", "json", "jsonl", "tsv", "latex", "html")
 TABLES = ("tsv", "csv", "jsonl", "parquet")
 
 
-@bundles.flat
-def score(
-    *,
-    table: Annotated[
-        str | None, typer.Argument(metavar="[TABLE]", help="TSV, CSV, JSONL or Parquet with columns.")
-    ] = None,
+@dataclass(frozen=True)
+class Input(bundles.Texts):
+    """A table, or parallel files."""
+
+    table: Annotated[str | None, typer.Argument(metavar="[TABLE]", help="TSV, CSV, JSONL or Parquet with columns.")] = (
+        None
+    )
     table_format: Annotated[
         str | None,
         typer.Option("--table-format", metavar="|".join(TABLES), help="Of TABLE, where its name does not tell: of -."),
-    ] = None,
-    texts: bundles.Texts,
-    metric: options.Metrics = None,
-    setup: bundles.Setup,
+    ] = None
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Which metrics: by name, with what is changed in all of them, or by signature."""
+
+    metric: options.Metrics = None
     rule: Annotated[
         str | None,
         typer.Option("--references-rule", metavar="max|mean|first", help="Several references: which counts."),
-    ] = None,
-    overlong: options.Overlong = None,
-    stats: options.Stats = None,
-    idf_corpus: Annotated[
-        str | None, typer.Option("--idf-corpus", metavar="FILE", help="Texts to fit idf from.")
-    ] = None,
+    ] = None
+    overlong: options.Overlong = None
+    rescale: options.Rescale = False
+    calibrate: options.Calibrate = None
     signature: Annotated[
         list[str] | None,
         typer.Option("--signature", metavar="SIG", help="Replay a signature instead of naming a metric."),
-    ] = None,
-    refit: Annotated[bool, typer.Option("--refit", help="With --signature: accept statistics of other texts.")] = False,
-    output_format: Annotated[str, options.formats(FORMATS)] = "text",
-    output: options.Output = None,
-    segments: Annotated[bool, typer.Option("--segments", help="Scores of every segment.")] = False,
-    interval: Annotated[bool, typer.Option("--ci", help="Bootstrap interval of the score.")] = False,
-    seed: options.Seed = 12345,
-    rescale: options.Rescale = False,
-    calibrate: options.Calibrate = None,
-    fail_under: Annotated[
-        float | None, typer.Option("--fail-under", metavar="X", help="Exit 1 if a score is worse than X.")
-    ] = None,
-    keep: bundles.Keep,
-    resume: Annotated[bool, typer.Option("--resume", help="With -o: go on where an interrupted run stopped.")] = False,
-) -> int:
-    """Score hypotheses against references, line by line, or the rows of a table."""
-    if fail_under is not None and isnan(fail_under):
-        raise UsageError("--fail-under takes a number, got nan: a gate that nothing fails")
-    check_output(output_format, FORMATS, output)
-    changes = setup.changes(overlong)
-    changes = (*((f"references={rule}",) if rule else ()), *options.scale(rescale, calibrate), *changes)
-    if signature and metric:
-        raise UsageError("--signature replays a metric: give it or -m, not both")
-    for name in metric or ():
-        resolve(name, changes, setup.lang)  # a wrong name or setting is known before a model is loaded
-    rows = _rows(table, table_format, texts)
-    expected: list[dict[str, str]] | None = None
-    if signature:
+    ] = None
+    refit: Annotated[bool, typer.Option("--refit", help="With --signature: accept statistics of other texts.")] = False
+
+    def changes(self, setup: bundles.Setup) -> tuple[str, ...]:
+        """What is changed in every metric, as AXIS=VALUE texts."""
+        rule = (f"references={self.rule}",) if self.rule else ()
+        return (*rule, *options.scale(self.rescale, self.calibrate), *setup.changes(self.overlong))
+
+    def check(self, setup: bundles.Setup) -> None:
+        """Raise where a name or setting is wrong, before a model is loaded."""
+        if self.signature and self.metric:
+            raise UsageError("--signature replays a metric: give it or -m, not both")
+        for name in self.metric or ():
+            resolve(name, self.changes(setup), setup.lang)
+
+    def load(self, setup: bundles.Setup) -> tuple[list[api.Metric], list[dict[str, str]] | None]:
+        """The metrics with their models, and what each must find again where it is replayed."""
+        changes = self.changes(setup)
+        if not self.signature:
+            names = self.metric or [api.DEFAULT_METRIC]
+            return [setup.bind(*resolve(name, changes, setup.lang)) for name in names], None
         replayed = [
             api.replay(line, model=setup.model, device=setup.device, online=setup.online, settings=changes)
-            for line in signature
+            for line in self.signature
         ]
-        loaded = [one for one, _ in replayed]
-        expected = [digests for _, digests in replayed]
-    else:
-        names = metric or [api.DEFAULT_METRIC]
-        loaded = [setup.bind(*resolve(name, changes, setup.lang)) for name in names]
-    with progress(show=not keep.quiet and sys.stderr.isatty()) as (grow, advance), _journal(output, resume) as journal:
-        if grow is not None:
-            grow(len(rows))
-        streams = output_format == "jsonl" and output is None
-        results = api.score_segments(
-            loaded,
-            rows,
-            stats=api.load_stats(stats) if stats else None,
-            idf_corpus=TextFile(idf_corpus) if idf_corpus else None,
-            interval=interval,
-            seed=seed,
-            progress=advance,
-            expect=None if refit else expected,
-            cache=keep.folder or journal,
-            on_window=_stream if streams else None,
+        return [one for one, _ in replayed], None if self.refit else [digests for _, digests in replayed]
+
+
+@dataclass(frozen=True)
+class Given:
+    """Where statistics come from, other than the texts that are scored."""
+
+    stats: options.Stats = None
+    idf_corpus: Annotated[str | None, typer.Option("--idf-corpus", metavar="FILE", help="Texts to fit idf from.")] = (
+        None
+    )
+
+    def corpora(self) -> api.Corpora:
+        """The statistics and the corpus, opened."""
+        return api.Corpora(
+            api.load_stats(*self.stats) if self.stats else None,
+            idf=TextFile(self.idf_corpus) if self.idf_corpus else None,
         )
-        if streams:
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What is shown of the results, how, and where."""
+
+    output_format: Annotated[str, options.formats(FORMATS)] = "text"
+    output: options.Output = None
+    segments: Annotated[bool, typer.Option("--segments", help="Scores of every segment.")] = False
+    interval: Annotated[bool, typer.Option("--ci", help="Bootstrap interval of the score.")] = False
+    seed: options.Seed = 12345
+    fail_under: Annotated[
+        float | None, typer.Option("--fail-under", metavar="X", help="Exit 1 if a score is worse than X.")
+    ] = None
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="With -o: begin anew instead of going on where a run was interrupted.")
+    ] = False
+
+    def check(self) -> None:
+        """Raise where the output could not be written, before anything is scored."""
+        check_output(self.output_format, FORMATS, self.output)
+        if self.fail_under is not None and isnan(self.fail_under):
+            raise UsageError("--fail-under takes a number, got nan: a gate that nothing fails")
+        if self.fresh and self.output is None:
+            raise UsageError("--fresh is about an interrupted run that writes a file: give it with -o FILE")
+
+    @property
+    def streamed(self) -> bool:
+        """Whether segments are written as soon as they are scored."""
+        return self.output_format == "jsonl" and self.output is None
+
+
+@bundles.flat
+def score(
+    *,
+    texts: Input,
+    choice: Choice,
+    setup: bundles.Setup,
+    given: Given,
+    shown: Shown,
+    keep: bundles.Keep,
+) -> int:
+    """Score hypotheses against references, line by line, or the rows of a table."""
+    shown.check()
+    choice.check(setup)
+    rows = _rows(texts)
+    loaded, expected = choice.load(setup)
+    with _kept_scores(shown, keep) as store:
+        with progress(show=not keep.quiet and sys.stderr.isatty()) as (grow, advance):
+            if grow is not None:
+                grow(len(rows))
+            stream = _stream(loaded) if shown.streamed else None
+            watch = api.Watch(advance, stream)
+            results = api.score_segments(
+                loaded, rows, corpora=given.corpora(), expect=expected, cache=store, watch=watch
+            )
+        if shown.interval:
+            results = api.with_intervals(results, seed=shown.seed)
+        if shown.streamed:
             _stream_results(results, loaded)
         else:
-            _emit(results, output_format, output, segments=segments)
+            _emit(results, shown.output_format, shown.output, segments=shown.segments)
     if not keep.quiet:
         _notes(results)
-    return _gate(results, fail_under)
+    return _gate(results, shown.fail_under)
 
 
 class _SourceAsReference:
@@ -137,7 +188,9 @@ class _SourceAsReference:
 Rows = Parallel | Table | _SourceAsReference
 
 
-def _rows(table: str | None, form: str | None, texts: bundles.Texts) -> Rows:
+def _rows(given: Input) -> Rows:
+    """The segments to score; every file is read once here, so that a bad line is known before a model is loaded."""
+    table, form, texts = given.table, given.table_format, given
     if form is not None and table is None:
         raise UsageError("--table-format is for a table: give one (- is standard input)")
     if table is not None:
@@ -158,51 +211,68 @@ def _rows(table: str | None, form: str | None, texts: bundles.Texts) -> Rows:
 
 
 @contextmanager
-def _journal(output: str | None, resume: bool) -> Iterator[Store | None]:
-    """A directory beside the output that remembers the scores of a run until the output is written.
+def _kept_scores(shown: Shown, keep: bundles.Keep) -> Iterator[Store | None]:
+    """What remembers scores while they are made: the cache, or a journal beside the output file.
 
-    A run that was interrupted leaves it; `--resume` goes on from it, otherwise it is begun anew.
+    The journal is a directory that is gone when the output is written. An interrupted run leaves it, and the same
+    command goes on from it: scores are found by what they depend on, so those of other settings do no harm.
     """
-    from monge.store import Store
-
-    if output is None:
-        if resume:
-            raise UsageError("--resume goes on with an output file: give it with -o FILE")
-        yield None
+    if keep.folder is not None or shown.output is None:
+        with opened(keep.folder) as store:
+            yield store
         return
-    folder = Path(f"{output}.partial")
+    folder = Path(f"{shown.output}.partial")
     inside = list(folder.iterdir()) if folder.is_dir() else [folder] * folder.exists()
     foreign = next((path for path in inside if not path.name.startswith("monge-cache.sqlite")), None)
     if foreign is not None:
         raise UsageError(f"{foreign} is where an unfinished run would be kept: move it, or choose another -o FILE")
-    if folder.exists() and not resume:
+    if folder.exists() and shown.fresh:
         shutil.rmtree(folder)
+    elif folder.exists() and not keep.quiet:
+        sys.stderr.write(f"monge: going on with what an interrupted run left in {folder} (--fresh begins anew)\n")
     journal = Store(folder, vectors=False)
-    yield journal
-    journal.close()
+    refused = journal.refusal()
+    if refused:
+        sys.stderr.write(f"monge: {folder}: {refused}, so scores are not kept on the way: begun again, all is scored\n")
+    try:
+        yield journal
+    except KeyboardInterrupt:
+        sys.stderr.write(f"monge: scores so far are kept in {folder}: the same command goes on from there\n")
+        raise
+    finally:
+        journal.close()
     shutil.rmtree(folder, ignore_errors=True)
 
 
-def _stream(metrics: Sequence[Prepared], rows: Sequence[Segment], scores: list[list[SegmentScore]]) -> None:
-    """Segment lines of a window as soon as it is done."""
+def _stream(metrics: Sequence[api.Metric]) -> Callable[[int, Sequence[Segment], Scores], None]:
+    """What writes the segments of a window as soon as a metric has scored them."""
     from monge.render.results import segment_line
 
-    for metric, column in zip(metrics, scores, strict=True):
-        for row, score in zip(rows, column, strict=True):
-            parts = {name: value for name, value in score.parts.items() if name != "score"}
-            line = {"id": row.id, "score": score.parts["score"], "parts": parts}
-            line |= {"reference": score.winner, "flags": list(score.flags)}
-            sys.stdout.write(segment_line({"metric": metric.name, "system": row.system}, line) + "\n")
-    sys.stdout.flush()
+    names = labels((metric.name, metric.asked) for metric in metrics)
+
+    def scored(k: int, rows: Sequence[Segment], scores: Scores) -> None:
+        parts = {name: values.tolist() for name, values in scores.parts.items()}
+        for i, row in enumerate(rows):
+            line = {
+                "id": row.id,
+                "score": parts["score"][i],
+                "parts": {name: values[i] for name, values in parts.items() if name != "score"},
+                "reference": int(scores.winners[i]),
+                "flags": list(scores.flags[i]),
+            }
+            sys.stdout.write(segment_line({"metric": names[k], "system": row.system}, line) + "\n")
+        sys.stdout.flush()
+
+    return scored
 
 
 def _stream_results(results: Sequence[Result], metrics: Sequence[api.Metric]) -> None:
-    """Result lines at the end, and the segments of metrics that have no windows."""
+    """Result lines at the end, with the segments of metrics that had to wait for the last one: blends."""
     from monge.render.results import result_line, results_jsonl
 
-    streamed = {metric.name for metric in metrics if metric.has_vectors}
-    for result in results:
-        lines = [result_line(result)] if result.metric in streamed else results_jsonl([result])
+    for k, result in enumerate(results):
+        waited = "" not in metrics[k % len(metrics)].scorer.members
+        lines = results_jsonl([result]) if waited else [result_line(result)]
         sys.stdout.writelines(line + "\n" for line in lines)
 
 

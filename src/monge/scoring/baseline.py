@@ -7,8 +7,8 @@ from dataclasses import replace
 from random import Random
 
 from monge.errors import DataError, UsageError
-from monge.scoring.prepared import Prepared, prepare
-from monge.scoring.run import run
+from monge.scoring.run import Run
+from monge.scoring.transport import TransportMetric, bound
 from monge.spec.axes import Layers, Scale
 from monge.text.idf import text_key
 from monge.types import DIGEST_SPACE, CorpusStats, PartSums, Segment
@@ -17,7 +17,7 @@ LONGEST = 32  # words: longer lines are left out, as in the published recipe
 MOST_LINES = 1_000_000
 
 
-def fit_baseline(metric: Prepared, texts: Iterable[str], *, seed: int) -> CorpusStats:
+def fit_baseline(metric: TransportMetric, texts: Iterable[str], *, seed: int) -> CorpusStats:
     """Mean parts over random pairs, at every layer (a pooled choice as it is): the published recipe, seeded.
 
     Of the first 1,000,000 texts those of fewer than 32 words are shuffled and the halves paired; no idf.
@@ -34,9 +34,9 @@ def fit_baseline(metric: Prepared, texts: Iterable[str], *, seed: int) -> Corpus
     layers = range(metric.reader.encoder.depth + 1) if metric.spec.layers.pool == "single" else ()
     choices = [Layers(at=layer) for layer in layers] or [metric.spec.layers]
     raw = replace(metric.spec, scale=Scale("raw"))
-    every = [prepare(metric.name, replace(raw, layers=one), metric.reader.encoder) for one in choices]
+    every = [bound(metric.name, replace(raw, layers=one), metric.reader.encoder) for one in choices]
     found = {}
-    for one, result in zip(every, run(every, rows), strict=True):
+    for one, result in zip(every, Run(every, rows).results(), strict=True):
         parts = {"score": result.segments, **result.parts}
         found[one.key] = PartSums({name: float(values.sum()) for name, values in parts.items()}, half, key)
     return CorpusStats(metric.reader.key, baselines=found)

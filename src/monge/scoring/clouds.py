@@ -1,181 +1,175 @@
-"""Pieces and their vectors -> weighted clouds: units of one text, then batches padded, centred and normalised."""
+"""The texts of a window under one metric -> batches of clouds: weighed, centred, of unit length, padded."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 
 from monge.kernels import centring
-from monge.kernels.barycentre import barycentre
 from monge.kernels.pooling import unit
-from monge.scoring.prepared import Prepared
-from monge.scoring.sentences import bagged
+from monge.kernels.remap import linear_map
+from monge.scoring.points import Text, build
 from monge.spec import axes
 from monge.spec.metric import MetricSpec
-from monge.text.ngrams import windows
-from monge.text.select import is_empty, select
-from monge.types import Cloud, Tokens, Units
+from monge.types import Cloud
 
-NO_MASS, VANISHED = "no-mass", "centre-vanished"
+if TYPE_CHECKING:
+    from monge.scoring.scorer import StatsBySystem
+    from monge.scoring.transport import TransportMetric
+    from monge.scoring.windows import Window
+
+REFERENCES, HYPOTHESES = "references", "hypotheses"
+VANISHED = "centre-vanished"
 INNER = ("cosine", "dot", "dot2")
 STEP = 8  # units a padded batch grows by: matrix products of odd sizes take up to twice the time
-_NOTHING = torch.empty(0)
+PAIR_NUMBERS = 1 << 20  # vector entries of one side of a padded batch of pairs: what stays near the cores
+BATCH_WORTH = 1 << 14  # entries of padding that cost as much as starting another batch
 
 
 @dataclass(frozen=True, eq=False)
-class Text:
-    """One text's units as points: vectors [n, d], weights [n]; `members` are the units behind each point.
+class CentredText:
+    """A text, the mean [d] that is subtracted from its vectors, if any, and the map [d, d] applied to them, if any.
 
-    An empty text has no points; `flags` name every fallback that was taken.
+    `vanished` says that nothing is left of its vectors when they are centred; then they stay as they were.
     """
-
-    vectors: Tensor
-    weights: Sequence[float]
-    flags: tuple[str, ...] = ()
-    empty: bool = False
-    truncated: int = 0
-    units: Units | None = None
-    members: Sequence[Sequence[int]] | None = None
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """What a person reads for each point."""
-        if self.units is None:
-            return ("",) * len(self.weights)
-        words = self.units.labels
-        return words if self.members is None else tuple(" ".join(words[i] for i in one) for one in self.members)
-
-
-@dataclass(frozen=True, eq=False)
-class Placed:
-    """A text, the mean [d] that is subtracted from its vectors, if any, and the map [d, d] applied to them, if any."""
 
     text: Text
     mean: Tensor | None = None
     turn: Tensor | None = None
+    vanished: bool = False
 
     def __len__(self) -> int:
         return len(self.text.weights)
 
-
-def build(
-    tokens: Tokens,
-    vectors: Tensor,
-    metric: Prepared,
-    weigh: Callable[[int], float] | None,
-    units: Units | None = None,
-) -> Text:
-    """The points of a text: its units' vectors and weights, n-grams joined; not yet centred.
-
-    vectors [pieces, d]. The weight of a unit of several pieces is the mean of theirs. `units` are those of the
-    metric where they are known.
-    """
-    spec = metric.spec
-    if is_empty(tokens):
-        return Text(_NOTHING, (), empty=True, truncated=tokens.truncated)
-    units = units or select(tokens, spec.units, metric.stopwords)
-    points, members = _means(vectors, units.groups), None
-    weights = [1.0] * len(units.groups) if weigh is None else [_weight(tokens, group, weigh) for group in units.groups]
-    if spec.units.specials == "targets":
-        weights = [0.0 if special else one for one, special in zip(weights, units.special, strict=True)]
-    flags = units.flags
-    if not any(weights):
-        weights = [0.0 if special else 1.0 for special in units.special]
-        flags = (*flags, NO_MASS)
-    if metric.request.pool == "barycentre":
-        points = _barycentre(points, weights, metric)
-    if spec.weights.name == "counts":
-        points, weights, members = _merged(tokens, units.groups, points, weights)
-    epsilon = spec.weights.epsilon if isinstance(spec.weights, axes.Idf) else 0.0
-    if not spec.units.phrases and (spec.units.ngram != 1 or spec.units.join == "sum" or epsilon):
-        points, weights, members = _joined(points, weights, members, spec.units, epsilon)
-    if spec.units.bag != "words":
-        points, weights, members = bagged(tokens, units.groups, points, weights, spec.units)
-    return Text(points, weights, flags, False, tokens.truncated, units, members)
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """What is unusual about the text."""
+        text = self.text
+        named = (("empty", text.empty), ("truncated", text.truncated), (VANISHED, self.vanished))
+        return (*(name for name, there in named if there), *text.flags)
 
 
-def _means(vectors: Tensor, groups: Sequence[tuple[int, ...]]) -> Tensor:
-    """Mean vector of each group of positions: [pieces, d] -> [units, d]."""
-    if any(len(group) > 1 for group in groups):
-        owners = torch.tensor([k for k, group in enumerate(groups) for _ in group])
-        members = vectors[torch.tensor([position for group in groups for position in group])]
-        sizes = torch.tensor([len(group) for group in groups], dtype=vectors.dtype)
-        return vectors.new_zeros(len(groups), vectors.shape[1]).index_add_(0, owners, members) / sizes.unsqueeze(1)
-    first, last = groups[0][0], groups[-1][0]
-    if last - first == len(groups) - 1:  # nothing left out between: a view
-        return vectors[first : last + 1]
-    return vectors[torch.tensor([group[0] for group in groups])]
+Pair = tuple[CentredText, CentredText]
 
 
-def _barycentre(points: Tensor, weights: Sequence[float], metric: Prepared) -> Tensor:
-    """One vector a unit from its layers side by side, float64 from the unit norm on: [n, layers * d] -> [n, d]."""
-    layers = points.double().view(len(points), len(metric.request.layers), -1).transpose(0, 1)
-    layers = unit(layers) if metric.spec.normalise.layers else layers
-    mass = torch.tensor([weights], dtype=torch.float64)
-    return barycentre(
-        layers.unsqueeze(0), mass, torch.ones_like(mass, dtype=torch.bool), start=metric.spec.layers.start
-    )[0]
+class WindowTexts:
+    """The texts of a window under one metric; equal texts under equal statistics are made once."""
+
+    def __init__(self, window: Window, metric: TransportMetric, stats: StatsBySystem) -> None:
+        self._metric, self._rows, self._stats = metric, window.rows, stats
+        self._read = window.read(metric.reader)
+        self._select = partial(window.units, metric)
+        systems = dict.fromkeys(row.system for row in self._rows)
+        self._weigh = {
+            (system, side): metric.weigher(stats[system], side)
+            for system in systems
+            for side in (REFERENCES, HYPOTHESES)
+        }
+        self._raw: dict[tuple[str, str], Text] = {}
+        self._done: dict[tuple[str, str], CentredText] = {}
+        self._fitted: dict[tuple[str, str], Tensor] = {}
+        self._batch = self._batch_means() if isinstance(metric.spec.centre, axes.BatchCentre) else {}
+
+    def hypothesis(self, index: int) -> CentredText:
+        """The hypothesis of a segment."""
+        return self._text(self._rows[index].hypothesis, HYPOTHESES, index)
+
+    def references(self, index: int) -> list[CentredText]:
+        """The references of a segment."""
+        return [self._text(text, REFERENCES, index) for text in self._rows[index].references]
+
+    def flags(self, index: int) -> tuple[str, ...]:
+        """What was unusual about the texts of a segment, with the side it was on."""
+        sides = [(self.hypothesis(index), "hypothesis"), *((one, "reference") for one in self.references(index))]
+        return tuple(dict.fromkeys(f"{flag}-{side}" for text, side in sides for flag in text.flags))
+
+    def _scope(self, side: str, index: int) -> str:
+        """Texts of one scope share statistics: all of a run, or a side and system where its own are fitted."""
+        metric = self._metric
+        per_side = HYPOTHESES in (*metric.counted_sides, *metric.summed_sides) or metric.map_space is not None
+        return f"{side}\t{self._rows[index].system if side == HYPOTHESES else ''}" if per_side else ""
+
+    def _build(self, text: str, side: str, index: int) -> Text:
+        key = self._scope(side, index), text
+        if key not in self._raw:
+            tokens, vectors = self._read[text]
+            weigh = self._weigh[self._rows[index].system, side]
+            self._raw[key] = build(tokens, vectors[self._metric.request], self._metric, weigh, self._select)
+        return self._raw[key]
+
+    def _text(self, text: str, side: str, index: int) -> CentredText:
+        scope = f"{id(self._batch[index])}\t{side}" if self._batch else self._scope(side, index)
+        if (scope, text) not in self._done:
+            built, mean = self._build(text, side, index), self._mean(side, index)
+            gone = _vanishes(built, mean, self._metric.spec.centre.name)
+            self._done[scope, text] = CentredText(built, mean, self._turn(side, index), gone)
+        return self._done[scope, text]
+
+    def _mean(self, side: str, index: int) -> Tensor | None:
+        metric, system = self._metric, self._rows[index].system
+        if self._batch:
+            return self._batch[index][side]
+        if not metric.summed_sides:
+            return None
+        if (system, side) not in self._fitted:
+            self._fitted[system, side] = torch.from_numpy(metric.mean(self._stats[system], side).mean)
+        return self._fitted[system, side]
+
+    def _turn(self, side: str, index: int) -> Tensor | None:
+        """The map of the source's vectors, which stand on the reference side."""
+        metric, system = self._metric, self._rows[index].system
+        if metric.map_space is None or side == HYPOTHESES:
+            return None
+        if (system, "map") not in self._fitted:
+            total = torch.from_numpy(self._stats[system].maps[metric.map_space].total)
+            self._fitted[system, "map"] = linear_map(total, metric.spec.centre.name)
+        return self._fitted[system, "map"]
+
+    def _batch_means(self) -> dict[int, dict[str, Tensor]]:
+        """For every segment, the mean vectors of the batch of consecutive segments of its system, by side."""
+        centre = self._metric.spec.centre
+        assert isinstance(centre, axes.BatchCentre)
+        systems: dict[str, list[int]] = {}
+        for index, row in enumerate(self._rows):
+            systems.setdefault(row.system, []).append(index)
+        found: dict[int, dict[str, Tensor]] = {}
+        for indices in systems.values():
+            for start in range(0, len(indices), centre.size):
+                members = indices[start : start + centre.size]
+                sides = {
+                    HYPOTHESES: [self._build(self._rows[i].hypothesis, HYPOTHESES, i) for i in members],
+                    REFERENCES: [self._build(t, REFERENCES, i) for i in members for t in self._rows[i].references],
+                }
+                if centre.sides == "joint":
+                    sides = {side: [*sides[HYPOTHESES], *sides[REFERENCES]] for side in sides}
+                means = {side: _mean_of(texts) for side, texts in sides.items()}
+                found.update(dict.fromkeys(members, means))
+        return found
 
 
-def _weight(tokens: Tokens, group: tuple[int, ...], weigh: Callable[[int], float]) -> float:
-    return sum(weigh(tokens.ids[position]) for position in group) / len(group)
+def _mean_of(texts: Sequence[Text]) -> Tensor:
+    vectors = [text.vectors for text in texts if not text.empty]
+    return torch.cat(vectors).double().mean(0) if vectors else torch.zeros(1, dtype=torch.float64)
 
 
-_Points = tuple[Tensor, list[float], list[Sequence[int]]]
+def _vanishes(text: Text, mean: Tensor | None, centre: str) -> bool:
+    """Whether centring leaves of every vector [n, d] less than 1e-9 of the largest entry."""
+    if text.empty or (mean is None and centre not in ("dimension", "sentence")):
+        return False
+    vectors = text.vectors.double()
+    if mean is None:
+        mean = vectors.mean(1, keepdim=True) if centre == "dimension" else vectors.mean(0)
+    return bool((vectors - mean).abs().amax() <= 1e-9 * vectors.abs().amax().clamp_min(1e-300))
 
 
-def _merged(tokens: Tokens, groups: Sequence[tuple[int, ...]], points: Tensor, weights: Sequence[float]) -> _Points:
-    """Units with the same pieces as one: mean vector, added weight."""
-    types: dict[tuple[int, ...], list[int]] = {}
-    for index, group in enumerate(groups):
-        types.setdefault(tuple(tokens.ids[position] for position in group), []).append(index)
-    same = list(types.values())
-    vectors = torch.stack([points[one].mean(0) for one in same])
-    return vectors, [sum(weights[i] for i in one) for one in same], [one[:1] for one in same]
-
-
-def _joined(
-    points: Tensor,
-    weights: Sequence[float],
-    members: Sequence[Sequence[int]] | None,
-    units: axes.Units,
-    epsilon: float,
-) -> _Points:
-    """Windows of n units as one unit: weight = sum of weights, vector by `join`.
-
-    average: sum w e / (sum w + epsilon); sum: sum w e; mean, max, first: of the vectors alone.
-    """
-    spans = windows(len(points), units.ngram)
-    width = spans[0][1]  # all are as wide as the first, which starts at 0
-    mass = torch.tensor(weights, dtype=torch.float64).unfold(0, width, 1)
-    behind = members or [(index,) for index in range(len(points))]
-    return (
-        _join(points.double().unfold(0, width, 1), mass, units.join, epsilon),
-        [sum(weights[start:end]) for start, end in spans],
-        [[unit for one in behind[start:end] for unit in one] for start, end in spans],
-    )
-
-
-def _join(points: Tensor, mass: Tensor, how: str, epsilon: float) -> Tensor:
-    """One vector a window: points [windows, d, width] with mass [windows, width] -> [windows, d]."""
-    if how == "max":
-        return points.amax(2)
-    if how == "first":
-        return points[:, :, 0]
-    weighted = (mass.unsqueeze(1) * points).sum(2)
-    if how == "sum":
-        return weighted
-    total = mass.sum(1, keepdim=True) + epsilon
-    even = total == 0 if how == "average" else torch.ones_like(total, dtype=torch.bool)
-    return torch.where(even, points.mean(2), weighted / total)
-
-
-def origin(like: Placed) -> Placed:
+def origin(like: CentredText) -> CentredText:
     """What stands for an empty text where vectors have no fixed length: one unit at the origin."""
-    return Placed(Text(torch.zeros(1, like.text.vectors.shape[1]), (1.0,), empty=True))
+    return CentredText(Text(torch.zeros(1, like.text.vectors.shape[1]), (1.0,), empty=True))
 
 
 def steps(units: int) -> int:
@@ -183,31 +177,29 @@ def steps(units: int) -> int:
     return -(-units // STEP) * STEP
 
 
-def padded(texts: Sequence[Placed], spec: MetricSpec, longest: int = 0) -> tuple[Cloud, list[int]]:
+def padded(texts: Sequence[CentredText], spec: MetricSpec, longest: int = 0) -> Cloud:
     """A batch of clouds, centred and of unit length where the spec asks: vectors [b, n, d], n at least `longest`.
 
     float64, but for the vectors of an inner product, whose float32 is as exact as the encoder's.
-    A text whose vectors all vanish when centred keeps them as they were; the second value lists those texts.
     """
     longest, width = max(longest, *map(len, texts)), texts[0].text.vectors.shape[1]
     single = spec.ground.name in INNER and spec.centre.name == "none" and texts[0].text.vectors.dtype == torch.float32
     vectors = torch.zeros(len(texts), longest, width, dtype=torch.float32 if single else torch.float64)
-    for into, placed in zip(vectors.unbind(), texts, strict=True):
-        points, turn = placed.text.vectors, placed.turn
+    for into, one in zip(vectors.unbind(), texts, strict=True):
+        points, turn = one.text.vectors, one.turn
         into[: len(points)] = points if turn is None else points.double() @ turn
     lengths = torch.tensor([len(text) for text in texts])
     present = torch.arange(longest) < lengths.unsqueeze(1)
     weights = torch.zeros(len(texts), longest, dtype=torch.float64)
     weights[present] = torch.tensor([weight for text in texts for weight in text.text.weights], dtype=torch.float64)
-    raw = Cloud(vectors, weights, present)
-    cloud, vanished = _centred(raw, texts, spec)
+    cloud = _centred(Cloud(vectors, weights, present), texts, spec)
     twice = spec.ground.name == "cosine"  # which takes unit vectors by itself
     if isinstance(spec.normalise, axes.UnitNormalise) and not (twice and spec.normalise.epsilon == 0):
         cloud = replace(cloud, vectors=unit(cloud.vectors, epsilon=spec.normalise.epsilon))
-    return cloud, vanished
+    return cloud
 
 
-def _centred(raw: Cloud, texts: Sequence[Placed], spec: MetricSpec) -> tuple[Cloud, list[int]]:
+def _centred(raw: Cloud, texts: Sequence[CentredText], spec: MetricSpec) -> Cloud:
     means = [text.mean for text in texts]
     if any(mean is not None for mean in means):
         moved = centring.by_mean(raw, _stacked(means, raw))
@@ -216,13 +208,11 @@ def _centred(raw: Cloud, texts: Sequence[Placed], spec: MetricSpec) -> tuple[Clo
     elif spec.centre.name == "sentence":
         moved = centring.by_sentence(raw)
     else:
-        return raw, []
-    size = moved.vectors.abs().amax(2).masked_fill(~raw.present, 0).amax(1)
-    gone = size <= 1e-9 * raw.vectors.abs().amax((1, 2)).clamp_min(1e-300)
-    if not bool(gone.any()):
-        return moved, []
-    kept = torch.where(gone.view(-1, 1, 1), raw.vectors, moved.vectors)
-    return replace(moved, vectors=kept), gone.nonzero().flatten().tolist()
+        return raw
+    if not any(text.vanished for text in texts):
+        return moved
+    gone = torch.tensor([text.vanished for text in texts]).view(-1, 1, 1)
+    return replace(moved, vectors=torch.where(gone, raw.vectors, moved.vectors))
 
 
 def _stacked(means: Sequence[Tensor | None], raw: Cloud) -> Tensor:
@@ -231,3 +221,29 @@ def _stacked(means: Sequence[Tensor | None], raw: Cloud) -> Tensor:
         return means[0]
     nothing = raw.vectors.new_zeros(raw.vectors.shape[2])
     return torch.stack([nothing if mean is None else mean for mean in means])
+
+
+def batched(pairs: Sequence[Pair]) -> Iterator[list[Pair]]:
+    """Pairs of similar size: those padded to the same shape, joined where that costs less than another batch."""
+    shapes: dict[tuple[int, int], list[Pair]] = {}
+    for pair in pairs:
+        shapes.setdefault((steps(len(pair[0])), steps(len(pair[1]))), []).append(pair)
+    batch: list[Pair] = []
+    n = m = 0
+    for rows, columns in sorted(shapes):
+        group = shapes[rows, columns]
+        wider, longer = max(n, rows), max(m, columns)
+        waste = (wider * longer - n * m) * len(batch) + (wider * longer - rows * columns) * len(group)
+        if batch and waste > BATCH_WORTH:
+            yield from _cut(batch, max(n, m))
+            batch, wider, longer = [], rows, columns
+        batch, n, m = [*batch, *group], wider, longer
+    yield from _cut(batch, max(n, m))
+
+
+def _cut(pairs: Sequence[Pair], longest: int) -> Iterator[list[Pair]]:
+    """Pairs of a shape in batches that fit PAIR_NUMBERS."""
+    if pairs:
+        size = max(PAIR_NUMBERS // (longest * pairs[0][0].text.vectors.shape[1]), 1)
+        for start in range(0, len(pairs), size):
+            yield list(pairs[start : start + size])

@@ -3,81 +3,77 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from torch import Tensor
 
 from monge.errors import DataError
-from monge.scoring import clouds
-from monge.scoring.clouds import VANISHED, Placed, Text
-from monge.scoring.fluency import fluencies, spoken
-from monge.scoring.measure import (
-    PLAN,
-    PRECISION,
-    RECALL,
-    excess_cost,
-    measure,
-    phrase_plans,
-    phrase_problems,
-    problem_between,
-    solve,
-)
-from monge.scoring.pipeline import Windows, texts_of
-from monge.scoring.prepared import Prepared
-from monge.scoring.run import signature as signed
+from monge.scoring.clouds import WindowTexts, padded
+from monge.scoring.encoding import Encoding
+from monge.scoring.fluency import with_fluency
+from monge.scoring.measure import PLAN, PRECISION, RECALL, solved
+from monge.scoring.points import Text
+from monge.scoring.windows import Window
 from monge.spec.axes import Centre, Idf, Uniform
 from monge.spec.rules import DISTANCES
-from monge.types import Array, CorpusStats, Explanation, Move, Plan, Problem, Segment, Side, Signature
+from monge.types import Array, CorpusStats, Explanation, Move, Plan, Problem, Segment, Side
+
+if TYPE_CHECKING:
+    from monge.scoring.transport import TransportMetric
 
 LEAST = 1e-6  # moves of less mass are not listed
 
 
-def explain_pair(metric: Prepared, segment: Segment, texts: tuple[Placed, Placed], signature: Signature) -> Explanation:
-    """The explanation of a pair from its centred clouds.
+def explained(metric: TransportMetric, segment: Segment, stats: CorpusStats | None) -> Explanation:
+    """The explanation of a segment's first reference, from the plans that its score is made of.
 
-    What is shared out is the plan's similarity, or its cost under a distance or a cost readout: a
-    move's share is mass times that; a unit's share is the sum of its moves', so that each side adds
-    up to the whole. Where there is a plan a direction, the hypothesis shares precision's and the
-    reference recall's.
+    Without statistics, a metric that needs them is explained with uniform weights and no corpus mean: one pair is no
+    corpus. Its name, its signature and a note say so.
+
+    What is shared out is the plan's similarity, or its cost under a distance or a cost readout: a move's share is mass
+    times that; a unit's share is the sum of its moves', so that each side adds up to the whole. Where there is a plan
+    a direction, the hypothesis shares precision's and the reference recall's.
     """
-    hypothesis, reference = (placed.text for placed in texts)
-    if hypothesis.empty or reference.empty:
-        side = "hypothesis" if hypothesis.empty else "reference"
-        raise DataError(f"there is nothing to explain: the {side} has no words")
-    (one, gone), (other, gone_too) = (clouds.padded([placed], metric.spec) for placed in texts)
-    vanished = (VANISHED,) if gone or gone_too else ()
-    problem = problem_between(one, other, metric.spec)
-    if metric.spec.units.phrases:
-        problems = phrase_problems(problem, metric.spec)
-        plans = phrase_plans(problems, metric.spec)
-    else:
-        plans = solve(problem, metric.spec, excess_cost(one, other, metric.spec))
-        problems = dict.fromkeys(plans, problem)
-    parts = {name: float(value[0]) for name, value in measure(one, other, metric.spec).items()}
+    name = metric.name
+    notes: tuple[str, ...] = ()
+    if stats is None and metric.fits:
+        metric, name, notes = without_statistics(metric)
+    stats = stats or CorpusStats(metric.reader.key)
+    metric.check_stats(stats)
+    segment = replace(segment, references=segment.references[:1])
+    texts = WindowTexts(Window([segment], Encoding([metric])), metric, {segment.system: stats})
+    pair = texts.hypothesis(0), texts.references(0)[0]
+    for side, one in zip(("hypothesis", "reference"), pair, strict=True):
+        if one.text.empty:
+            raise DataError(f"there is nothing to explain: the {side} has no words")
+    found = solved(padded(pair[:1], metric.spec), padded(pair[1:], metric.spec), metric.spec)
+    parts = with_fluency(
+        {part: one.double().numpy() for part, one in found.parts.items()}, metric, [segment.hypothesis]
+    )
+    scores = {part: float(values[0]) for part, values in metric.scaled(parts, stats).items()}
     by_cost = metric.spec.ground.name in DISTANCES or "cost" in metric.spec.readout.name
-    forward, backward = (PLAN, PLAN) if PLAN in plans else (PRECISION, RECALL)
-    mine, theirs = problems[forward], problems[backward]
-    labels = _labels(hypothesis, mine.present[0].any(1)), _labels(reference, mine.present[0].any(0))
+    forward, backward = (PLAN, PLAN) if PLAN in found.plans else (PRECISION, RECALL)
+    mine, theirs = found.problems[forward], found.problems[backward]
+    labels = _labels(pair[0].text, mine.present[0].any(1)), _labels(pair[1].text, mine.present[0].any(0))
     shape = len(labels[0]), len(labels[1])
-    tables = {name: _Table.of(plans[name], problems[name], shape, by_cost=by_cost) for name in plans}
+    tables = {key: _Table.of(plan, found.problems[key], shape, by_cost=by_cost) for key, plan in found.plans.items()}
+    masses = mine.hypothesis[0, : shape[0]].numpy(), theirs.reference[0, : shape[1]].numpy()
     return Explanation(
-        metric=metric.name,
-        score=parts["score"],
-        parts={name: value for name, value in parts.items() if name != "score"},
+        metric=name,
+        score=scores.pop("score"),
+        parts=scores,
         higher_is_better=metric.bounds.higher_is_better,
-        signature=signature,
-        hypothesis=Side(
-            segment.hypothesis, labels[0], mine.hypothesis[0, : shape[0]].numpy(), tables[forward].shares.sum(1)
-        ),
-        reference=Side(
-            segment.references[0], labels[1], theirs.reference[0, : shape[1]].numpy(), tables[backward].shares.sum(0)
-        ),
+        signature=metric.signed(stats),
+        hypothesis=Side(segment.hypothesis, labels[0], masses[0], tables[forward].shares.sum(1)),
+        reference=Side(segment.references[0], labels[1], masses[1], tables[backward].shares.sum(0)),
         cost=tables[forward].cost,
         similarity=tables[forward].similarity,
-        plans={name: table.plan for name, table in tables.items()},
-        moves=tuple(move for name, table in tables.items() for move in _moves(name, table)),
+        plans={key: table.plan for key, table in tables.items()},
+        moves=tuple(move for key, table in tables.items() for move in _moves(key, table)),
         share_of="cost" if by_cost else "similarity",
-        flags=tuple(dict.fromkeys([*hypothesis.flags, *reference.flags, *vanished])),
+        flags=texts.flags(0),
+        notes=notes,
     )
 
 
@@ -123,31 +119,27 @@ def _moves(name: str, table: _Table) -> list[Move]:
     ]
 
 
-def explained(metric: Prepared, segment: Segment, stats: CorpusStats | None) -> Explanation:
-    """The explanation of a segment's first reference.
+def without_statistics(metric: TransportMetric) -> tuple[TransportMetric, str, tuple[str, ...]]:
+    """The metric with uniform weights for idf and no centring for a corpus mean, what it is called, and why.
 
-    Without statistics, a metric that needs them is explained with uniform weights and no corpus mean:
-    one pair is no corpus. The signature and the flag `no-statistics` say so.
+    Special pieces weigh 0 by idf and must not come to weigh 1, so they are dropped with it.
     """
-    flags: tuple[str, ...] = ()
-    if stats is None and (metric.counted_sides or metric.summed_sides):
-        metric, flags = without_statistics(metric), ("no-statistics",)
-    stats = stats or CorpusStats(metric.reader.key)
-    metric.check_stats(stats)
-    pair = texts_of(metric, segment, stats, Windows([metric]))
-    found = explain_pair(metric, segment, pair, signed(metric, stats))
-    likely = fluencies(metric, [segment.hypothesis])
-    parts = spoken(metric, {"score": found.score, **found.parts}, likely, segment.hypothesis)
-    scaled = metric.scaled(parts, stats)
-    return replace(found, score=scaled.pop("score"), parts=scaled, flags=(*flags, *found.flags))
-
-
-def without_statistics(metric: Prepared) -> Prepared:
-    """The metric with uniform weights for idf and no centring for a corpus mean."""
-    spec = metric.spec
-    if isinstance(spec.weights, Idf):  # specials, which weigh 0 by idf, must not come to weigh 1
-        drop = replace(spec.units, specials="drop" if spec.units.specials == "keep" else spec.units.specials)
-        spec = replace(spec, weights=Uniform("uniform"), units=drop)
+    spec, changes, told = metric.spec, [], []
+    if isinstance(spec.weights, Idf):
+        changes.append("weights=uniform")
+        told.append("every word weighs the same instead of by its idf")
+        spec = replace(spec, weights=Uniform("uniform"))
+        if spec.units.specials == "keep":
+            changes.append("units.specials=drop")
+            told.append("special pieces such as [CLS] are left out")
+            spec = replace(spec, units=replace(spec.units, specials="drop"))
     if metric.summed_sides:
+        changes.append("centre=none")
+        told.append("no corpus mean is subtracted")
         spec = replace(spec, centre=Centre("none"))
-    return replace(metric, spec=spec)
+    name = f"{metric.name}[{','.join(changes)}]"
+    note = (
+        f"This is {name}, not {metric.name}: no corpus statistics were given, so {' and '.join(told)}. "
+        f"Fit them with monge fit -m {metric.name} -r CORPUS -o STATS and give --stats STATS."
+    )
+    return replace(metric, spec=spec), name, (note,)

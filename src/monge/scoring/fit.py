@@ -1,98 +1,196 @@
-"""Pass 1: what scores take from other texts, fitted once and frozen."""
+"""Pass 1: what scores take from other texts, fitted once and frozen.
+
+The texts of a run are sorted into corpora: its references, its sources, each system's hypotheses, and files. A metric
+weighs a side by the document counts of a corpus, and centres it by the mean of the unit vectors of one. All metrics
+that need counts share one reading of the input; those that need means share another.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import chain, islice
 
 import numpy as np
 import torch
 
-from monge.scoring import clouds
-from monge.scoring.pipeline import Windows
-from monge.scoring.prepared import HYPOTHESES, REFERENCES, Prepared
-from monge.text.idf import count, text_key
+from monge.errors import DataError
+from monge.scoring.clouds import HYPOTHESES, REFERENCES
+from monge.scoring.encoding import Encoding, Read
+from monge.scoring.points import build
+from monge.scoring.scorer import Corpora, StatsBySystem
+from monge.scoring.transport import Reader, TransportMetric
+from monge.spec.axes import Idf
+from monge.text.idf import text_key
+from monge.text.select import select
 from monge.types import DIGEST_SPACE, CorpusStats, DocumentCounts, Segment, VectorSum
 
 BATCH = 1024
-KEPT = 16
-"""Corpora whose document counts are remembered."""
-_counted: dict[tuple[str, int, int], DocumentCounts] = {}
+SOURCES = "sources"
+Corpus = tuple[str, str]
+"""`references`, `sources`, `hypotheses` or the name of a file, and the system for hypotheses."""
+Texts = Iterable[tuple[Corpus, str]]
 
 
-def reference_texts(segments: Iterable[Segment]) -> Iterator[str]:
-    """The references of every item once, however many systems it has."""
-    seen: set[tuple[str, tuple[str, ...]]] = set()
-    for segment in segments:
-        key = segment.id, segment.references
-        if key not in seen:
-            seen.add(key)
-            yield from segment.references
+def fit_run(
+    metrics: Sequence[TransportMetric],
+    segments: Iterable[Segment],
+    systems: Sequence[str],
+    corpora: Corpora,
+    encoding: Encoding,
+) -> list[StatsBySystem]:
+    """For each metric, the statistics of every system: given ones, or fitted from re-iterable segments and files.
 
-
-def source_texts(segments: Iterable[Segment]) -> Iterator[str]:
-    """The source of every item once."""
-    seen: set[tuple[str, str]] = set()
-    for segment in segments:
-        if segment.source is not None and (segment.id, segment.source) not in seen:
-            seen.add((segment.id, segment.source))
-            yield segment.source
-
-
-def document_counts(metric: Prepared, texts: Iterable[str]) -> DocumentCounts:
-    """Document counts of re-iterable texts as the metric's reader reads them.
-
-    The last few are remembered, by the reader and the keys of the texts: metrics that weigh by one corpus share them.
+    A metric that fits the hypotheses has statistics of its own for every system; others share theirs.
     """
-
-    def read() -> Iterator[tuple[str, Sequence[int]]]:
-        for chunk in _chunks(texts):
-            for text, tokens in zip(chunk, metric.reader.read(chunk), strict=True):
-                yield text, tokens.ids
-
-    n = keys = 0
-    for text in texts:
-        n, keys = n + 1, keys + text_key(text)
-    known = metric.reader.key, n, keys % DIGEST_SPACE
-    found = _counted.pop(known, None) or count(read())
-    _counted[known] = found
-    while len(_counted) > KEPT:
-        _counted.pop(next(iter(_counted)), None)
+    found: list[StatsBySystem] = []
+    open_questions = [one for one in metrics if one.fits and corpora.stats is None]
+    wanted = {one: [_corpora(one, system) for system in systems] for one in open_questions}
+    texts = _RunTexts(segments, corpora.files, {c for each in wanted.values() for one in each for c in one.values()})
+    fitted = _fitted(wanted, texts, encoding)
+    for metric in metrics:
+        if metric in fitted:
+            each = dict(zip(systems, fitted[metric], strict=True))
+        else:
+            given = corpora.stats if corpora.stats is not None and (metric.fits or metric.needs_given) else None
+            each = dict.fromkeys(systems, given or CorpusStats(metric.reader.key))
+        for stats in {id(one): one for one in each.values()}.values():
+            metric.check_stats(stats)
+        found.append(each)
     return found
 
 
-def vector_sum(metric: Prepared, texts: Iterable[str], windows: Windows, counts: CorpusStats, side: str) -> VectorSum:
-    """Sum of the unit vectors of texts, each occurrence once."""
-    weigh = metric.weigher(counts, side)
-    total, number, keys = torch.zeros(1, dtype=torch.float64), 0, 0
-    for chunk in _chunks(texts):
-        read = windows.read(list(dict.fromkeys(chunk)))[metric.reader]
-        for text in chunk:
-            keys += text_key(text)
-            tokens, vectors = read[text]
-            made = clouds.build(tokens, vectors[metric.request], metric, weigh)
-            if not made.empty:
-                total = total + made.vectors.double().sum(0)
-                number += len(made.vectors)
-    return VectorSum(np.asarray(total.numpy(), dtype=np.float64), number, keys % DIGEST_SPACE)
-
-
-def fit(
-    metric: Prepared, windows: Windows, *, references: Iterable[str] = (), hypotheses: Iterable[str] = ()
-) -> CorpusStats:
+def fit(metric: TransportMetric, *, references: Iterable[str] = (), hypotheses: Iterable[str] = ()) -> CorpusStats:
     """The statistics a metric needs, from re-iterable texts of each side.
 
     `references` are whatever the metric fits its shared side from: references, sources or a named corpus.
     """
-    texts = {REFERENCES: references, HYPOTHESES: hypotheses}
-    stats = CorpusStats(
-        metric.reader.key, {side: document_counts(metric, texts[side]) for side in metric.counted_sides}
-    )
-    sums = {side: vector_sum(metric, texts[side], windows, stats, side) for side in metric.summed_sides}
-    return CorpusStats(stats.reader, stats.counts, {metric.space: sums} if sums else {})
+    shared, own = (REFERENCES, ""), (HYPOTHESES, "")
+    sides = {REFERENCES: shared, HYPOTHESES: own}
+    texts = _Listed({shared: references, own: hypotheses})
+    (stats,) = _fitted({metric: [sides]}, texts, Encoding([metric]))[metric]
+    return stats
 
 
-def _chunks(texts: Iterable[str]) -> Iterator[list[str]]:
+def _corpora(metric: TransportMetric, system: str) -> dict[str, Corpus]:
+    """The corpus that each side of a metric is fitted from."""
+    corpus = metric.spec.weights.corpus if isinstance(metric.spec.weights, Idf) else REFERENCES
+    shared = REFERENCES if corpus in (REFERENCES, "each-side") else corpus
+    return {REFERENCES: (shared, ""), HYPOTHESES: (HYPOTHESES, system if metric.fits_hypotheses else "")}
+
+
+class _Listed:
+    """The texts of given corpora, one after another."""
+
+    def __init__(self, corpora: Mapping[Corpus, Iterable[str]]) -> None:
+        self._corpora = corpora
+
+    def __iter__(self) -> Iterator[tuple[Corpus, str]]:
+        return ((corpus, text) for corpus, texts in self._corpora.items() for text in texts)
+
+
+class _RunTexts:
+    """The texts of a run that some corpora hold; references and sources of an item once, whatever its systems."""
+
+    def __init__(self, segments: Iterable[Segment], files: Mapping[str, Iterable[str]], wanted: set[Corpus]) -> None:
+        self._segments, self._wanted = segments, wanted
+        self._files = {(name, ""): texts for name, texts in files.items() if (name, "") in wanted}
+
+    def __iter__(self) -> Iterator[tuple[Corpus, str]]:
+        own = self._own() if self._wanted - self._files.keys() else ()
+        return chain(_Listed(self._files), own)
+
+    def _own(self) -> Iterator[tuple[Corpus, str]]:
+        seen: set[tuple[str, object]] = set()
+        references, sources = (REFERENCES, ""), (SOURCES, "")
+        for segment in self._segments:
+            for corpus, texts in ((references, segment.references), (sources, segment.source)):
+                if corpus in self._wanted and texts is not None and (segment.id, texts) not in seen:
+                    seen.add((segment.id, texts))
+                    yield from ((corpus, text) for text in ([texts] if isinstance(texts, str) else texts))
+            if (HYPOTHESES, segment.system) in self._wanted:
+                yield (HYPOTHESES, segment.system), segment.hypothesis
+
+
+def _fitted(
+    wanted: Mapping[TransportMetric, Sequence[Mapping[str, Corpus]]], texts: Texts, encoding: Encoding
+) -> dict[TransportMetric, list[CorpusStats]]:
+    """For each metric and each assignment of corpora to its sides, what it needs from them."""
+    jobs = {(m.reader, sides[side]) for m, each in wanted.items() for sides in each for side in m.counted_sides}
+    counts = _count(jobs, texts) if jobs else {}
+    stats: dict[TransportMetric, list[CorpusStats]] = {}
+    means: dict[tuple[TransportMetric, str, Corpus], _Mean] = {}
+    for metric, each in wanted.items():
+        for sides in each:
+            own = {side: counts[metric.reader, sides[side]] for side in metric.counted_sides}
+            if own and sides[REFERENCES][0] == SOURCES and not own[REFERENCES].n:
+                raise DataError(f"{metric.name}: weights.corpus=sources needs source texts (-s FILE, or a column)")
+            found = CorpusStats(metric.reader.key, own)
+            stats.setdefault(metric, []).append(found)
+            for side in metric.summed_sides:
+                means.setdefault((metric, side, sides[side]), _Mean(metric, sides[side], metric.weigher(found, side)))
+    if means:
+        _sum(list(means.values()), texts, encoding)
+    for metric, each in wanted.items():
+        for k, sides in enumerate(each if metric.summed_sides else ()):
+            sums = {side: means[metric, side, sides[side]].vectors() for side in metric.summed_sides}
+            stats[metric][k] = replace(stats[metric][k], sums={metric.space: sums})
+    return stats
+
+
+def _count(jobs: set[tuple[Reader, Corpus]], texts: Texts) -> dict[tuple[Reader, Corpus], DocumentCounts]:
+    """In how many texts of each corpus every piece occurs, as each reader cuts them, from one reading of the texts."""
+    df: dict[tuple[Reader, Corpus], Counter[int]] = {job: Counter() for job in jobs}
+    number: Counter[Corpus] = Counter()
+    keys: Counter[Corpus] = Counter()
+    readers = {reader for reader, _ in jobs}
     iterator = iter(texts)
+    while chunk := [(corpus, text) for corpus, text in islice(iterator, BATCH)]:
+        for corpus, text in chunk:
+            number[corpus] += 1
+            keys[corpus] += text_key(text)
+        for reader in readers:
+            mine = [(corpus, text) for corpus, text in chunk if (reader, corpus) in df]
+            for (corpus, _), tokens in zip(mine, reader.read([text for _, text in mine]), strict=True):
+                df[reader, corpus].update(set(tokens.ids))
+    return {
+        (reader, corpus): DocumentCounts(number[corpus], dict(found), keys[corpus] % DIGEST_SPACE)
+        for (reader, corpus), found in df.items()
+    }
+
+
+class _Mean:
+    """The sum of the unit vectors of a corpus under one metric, as it grows."""
+
+    def __init__(self, metric: TransportMetric, corpus: Corpus, weigh: Callable[[int], float] | None) -> None:
+        self.metric, self.corpus, self._weigh = metric, corpus, weigh
+        self._select = partial(select, spec=metric.spec.units, stopwords=metric.stopwords)
+        self._total, self._count, self._keys = torch.zeros(1, dtype=torch.float64), 0, 0
+
+    def add(self, text: str, read: Read) -> None:
+        """Take one text in."""
+        self._keys += text_key(text)
+        tokens, vectors = read[text]
+        points = build(tokens, vectors[self.metric.request], self.metric, self._weigh, self._select)
+        if not points.empty:
+            self._total = self._total + points.vectors.double().sum(0)
+            self._count += len(points.vectors)
+
+    def vectors(self) -> VectorSum:
+        """The sum [d] of all texts so far."""
+        return VectorSum(np.asarray(self._total.numpy(), dtype=np.float64), self._count, self._keys % DIGEST_SPACE)
+
+
+def _sum(means: Sequence[_Mean], texts: Texts, encoding: Encoding) -> None:
+    """Add the unit vectors of every text to the means of its corpus, from one reading of the texts."""
+    corpora = {mean.corpus for mean in means}
+    iterator = (one for one in texts if one[0] in corpora)
     while chunk := list(islice(iterator, BATCH)):
-        yield chunk
+        distinct = list(dict.fromkeys(text for _, text in chunk))
+        read = {reader: encoding.read(distinct, reader) for reader in {mean.metric.reader for mean in means}}
+        for corpus, text in chunk:
+            for mean in means:
+                if mean.corpus == corpus:
+                    mean.add(text, read[mean.metric.reader])

@@ -13,12 +13,15 @@ from collections.abc import Mapping, Sequence
 from math import exp, log
 from typing import TYPE_CHECKING
 
-from monge.scoring.prepared import Prepared
+import numpy as np
+
 from monge.spec.axes import LanguageModel
 from monge.spec.metric import MetricSpec
+from monge.types import Array
 
 if TYPE_CHECKING:
     from monge.encode.causal import CausalModel
+    from monge.scoring.transport import TransportMetric
 
 
 def language_model(spec: MetricSpec, *, device: str = "auto", online: bool = False) -> CausalModel | None:
@@ -30,23 +33,18 @@ def language_model(spec: MetricSpec, *, device: str = "auto", online: bool = Fal
     return open_causal(spec.fluency.model, device=device, online=online)
 
 
-def fluencies(metric: Prepared, hypotheses: Sequence[str]) -> dict[str, float]:
-    """The fluency of every distinct hypothesis; nothing for a metric without a language model."""
-    part, model = metric.spec.fluency, metric.language_model
-    if not isinstance(part, LanguageModel) or model is None:
-        return {}
+def with_fluency(parts: Mapping[str, Array], metric: TransportMetric, hypotheses: Sequence[str]) -> dict[str, Array]:
+    """The parts [n] with the language model's term in the score, and `transport` and `fluency` beside it.
+
+    Parts of a metric without a language model come back as they are.
+    """
+    choice, model = metric.spec.fluency, metric.language_model
+    if not isinstance(choice, LanguageModel) or model is None:
+        return dict(parts)
     texts = list(dict.fromkeys(hypotheses))
     guess = -log(model.vocabulary)
     means = [guess if mean is None else mean for mean in model.mean_log_likelihoods(texts)]
-    return {text: exp(mean) if part.form == "probability" else mean for text, mean in zip(texts, means, strict=True)}
-
-
-def spoken(
-    metric: Prepared, parts: dict[str, float], fluency: Mapping[str, float], hypothesis: str
-) -> dict[str, float]:
-    """The parts of a score with its language model's term, if it has one: `transport` and `fluency` beside it."""
-    part = metric.spec.fluency
-    if not isinstance(part, LanguageModel):
-        return parts
-    value = fluency[hypothesis]
-    return {**parts, "score": parts["score"] + part.weight * value, "transport": parts["score"], "fluency": value}
+    known = {text: exp(m) if choice.form == "probability" else m for text, m in zip(texts, means, strict=True)}
+    value = np.array([known[text] for text in hypotheses])
+    score = parts["score"]
+    return {**parts, "score": score + choice.weight * value, "transport": score, "fluency": value}

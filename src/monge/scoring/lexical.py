@@ -1,26 +1,37 @@
-"""Metrics of words and characters in a run: no model, no vectors, the same `Result`. Imports no torch."""
+"""Metrics of words and characters: no model, no vectors, the same `Result`. Imports no torch."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from monge.spec import lexical
+from monge.errors import UsageError
+from monge.scoring.scorer import Column, Scores, StatsBySystem, flagged
 from monge.spec.lexical import LexicalSpec
 from monge.spec.rules import Bounds
 from monge.spec.signature import sign_lexical
-from monge.text.lexical import LEXICAL
-from monge.types import CorpusStats, Result, Segment
+from monge.text import lexical
+from monge.types import CorpusStats, Explanation, Pooled, Result, Segment, Signature
+
+if TYPE_CHECKING:
+    from monge.scoring.windows import Window
+
+WHOLE_CORPUS = ("cider",)
+"""Metrics whose scores depend on all segments of a system: the idf of CIDEr comes from their references."""
+_PROBE = ["a b c d", "e f g h"]
 
 
 @dataclass(frozen=True)
-class Lexical:
+class LexicalMetric:
     """A lexical metric ready to score. It takes nothing from other texts that could be fitted beforehand."""
 
     spec: LexicalSpec
+    fits: tuple[str, ...] = ()
+    reads: bool = False
 
     @property
     def name(self) -> str:
@@ -30,41 +41,83 @@ class Lexical:
     @property
     def bounds(self) -> Bounds:
         """The range of its scores."""
-        row = lexical.LEXICAL[self.name]
-        return Bounds(*row.limits, row.best, row.worst, row.higher_is_better)
+        return self.spec.preset.bounds
 
     @property
-    def counted_sides(self) -> tuple[str, ...]:
-        """No side is counted for idf."""
-        return ()
+    def block(self) -> int:
+        """Each segment by itself, or all of a system."""
+        return 0 if self.name in WHOLE_CORPUS else 1
 
     @property
-    def summed_sides(self) -> tuple[str, ...]:
-        """No side is summed for a mean."""
+    def members(self) -> Mapping[str, LexicalMetric]:
+        """It scores windows itself."""
+        return {"": self}
+
+    @property
+    def idf_corpora(self) -> tuple[str, ...]:
+        """It weighs by no corpus that could be given."""
         return ()
+
+    def with_idf_corpus(self, corpus: str) -> LexicalMetric:
+        """Itself: it weighs by no corpus that could be given."""
+        return self
 
     def check_stats(self, stats: CorpusStats) -> None:
         """Statistics of other metrics do not matter here."""
 
-    def score(self, system: str, rows: Sequence[Segment]) -> Result:
-        """The result of one system: segments as given, and the score that the library gives the corpus."""
-        metric = LEXICAL[self.name].with_options(**self.spec.options)
-        found = metric.score([row.hypothesis for row in rows], [row.references for row in rows])
-        flags = tuple(_flags(row) for row in rows)
-        flagged = Counter(flag for each in flags for flag in each)
+    @cached_property
+    def _probed(self) -> lexical.Scored:
+        """What the library says of itself, and how it pools counts, found on two texts."""
+        return lexical.score(self.spec, _PROBE, [[one] for one in _PROBE])
+
+    def signed(self, stats: CorpusStats) -> Signature | None:
+        """Its signature, for one reference a segment; None where the library signs what it takes from the corpus."""
+        return None if self.block == 0 else sign_lexical(self.spec, lexical.signature(self._probed.facts, [1]))
+
+    def fingerprint(self, stats: CorpusStats) -> str:
+        """Its settings, and the library with its version."""
+        return repr((self.name, sorted(self.spec.written().items()), sorted(self._probed.facts.items(), key=str)))
+
+    def score(self, window: Window, stats: StatsBySystem) -> Scores:
+        """Scores of the segments; `sums` are the number of references, and the counts that the library pools."""
+        rows = window.rows
+        found = lexical.score(self.spec, [row.hypothesis for row in rows], [row.references for row in rows])
+        many = np.array([[len(row.references)] for row in rows], dtype=np.float64)
+        counts = [] if found.pooled is None else [found.pooled.statistics]
+        return Scores(
+            {"score": found.segments, **found.parts},
+            np.where(many[:, 0] == 1, 0, -1).astype(np.int64),
+            [_flags(row) for row in rows],
+            np.concatenate([many, *counts], axis=1),
+            found.facts if self.block == 0 else {},
+        )
+
+    def result(self, columns: Mapping[str, Column], stats: CorpusStats) -> Result:
+        """The result of a system: segments as the library scores them, and the score that it gives the corpus."""
+        column = columns[""]
+        sums, segments = column.scores.sums, column.scores.parts["score"]
+        assert sums is not None
+        pool = self._probed.pooled
+        pooled = None if pool is None else Pooled(sums[:, 1:], pool.of)
+        facts = {**self._probed.facts, **column.scores.facts}
         return Result(
             metric=self.name,
-            system=system,
-            score=found.corpus,
-            segments=found.segments,
-            parts=found.parts,
-            ids=tuple(row.id for row in rows),
+            system=column.system,
+            score=float(segments.mean() if pooled is None else pooled.of(pooled.statistics.sum(0))),
+            segments=segments,
+            parts={name: values for name, values in column.scores.parts.items() if name != "score"},
+            ids=column.ids,
             higher_is_better=self.bounds.higher_is_better,
-            signature=sign_lexical(self.spec, found.signature),
-            references=np.array([0 if len(row.references) == 1 else -1 for row in rows], dtype=np.int64),
-            flags=flags,
-            run={"truncated": 0, "flagged": dict(sorted(flagged.items()))},
+            signature=sign_lexical(self.spec, lexical.signature(facts, sums[:, 0].astype(int).tolist())),
+            references=column.scores.winners,
+            flags=tuple(column.scores.flags),
+            run=flagged(column.scores.flags),
+            pooled=pooled,
         )
+
+    def explained(self, segment: Segment, stats: CorpusStats | None) -> Explanation:
+        """It moves nothing."""
+        raise UsageError(f"{self.name} compares words, not vectors: there is nothing to explain")
 
 
 def _flags(row: Segment) -> tuple[str, ...]:

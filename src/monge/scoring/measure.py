@@ -1,10 +1,17 @@
-"""The interpreter: two batches of clouds and a spec -> the parts of a score, each [b]."""
+"""The interpreter: the texts of a window and a spec -> the final parts of their scores, each [n].
+
+texts -> clouds -> problems -> plans -> parts of a pair -> parts of a segment (its references) -> fluency -> scale
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from math import inf
+from typing import TYPE_CHECKING
 
+import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor
 
@@ -13,13 +20,137 @@ from monge.kernels.independent import independent
 from monge.kernels.onesided import onesided
 from monge.kernels.spectrum import tempered_costs
 from monge.kernels.tempered import tempered
+from monge.scoring.clouds import CentredText, Pair, WindowTexts, batched, origin, padded, steps
+from monge.scoring.fluency import with_fluency
+from monge.scoring.points import Text
+from monge.scoring.scorer import Scores
 from monge.spec import axes
 from monge.spec.fields import number
 from monge.spec.metric import MetricSpec
-from monge.types import Cloud, Plan, Problem
+from monge.types import Array, Cloud, Plan, Problem
+
+if TYPE_CHECKING:
+    from monge.scoring.scorer import StatsBySystem
+    from monge.scoring.transport import TransportMetric
+    from monge.scoring.windows import Window
 
 Parts = dict[str, Tensor]
 PRECISION, RECALL, PLAN = "precision", "recall", "plan"
+
+
+def measure(window: Window, metric: TransportMetric, stats: StatsBySystem) -> Scores:
+    """The scores of the segments of a window, as they are given out."""
+    texts = WindowTexts(window, metric, stats)
+    places = range(len(window.rows))
+    pairs = [(texts.hypothesis(i), reference) for i in places for reference in texts.references(i)]
+    counts = np.array([len(row.references) for row in window.rows])
+    found, winners = over_references(
+        pair_parts(pairs, metric), counts, metric.spec.references.name, higher_is_better=metric.raw.higher_is_better
+    )
+    found = with_fluency(found, metric, [row.hypothesis for row in window.rows])
+    found = metric.scaled(found, next(iter(stats.values())))
+    return Scores(found, winners, [texts.flags(i) for i in places])
+
+
+def over_references(
+    parts: Mapping[str, Array], counts: npt.NDArray[np.int64], rule: str, *, higher_is_better: bool
+) -> tuple[dict[str, Array], npt.NDArray[np.int64]]:
+    """The parts of every segment from its parts against each reference, and the reference that won.
+
+    parts: name -> [pairs], the pairs of a segment side by side; counts [n]: how many each segment has. max: the
+    reference with the best score, taken whole; max-each: the best of each part by itself (the winner is the best by
+    score); mean: the mean of each part (winner -1); first: the first.
+    """
+    starts = np.cumsum(counts) - counts
+    if rule == "mean":
+        means = {name: np.add.reduceat(values, starts) / counts for name, values in parts.items()}
+        return means, np.full(len(counts), -1)
+    if rule == "first" or bool((counts == 1).all()):
+        return {name: values[starts] for name, values in parts.items()}, np.zeros(len(counts), dtype=np.int64)
+    better = parts["score"] if higher_is_better else -parts["score"]
+    winners = np.array([better[at : at + many].argmax() for at, many in zip(starts, counts, strict=True)])
+    if rule == "max-each":
+        best = np.maximum if higher_is_better else np.minimum
+        return {name: best.reduceat(values, starts) for name, values in parts.items()}, winners
+    return {name: values[starts + winners] for name, values in parts.items()}, winners
+
+
+def pair_parts(pairs: Sequence[Pair], metric: TransportMetric) -> dict[str, Array]:
+    """The parts of every pair of texts, name -> [pairs]; equal pairs are measured once, so that they are equal.
+
+    A pair with one empty text has the declared worst, one of two empty texts the best; where no worst is declared,
+    one unit at the origin stands for the empty text.
+    """
+    index: dict[Pair, int] = {}
+    order_of = np.array([index.setdefault(pair, len(index)) for pair in pairs])
+    whole: dict[Pair, int] = {}
+    blank: dict[int, bool] = {}
+    for (hypothesis, reference), place in index.items():
+        missing = hypothesis.text.empty + reference.text.empty
+        if missing == 1 and metric.raw.worst is None:
+            nothing = origin(reference if hypothesis.text.empty else hypothesis)
+            whole[(nothing, reference) if hypothesis.text.empty else (hypothesis, nothing)] = place
+        elif missing:
+            blank[place] = missing == 2
+        else:
+            whole[hypothesis, reference] = place
+    found: dict[str, Array] = {}
+    for batch, parts in _measured(list(whole), metric.spec):
+        into = [whole[pair] for pair in batch]
+        for name, tensor in parts.items():
+            found.setdefault(name, np.empty(len(index)))[into] = tensor.numpy()
+    for name in found or dict.fromkeys(part_names(metric.spec)):
+        values = found.setdefault(name, np.empty(len(index)))
+        for place, both in blank.items():
+            values[place] = _of_empty(name, metric, both=both)
+    return {name: values[order_of] for name, values in found.items()}
+
+
+def _measured(pairs: Sequence[Pair], spec: MetricSpec) -> list[tuple[list[Pair], Parts]]:
+    """Pairs in batches of similar size, with their parts [b]."""
+    own = _own(pairs, spec) if isinstance(spec.readout, axes.SelfNormalised) else None
+    done = []
+    for batch in batched(pairs):
+        sides = [pair[0] for pair in batch], [pair[1] for pair in batch]
+        hypotheses, references = (_batch(side, spec) for side in sides)
+        mine = (_gather(own, sides[0]), _gather(own, sides[1])) if own is not None else None
+        done.append((batch, solved(hypotheses, references, spec, mine).parts))
+    return done
+
+
+def _batch(texts: Sequence[CentredText], spec: MetricSpec) -> Cloud:
+    return padded(texts, spec, steps(max(map(len, texts))))
+
+
+def _own(pairs: Sequence[Pair], spec: MetricSpec) -> dict[CentredText, dict[str, float]]:
+    """The values of every distinct text among the pairs, compared with itself."""
+    texts = list(dict.fromkeys(text for pair in pairs for text in pair))
+    found: dict[CentredText, dict[str, float]] = {}
+    for batch in batched([(text, text) for text in texts]):
+        members = [text for text, _ in batch]
+        values = {name: column.tolist() for name, column in own_values(_batch(members, spec), spec).items()}
+        found.update({text: {name: values[name][k] for name in values} for k, text in enumerate(members)})
+    return found
+
+
+def _gather(own: Mapping[CentredText, Mapping[str, float]], texts: Sequence[CentredText]) -> Parts:
+    return {name: torch.tensor([own[text][name] for text in texts], dtype=torch.float64) for name in own[texts[0]]}
+
+
+def part_names(spec: MetricSpec) -> list[str]:
+    """The parts that a spec gives, found by measuring a unit vector against itself."""
+    plain = replace(spec, centre=axes.Centre("none"))
+    one = padded([CentredText(Text(torch.ones(1, 1), (1.0,)))], plain)
+    return list(solved(one, one, plain).parts)
+
+
+def _of_empty(name: str, metric: TransportMetric, *, both: bool) -> float:
+    """A part of a pair with an empty text; none of the mass is moved where one is empty, all where both are."""
+    if name == "mass":
+        return 1.0 if both else 0.0
+    value = metric.raw.best if both else metric.raw.worst
+    assert value is not None
+    return value
 
 
 def problem_between(hypothesis: Cloud, reference: Cloud, spec: MetricSpec) -> Problem:
@@ -70,17 +201,6 @@ def _tempered(problem: Problem, transport: axes.Tempered) -> dict[str, Plan]:
     return {PRECISION: plan(transport.slack, reference_last=False), RECALL: plan(mirrored, reference_last=True)}
 
 
-def phrase_problems(problem: Problem, spec: MetricSpec) -> dict[str, Problem]:
-    """One problem a direction between n-grams compared place by place: the weights of either side average."""
-    back = phrases.phrases(ground.flipped(problem), spec.units.ngram)
-    return {PRECISION: phrases.phrases(problem, spec.units.ngram), RECALL: ground.flipped(back)}
-
-
-def phrase_plans(problems: Mapping[str, Problem], spec: MetricSpec) -> dict[str, Plan]:
-    """The plan of each direction, from its own problem."""
-    return {name: solve(one, spec)[name] for name, one in problems.items()}
-
-
 def values(problem: Problem, plans: Mapping[str, Plan], spec: MetricSpec, excess: Tensor | None = None) -> Parts:
     """What each plan is worth under the readout: its cost, its similarity, or its objective."""
     if spec.readout.name in readout.TRANSFORMS:
@@ -120,14 +240,23 @@ def own_values(cloud: Cloud, spec: MetricSpec) -> Parts:
     return found if PLAN in found else with_f(found)
 
 
-def measure(hypothesis: Cloud, reference: Cloud, spec: MetricSpec, own: tuple[Parts, Parts] | None = None) -> Parts:
-    """The parts of the score of each pair; the headline stands first, under `score`.
+@dataclass(frozen=True)
+class Solved:
+    """A batch of pairs: the plan of each direction (or one for both), the problem it answers, and the parts [b]."""
+
+    problems: Mapping[str, Problem]
+    plans: Mapping[str, Plan]
+    parts: Parts
+
+
+def solved(hypothesis: Cloud, reference: Cloud, spec: MetricSpec, own: tuple[Parts, Parts] | None = None) -> Solved:
+    """The plans of a batch of pairs and what they are worth; the headline stands first, under `score`.
 
     `own` holds `own_values` of both sides where the readout is self-normalised (computed here if not given).
     """
     problem = problem_between(hypothesis, reference, spec)
     if spec.units.phrases:
-        return _phrases(phrase_problems(problem, spec), spec)
+        return _phrases(problem, spec)
     excess = excess_cost(hypothesis, reference, spec)
     plans = solve(problem, spec, excess)
     found = values(problem, plans, spec, excess)
@@ -135,28 +264,36 @@ def measure(hypothesis: Cloud, reference: Cloud, spec: MetricSpec, own: tuple[Pa
         own = own or (own_values(hypothesis, spec), own_values(reference, spec))
         found = found if PLAN in found else with_f(found)
         found = {name: readout.self_normalised(value, own[0][name], own[1][name]) for name, value in found.items()}
-        return _headed(found, spec.readout.headline)
-    if isinstance(spec.readout, axes.Prf):
-        return _headed(with_f(found, spec.readout.alpha), spec.readout.headline)
-    if isinstance(spec.readout, axes.Objective):
-        return _headed(found if PLAN in found else with_f(found), spec.readout.headline)
-    if spec.readout.name == "similarity":
-        return {"score": torch.stack(list(found.values())).amin(0)}
-    cost = torch.stack(list(found.values())).amax(0)  # of two one-sided costs the larger: RWMD
-    if isinstance(spec.readout, axes.Ordered):
-        return _ordered(cost, plans, hypothesis, reference, spec.readout)
-    if isinstance(spec.readout, axes.Spectrum):
-        warm = tempered_costs(problem, spec.readout.temperatures)
-        return {"score": cost, "w": cost, **{f"sd_{number(t)}": value for t, value in warm.items()}}
-    return {"score": readout.TRANSFORMS[spec.readout.name](cost), **_unbalanced(problem, plans, spec)}
+        parts = _headed(found, spec.readout.headline)
+    elif isinstance(spec.readout, axes.Prf):
+        parts = _headed(with_f(found, spec.readout.alpha), spec.readout.headline)
+    elif isinstance(spec.readout, axes.Objective):
+        parts = _headed(found if PLAN in found else with_f(found), spec.readout.headline)
+    elif spec.readout.name == "similarity":
+        parts = {"score": torch.stack(list(found.values())).amin(0)}
+    else:
+        cost = torch.stack(list(found.values())).amax(0)  # of two one-sided costs the larger: RWMD
+        if isinstance(spec.readout, axes.Ordered):
+            parts = _ordered(cost, plans, hypothesis, reference, spec.readout)
+        elif isinstance(spec.readout, axes.Spectrum):
+            warm = tempered_costs(problem, spec.readout.temperatures)
+            parts = {"score": cost, "w": cost, **{f"sd_{number(t)}": value for t, value in warm.items()}}
+        else:
+            parts = {"score": readout.TRANSFORMS[spec.readout.name](cost), **_unbalanced(problem, plans, spec)}
+    return Solved(dict.fromkeys(plans, problem), plans, parts)
 
 
-def _phrases(problems: Mapping[str, Problem], spec: MetricSpec) -> Parts:
-    """The parts of a score between n-grams; the rules leave one-sided plans and precision, recall and F."""
+def _phrases(problem: Problem, spec: MetricSpec) -> Solved:
+    """N-grams compared place by place: a problem a direction, in which the weights of its own side average.
+
+    The rules leave one-sided plans and precision, recall and F.
+    """
     assert isinstance(spec.readout, axes.Prf)
-    plans = phrase_plans(problems, spec)
+    back = ground.flipped(phrases.phrases(ground.flipped(problem), spec.units.ngram))
+    problems = {PRECISION: phrases.phrases(problem, spec.units.ngram), RECALL: back}
+    plans = {name: solve(one, spec)[name] for name, one in problems.items()}
     found = {name: readout.transported_similarity(plans[name], one) for name, one in problems.items()}
-    return _headed(with_f(found, spec.readout.alpha), spec.readout.headline)
+    return Solved(problems, plans, _headed(with_f(found, spec.readout.alpha), spec.readout.headline))
 
 
 def _ordered(cost: Tensor, plans: Mapping[str, Plan], hypothesis: Cloud, reference: Cloud, part: axes.Ordered) -> Parts:

@@ -1,213 +1,216 @@
-"""A whole run: fit what is needed, score every window, and sign the results."""
+"""A whole run: fit what is needed, score every window with every metric, and sign the results."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
-from hashlib import blake2b
+from dataclasses import dataclass, replace
+from math import lcm
+from typing import TYPE_CHECKING, cast
 
-from monge.encode.words import StaticEncoder
-from monge.errors import DataError
-from monge.scoring.columns import Column, Rows, Scratch
-from monge.scoring.fit import fit, reference_texts, source_texts
-from monge.scoring.pipeline import WINDOW, SegmentScore, Windows, score_segments
-from monge.scoring.prepared import HYPOTHESES, Prepared
-from monge.scoring.remembered import Remembered, score_key_base
-from monge.spec.axes import Baseline, Idf
-from monge.spec.signature import ModelIdentity, sign
-from monge.store import Store
-from monge.text import stopwords
+from monge.errors import DataError, StatisticsMismatch
+from monge.scoring.result_buffer import Buffer, Scratch
+from monge.scoring.score_cache import ScoreCache
+from monge.scoring.scorer import Corpora, Scorer, Scores, StatsBySystem, WindowScorer
+from monge.scoring.windows import SEGMENTS, Window, ahead, windowed
+from monge.spec.signature import parse
 from monge.types import CorpusStats, Result, Segment, Signature
 
-Texts = Iterable[str]
-OnWindow = Callable[[Sequence[Prepared], Sequence[Segment], list[list[SegmentScore]]], None]
+if TYPE_CHECKING:
+    from monge.scoring.blend import BlendMetric
+    from monge.scoring.encoding import Encoding
+    from monge.scoring.transport import TransportMetric
+    from monge.store import Store
+
+Expected = Sequence[Mapping[str, str]]
+"""For each metric what a replay must find again: digests of statistics by kind, or the fields of a library."""
 
 
 @dataclass(frozen=True)
-class Corpora:
-    """Where statistics come from, other than the segments themselves.
+class Watch:
+    """What a run tells while it goes on.
 
-    `files` are texts by the name that `weights.corpus` gives them; `stats` are ready-made statistics.
+    progress(n): n more segments are scored by all metrics. scored(k, rows, scores): metric k of the run has scored
+    these segments, in final form; blends, which wait for the last segment, are not told.
     """
 
-    files: Mapping[str, Texts] = field(default_factory=dict)
-    stats: CorpusStats | None = None
+    progress: Callable[[int], None] | None = None
+    scored: Callable[[int, Sequence[Segment], Scores], None] | None = None
 
 
-def fitted_stats(
-    metric: Prepared, segments: Iterable[Segment], systems: Sequence[str], corpora: Corpora, windows: Windows
-) -> dict[str, CorpusStats]:
-    """The statistics of a metric for every system: shared ones, with the system's own side where it has one."""
-    nothing = CorpusStats(metric.reader.key)
-    if not metric.counted_sides and not metric.summed_sides:
-        given = corpora.stats if corpora.stats is not None and metric.needs_given else nothing
-        metric.check_stats(given)
-        return dict.fromkeys(systems, given)
-    if corpora.stats is not None:
-        metric.check_stats(corpora.stats)
-        return dict.fromkeys(systems, corpora.stats)
-    shared = shared_texts(metric, segments, corpora.files)
-    found = {}
-    base: CorpusStats | None = None
-    for system in systems:
-        own = HYPOTHESES in (*metric.counted_sides, *metric.summed_sides)
-        if base is None or own:
-            mine = _hypotheses(segments, system) if own else ()
-            base = fit(metric, windows, references=shared, hypotheses=mine)
-            metric.check_stats(base)
-        found[system] = base
-    return found
+class Run:
+    """Some metrics on some segments: one pass to count and fit, one pass to score, by windows.
 
-
-class _Again:
-    """An iterable that starts over each time it is asked."""
-
-    def __init__(self, start: Callable[[], Iterable[str]]) -> None:
-        self._start = start
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._start())
-
-
-def shared_texts(metric: Prepared, segments: Iterable[Segment], files: Mapping[str, Texts]) -> Texts:
-    """What a metric fits its shared side from: the references, the sources, or a named corpus."""
-    corpus = metric.spec.weights.corpus if isinstance(metric.spec.weights, Idf) else "references"
-    if corpus == "sources":
-        if not any(segment.source is not None for segment in segments):
-            raise DataError(f"{metric.name}: weights.corpus=sources needs source texts (-s FILE, or a source column)")
-        return _Again(lambda: source_texts(segments))
-    if corpus in ("references", "each-side"):
-        return _Again(lambda: reference_texts(segments))
-    return files[corpus]
-
-
-def _hypotheses(segments: Iterable[Segment], system: str) -> Texts:
-    return _Again(lambda: (one.hypothesis for one in segments if one.system == system))
-
-
-def stats_digests(metric: Prepared, stats: CorpusStats, size: int = 4) -> dict[str, str]:
-    """Digests of `size` bytes of the statistics a metric uses, by kind; a side each, joined by '/'."""
-
-    def digest(*what: object) -> str:
-        return blake2b(repr(what).encode(), digest_size=size).hexdigest()
-
-    found = {}
-    if metric.counted_sides:
-        every = [metric.counts(stats, side) for side in metric.counted_sides]
-        found["idf"] = "/".join(digest(one.n, one.texts, stats.reader) for one in every)
-    base = metric.baseline(stats) if isinstance(metric.spec.scale, Baseline) else None
-    if base is not None:
-        found["baseline"] = digest(sorted(base.items()))
-    if metric.map_space is not None:
-        one = stats.maps[metric.map_space]
-        found["map"] = digest(one.count, one.texts, stats.reader, metric.map_space)
-    if metric.summed_sides:
-        sums = [metric.mean(stats, side) for side in metric.summed_sides]
-        found["mean"] = "/".join(digest(one.count, one.texts, stats.reader, metric.space) for one in sums)
-    return found
-
-
-def signature(metric: Prepared, stats: CorpusStats) -> Signature:
-    """The signature of a metric with its statistics."""
-    encoder = metric.reader.encoder
-    return sign(
-        metric.name,
-        metric.spec,
-        ModelIdentity(encoder.name, encoder.weights_digest, encoder.tokenizer_digest, encoder.config_digest),
-        stats=stats_digests(metric, stats),
-        stopwords=stopwords.digest(metric.spec.units.stopwords),
-        language_model="" if metric.language_model is None else metric.language_model.digest,
-    )
-
-
-def _key_base(metric: Prepared, stats: CorpusStats) -> bytes:
-    return score_key_base(metric, str(signature(metric, stats)), stats_digests(metric, stats, size=32))
-
-
-def run(
-    metrics: Sequence[Prepared],
-    segments: Iterable[Segment],
-    *,
-    corpora: Corpora = Corpora(),  # noqa: B008 - frozen
-    window: int = WINDOW,
-    progress: Callable[[int], None] | None = None,
-    expect: Callable[[Prepared, CorpusStats], None] | None = None,
-    store: Store | None = None,
-    on_window: OnWindow | None = None,
-) -> list[Result]:
-    """Score re-iterable segments with every metric: results system by system, metrics in the given order.
-
-    `expect` may look at a metric's statistics and refuse before anything is scored (replay); `store`
-    keeps vectors and scores on disk; `on_window` sees the scores of a window as soon as they are there.
+    `segments` can be iterated again. `store` keeps vectors and scores; `window` is the number of segments that a
+    window has at the most.
     """
-    counts = Counter(segment.system for segment in segments)
-    if not counts:
-        raise DataError("there is nothing to score: no segments")
-    systems, windows = list(counts), Windows(metrics, store if store is not None and store.vectors else None)
-    stats = [fitted_stats(metric, segments, systems, corpora, windows) for metric in metrics]
-    by_metric = {id(metric): one for metric, one in zip(metrics, stats, strict=True)}
-    if expect is not None:
-        for metric, one in zip(metrics, stats, strict=True):
-            for system in systems:
-                expect(metric, one[system])
-    before = [_unknown(metric) for metric in metrics]
 
-    def stats_of(metric: Prepared, system: str) -> CorpusStats:
-        return by_metric[id(metric)][system]
+    def __init__(
+        self,
+        metrics: Sequence[Scorer],
+        segments: Iterable[Segment],
+        *,
+        corpora: Corpora = Corpora(),  # noqa: B008 - frozen
+        store: Store | None = None,
+        window: int = SEGMENTS,
+    ) -> None:
+        self.metrics, self._segments, self._corpora, self._store = metrics, segments, corpora, store
+        self._window = window
+        self.systems = list(dict.fromkeys(segment.system for segment in segments))
+        if not self.systems:
+            raise DataError("there is nothing to score: no segments")
+        self._members = [(k, name, one) for k, metric in enumerate(metrics) for name, one in metric.members.items()]
+        self._encoding: Encoding | None = None
+        self._stats: list[StatsBySystem] = [dict.fromkeys(self.systems, CorpusStats(""))] * len(self._members)
+        if any(one.reads for *_, one in self._members):
+            self._fit()
+        if corpora.stats is not None:
+            for k, metric in enumerate(metrics):
+                metric.check_stats(self._stats_of(k, self.systems[0]))
 
-    recall = None
-    if store is not None:
-        bases = [
-            {system: _key_base(metric, one[system]) for system in systems}
-            for metric, one in zip(metrics, stats, strict=True)
-        ]
-        recall = Remembered(metrics, bases, stats_of, windows, store)
-    with closing(Scratch()) as scratch:
-        scored = {(k, system): Column(scratch) for k in range(len(metrics)) for system in systems}
-        for at, rows, scores in score_segments(metrics, segments, stats_of, windows, window=window, recall=recall):
-            for k, column in enumerate(scores):
-                for position, row, score in zip(at, rows, column, strict=True):
-                    scored[k, row.system].add(position, row.id, score)
-            if on_window is not None:
-                on_window(metrics, rows, scores)
-            if progress is not None:
-                progress(len(rows))
-        windows.forget()  # its vectors make room for the results
-        work = windows.counters
-        cost = {"texts": work.texts, "encoded": work.encoded, "pieces": work.pieces}
-        lost = [_unknown(metric) - then for metric, then in zip(metrics, before, strict=True)]
-        return [
-            _result(metric, system, scored[k, system].rows(), stats[k][system], lost[k], cost)
-            for system in systems
-            for k, metric in enumerate(metrics)
-        ]
+    def _fit(self) -> None:
+        """Open the encoding pass for the members that compare vectors, and fit what they take from other texts."""
+        from monge.scoring.encoding import Encoding
+        from monge.scoring.fit import fit_run
+
+        places = [j for j, (*_, one) in enumerate(self._members) if one.reads]
+        vectors = [cast("TransportMetric", self._members[j][2]) for j in places]
+        store = self._store if self._store is not None and self._store.vectors else None
+        self._encoding = Encoding(vectors, store)
+        fitted = fit_run(vectors, self._segments, self.systems, self._corpora, self._encoding)
+        for j, stats in zip(places, fitted, strict=True):
+            self._stats[j] = stats
+
+    def _stats_of(self, k: int, system: str) -> CorpusStats:
+        """What a metric takes from other texts: what its members do, and ranges that were given."""
+        mine = [stats[system] for (owner, *_), stats in zip(self._members, self._stats, strict=True) if owner == k]
+        if len(mine) == 1:
+            return mine[0]
+        given = self._corpora.stats
+        return CorpusStats(
+            mine[0].reader,
+            {side: one for stats in mine for side, one in stats.counts.items()},
+            {space: one for stats in mine for space, one in stats.sums.items()},
+            {} if given is None else given.ranges,
+        )
+
+    def results(self, *, expect: Expected | None = None, watch: Watch = Watch()) -> list[Result]:  # noqa: B008
+        """Results system by system, metrics in the given order; what `expect` says must be met."""
+        self._check_replay(expect)
+        with closing(Scratch()) as scratch:
+            buffers = {
+                (j, system): Buffer(scratch, keyed=bool(member))
+                for j, (_, member, _) in enumerate(self._members)
+                for system in self.systems
+            }
+            self._score(buffers, watch)
+            cost = self._finished()
+            found = []
+            for system in self.systems:
+                columns = [buffers[j, system].column(system) for j in range(len(self._members))]
+                for k, metric in enumerate(self.metrics):
+                    mine = {name: columns[j] for j, (owner, name, _) in enumerate(self._members) if owner == k}
+                    result = replace(metric.result(mine, self._stats_of(k, system)), work=cost)
+                    if expect is not None:
+                        _check_expected(metric.name, expect[k], result.signature)
+                    found.append(result)
+            return found
+
+    def fitted_ranges(self) -> CorpusStats:
+        """The ranges of the members of the first metric, a blend, over the pairs of the first system."""
+        blend = cast("BlendMetric", self.metrics[0])
+        with closing(Scratch()) as scratch:
+            buffers = {(j, self.systems[0]): Buffer(scratch, keyed=True) for j in range(len(self._members))}
+            self._score(buffers, Watch())
+            columns = {name: buffers[j, self.systems[0]].column("") for j, (_, name, _) in enumerate(self._members)}
+            return blend.ranges(columns)
+
+    def _finished(self) -> dict[str, int]:
+        """Let go of the vectors, which makes room for the results; what the encoding pass cost."""
+        if self._encoding is None:
+            return {}
+        self._encoding.forget()
+        work = self._encoding.counters
+        return {"texts": work.texts, "encoded": work.encoded, "pieces": work.pieces}
+
+    def _check_replay(self, expect: Expected | None) -> None:
+        """Sign every metric, as far as that can be done before scoring, and compare with what is expected."""
+        for k, metric in enumerate(self.metrics):
+            for system in self.systems:
+                signature = metric.signed(self._stats_of(k, system))
+                if expect is not None and signature is not None:
+                    _check_expected(metric.name, expect[k], signature)
+
+    def _score(self, buffers: Mapping[tuple[int, str], Buffer], watch: Watch) -> None:
+        """Score every window with every member, and put the scores into their buffers."""
+        streamed = [j for j, (*_, one) in enumerate(self._members) if one.block]
+        block = lcm(1, *(one.block for *_, one in self._members if one.block))
+        metrics, stats = [self._members[j][2] for j in streamed], [self._stats[j] for j in streamed]
+        cache = None if self._store is None else ScoreCache(metrics, stats, self._store)
+        kept: list[tuple[int, Segment]] = []
+        windows = windowed(self._segments, self._window, block)
+        encoding = self._encoding
+        cut = (
+            (one, encoding.pieces(one[1]) if encoding and (cache is None or cache.missed) else None) for one in windows
+        )
+        for (positions, rows), pieces in ahead(cut):
+            if cache is not None:
+                scored = cache.scores(rows, encoding, pieces)
+            else:
+                window = Window(rows, encoding, pieces)
+                scored = [metric.score(window, one) for metric, one in zip(metrics, stats, strict=True)]
+            for j, scores in zip(streamed, scored, strict=True):
+                self._put(j, positions, rows, scores, buffers, watch)
+            if len(streamed) < len(self._members):
+                kept.extend(zip(positions, rows, strict=True))
+            if watch.progress is not None:
+                watch.progress(len(rows))
+        for j, (*_, metric) in enumerate(self._members):
+            if not metric.block:
+                self._score_whole(j, metric, sorted(kept, key=lambda one: one[0]), buffers, watch)
+
+    def _score_whole(
+        self,
+        j: int,
+        metric: WindowScorer,
+        kept: Sequence[tuple[int, Segment]],
+        buffers: Mapping[tuple[int, str], Buffer],
+        watch: Watch,
+    ) -> None:
+        """Score all segments of each system together, where the metric is defined so."""
+        for system in self.systems:
+            mine = [(position, row) for position, row in kept if row.system == system]
+            positions, rows = [position for position, _ in mine], [row for _, row in mine]
+            scores = metric.score(Window(rows, self._encoding), self._stats[j])
+            self._put(j, positions, rows, scores, buffers, watch)
+
+    def _put(
+        self,
+        j: int,
+        positions: Sequence[int],
+        rows: Sequence[Segment],
+        scores: Scores,
+        buffers: Mapping[tuple[int, str], Buffer],
+        watch: Watch,
+    ) -> None:
+        owner, member, _ = self._members[j]
+        for system in dict.fromkeys(row.system for row in rows):
+            at = [i for i, row in enumerate(rows) if row.system == system]
+            mine = scores if len(at) == len(rows) else scores.at(at)
+            buffers[j, system].add([positions[i] for i in at], [rows[i] for i in at], mine)
+        if watch.scored is not None and not member:
+            watch.scored(owner, rows, scores)
 
 
-def _unknown(metric: Prepared) -> Counter[str]:
-    """Words that static vectors have met so far, and those among them that they do not have."""
-    encoder = metric.reader.encoder
-    return Counter(encoder.unknown()) if isinstance(encoder, StaticEncoder) else Counter()
-
-
-def _result(
-    metric: Prepared, system: str, rows: Rows, stats: CorpusStats, lost: Mapping[str, int], cost: Mapping[str, int]
-) -> Result:
-    flagged = Counter(flag for each in rows.flags for flag in each)
-    truncated = sum(count for flag, count in flagged.items() if flag.startswith("truncated-"))
-    segments = rows.parts["score"]
-    return Result(
-        metric=metric.name,
-        system=system,
-        score=float(segments.mean()),
-        segments=segments,
-        parts={name: values for name, values in rows.parts.items() if name != "score"},
-        ids=rows.ids,
-        higher_is_better=metric.bounds.higher_is_better,
-        signature=signature(metric, stats),
-        references=rows.winners,
-        flags=rows.flags,
-        run={"truncated": truncated, "flagged": dict(sorted(flagged.items())), **lost},
-        work=cost,
-    )
+def _check_expected(name: str, wanted: Mapping[str, str], signature: Signature) -> None:
+    """Raise where a signature does not have the statistics, or the library, that a replay must find again."""
+    now = parse(str(signature)).stats
+    if dict(wanted) != dict(now):
+        was, here = ({k: v for k, v in one.items() if wanted.get(k) != now.get(k)} for one in (wanted, now))
+        told = " ".join(f"{key}={value}" for key, value in was.items()) or "none"
+        given = " ".join(f"{key}={value}" for key, value in here.items()) or "none"
+        what = "library" if "lib" in now else "statistics"
+        raise StatisticsMismatch(
+            f"{name}: the signature's {what} say {told}, this run gives {given}; "
+            "give the same texts, --stats or --idf-corpus, or accept new ones with --refit"
+        )

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from math import e, inf
 
 from monge.errors import InvalidSetting
 from monge.spec.metric import OPTIONAL, MetricSpec
 from monge.spec.rows import BERTSCORE, RAW, SBERT, WMD
-from monge.spec.rules import check
+from monge.spec.rules import Bounds, check
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,11 @@ class BlendSpec:
             check(spec)
         return replace(self, members=members)
 
+    @property
+    def bounds(self) -> Bounds:
+        """Pairs within the fitted ranges score from m to m e for m members; others may lie outside."""
+        return Bounds(0.0, inf, len(self.members) * e, 0.0, True)
+
     def written(self) -> dict[str, str]:
         """Every axis of every part as text; the encoder once."""
         encoder = next(iter(self.members.values())).written()["encoder"]
@@ -55,7 +61,7 @@ class BlendSpec:
 
 
 @dataclass(frozen=True)
-class BlendRow:
+class BlendPreset:
     """A blend's line in the table."""
 
     spec: BlendSpec
@@ -64,13 +70,13 @@ class BlendRow:
 
 
 _SENTSIM = "Song et al. 2021"
-BLENDS: Mapping[str, BlendRow] = {
-    "sentsim": BlendRow(
+BLENDS: Mapping[str, BlendPreset] = {
+    "sentsim": BlendPreset(
         BlendSpec({"sentence": SBERT, "words": BERTSCORE}),
         "exp of scaled sentence cosine plus exp of scaled BERTScore",
         _SENTSIM,
     ),
-    "sentsim-wmd": BlendRow(
+    "sentsim-wmd": BlendPreset(
         BlendSpec({"sentence": SBERT, "words": replace(WMD, normalise=RAW)}),
         "exp of scaled sentence cosine plus exp of one minus scaled word mover's distance",
         _SENTSIM,

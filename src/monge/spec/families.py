@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from monge.spec.axes import Encoder, Idf, Layers, Normalise, Ordered, Pruned, Readout, Spectrum, Units
-from monge.spec.metric import MetricSpec, Row
+from monge.spec.metric import MetricSpec, Preset
 from monge.spec.rows import (
     COSINE,
     EUCLIDEAN,
@@ -43,24 +43,24 @@ BARYSCORE = MetricSpec(
 XMOVER = replace(WMD, units=Units(subwords="first", punctuation="drop"), ground=SQEUCLIDEAN, readout=ONE_MINUS)
 COLOMBO, ZHAO_2020 = "Colombo et al. 2021", "Zhao et al. 2020"
 
-FAMILIES: Mapping[str, Row] = {
-    "baryscore": Row(BARYSCORE, "transport between the barycentres of the last five layers: a distance", COLOMBO),
-    "baryscore@release": Row(
+FAMILIES: Mapping[str, Preset] = {
+    "baryscore": Preset(BARYSCORE, "transport between the barycentres of the last five layers: a distance", COLOMBO),
+    "baryscore@release": Preset(
         replace(BARYSCORE, layers=replace(BARYSCORE.layers, start="zero"), weights=UNIFORM),
         "the authors' code: zero start, uniform masses (their idf look-up never hits)",
         COLOMBO,
     ),
-    "yisi-2": Row(
+    "yisi-2": Preset(
         replace(YISI_1, weights=Idf("idf-yisi", corpus="each-side")),
         "YiSi-1 against the source, a weight table a side",
         "Lo 2019",
         symmetric=False,
     ),
-    "xmoverscore": Row(XMOVER, "exact transport between source and hypothesis, 1 - cost", ZHAO_2020),
-    "xmoverscore@v1": Row(
+    "xmoverscore": Preset(XMOVER, "exact transport between source and hypothesis, 1 - cost", ZHAO_2020),
+    "xmoverscore@v1": Preset(
         replace(XMOVER, layers=LAST, units=MOVER_RELEASE_UNITS), "release 1: last layer, specials kept", ZHAO_2020
     ),
-    "xmoverscore@v2": Row(
+    "xmoverscore@v2": Preset(
         replace(
             XMOVER,
             layers=Layers(at=0.67),
@@ -72,22 +72,22 @@ FAMILIES: Mapping[str, Row] = {
         "release 2: layer 8 of 12, bigrams, the smallest flows dropped, 1/(1+cost)",
         ZHAO_2020,
     ),
-    "wms": Row(WMS, "word mover's similarity of content words, exp(-cost)", CLARK),
-    "sms": Row(
+    "wms": Preset(WMS, "word mover's similarity of content words, exp(-cost)", CLARK),
+    "sms": Preset(
         replace(WMS, units=replace(CONTENT, bag="sentences")),
         "sentence mover's similarity: sentences weigh their content words",
         CLARK,
     ),
-    "s+wms": Row(
+    "s+wms": Preset(
         replace(WMS, units=replace(CONTENT, bag="both")), "words and sentences in one bag, half of the mass each", CLARK
     ),
-    "wmdo": Row(
+    "wmdo": Preset(
         replace(WMDO, readout=ORDERED),
         "word mover's distance plus a penalty for broken word order and unknown words",
         CHOW,
         symmetric=False,
     ),
-    "wmdo@release": Row(
+    "wmdo@release": Preset(
         replace(WMDO, readout=replace(ORDERED, chunks="all")),
         "the authors' code: every chunk counts, so an equal text of n words costs .18 / n",
         CHOW,

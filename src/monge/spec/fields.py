@@ -1,4 +1,4 @@
-"""How one setting of a part is read from text, written back, and refused."""
+"""How one setting is read from text, written back, and refused."""
 
 from __future__ import annotations
 
@@ -48,6 +48,16 @@ SMALL = Kind("a finite number of at least 0", _checked(float, lambda v: isfinite
 UNIT = Kind("a number from 0 to 1", _checked(float, lambda v: 0 <= v <= 1), number)
 CEILING = Kind("a positive number, or inf", _checked(float, lambda v: not isnan(v) and v > 0), number)
 COUNT = Kind("a whole number of at least 1", _checked(int, lambda v: v >= 1))
+WHOLE = Kind("a whole number of at least 0", _checked(int, lambda v: v >= 0))
+
+
+def optional(kind: Kind) -> Kind:
+    """The same kind of value, or `none`."""
+    return Kind(
+        f"{kind.accepts}, or none",
+        lambda text: None if text == "none" else kind.read(text),
+        lambda value: "none" if value is None else kind.show(value),
+    )
 
 
 def _switch(text: str) -> bool:

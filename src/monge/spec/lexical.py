@@ -1,4 +1,4 @@
-"""Metrics of words and characters as data: names, settings and ranges. `text.lexical` computes them."""
+"""Metrics of words and characters as data, one row each; `text.lexical` computes them."""
 
 from __future__ import annotations
 
@@ -9,69 +9,87 @@ from types import MappingProxyType
 from typing import Any
 
 from monge.errors import InvalidSetting, UnknownName
-from monge.spec.fields import SWITCH, Kind, number
+from monge.spec.fields import COUNT, POSITIVE, SMALL, SWITCH, WHOLE, Kind, one_of, optional
+from monge.spec.rules import Bounds
+
+Options = Mapping[str, tuple[Any, Kind]]
+_SHARE = Bounds(0, 1, 1, 0, True)
 
 
 @dataclass(frozen=True)
-class LexicalRow:
-    """A lexical metric's line: `limits` are the lowest and highest score, `options` its settings with their values."""
+class LexicalPreset:
+    """A lexical metric's row: its options with their values, the range of its scores, and the scorer that computes it.
+
+    `bounds.best` is the score of an empty hypothesis with an empty reference, `bounds.worst` of one empty side.
+    """
 
     title: str
     cites: str
-    options: Mapping[str, Any]
-    limits: tuple[float, float] = (0, 1)
-    best: float = 1
-    worst: float = 0
-    higher_is_better: bool = True
+    scorer: str
+    options: Options
+    bounds: Bounds = _SHARE
 
 
-_BLEU = {"lowercase": False, "tokenize": "13a", "smooth": "exp", "smooth_value": None}
-_CHRF = {
-    "char_order": 6,
-    "word_order": 0,
-    "beta": 2,
-    "lowercase": False,
-    "whitespace": False,
-    "eps_smoothing": False,
-    "remove": "whitespace",
+TOKENIZERS = one_of(
+    *("none", "zh", "13a", "intl", "char", "ja-mecab", "ko-mecab", "spm", "flores101", "flores200", "spBLEU-1K")
+)
+_BLEU: Options = {
+    "lowercase": (False, SWITCH),
+    "tokenize": ("13a", TOKENIZERS),
+    "smooth": ("exp", one_of("none", "floor", "add-k", "exp")),
+    "smooth_value": (None, optional(SMALL)),
 }
-_TER = {"normalized": False, "no_punct": False, "asian_support": False, "case_sensitive": False}
-_ROUGE = {"stem": False, "tokenize": "rouge-score"}
-_METEOR = {
-    "alpha": 0.9,
-    "beta": 3.0,
-    "gamma": 0.5,
-    "stem": True,
-    "synonyms": "none",
-    "alignment": "fewest-chunks",
-    "lowercase": True,
-    "tokenize": "13a",
+_CHRF: Options = {
+    "char_order": (6, COUNT),
+    "word_order": (0, WHOLE),
+    "beta": (2, COUNT),
+    "lowercase": (False, SWITCH),
+    "whitespace": (False, SWITCH),
+    "eps_smoothing": (False, SWITCH),
+    "remove": ("whitespace", one_of("whitespace", "spaces")),
 }
-_CIDER = {"orders": 4, "sigma": 6.0, "lowercase": True, "punctuation": "drop", "tokenize": "13a", "corpus": None}
-_PERCENT: dict[str, Any] = {"limits": (0, 100), "best": 100}
+_TER: Options = dict.fromkeys(("normalized", "no_punct", "asian_support", "case_sensitive"), (False, SWITCH))
+_ROUGE: Options = {"stem": (False, SWITCH), "tokenize": ("rouge-score", one_of("rouge-score", "unicode"))}
+_METEOR: Options = {
+    "alpha": (0.9, SMALL),
+    "beta": (3.0, SMALL),
+    "gamma": (0.5, SMALL),
+    "stem": (True, SWITCH),
+    "synonyms": ("none", one_of("none", "wordnet")),
+    "alignment": ("fewest-chunks", one_of("fewest-chunks", "greedy")),
+    "lowercase": (True, SWITCH),
+    "tokenize": ("13a", TOKENIZERS),
+}
+_CIDER: Options = {
+    "orders": (4, COUNT),
+    "sigma": (6.0, POSITIVE),
+    "lowercase": (True, SWITCH),
+    "punctuation": ("drop", one_of("drop", "keep")),
+    "tokenize": ("13a", TOKENIZERS),
+}
+_PERCENT, _RATE, _TEN = Bounds(0, 100, 100, 0, True), Bounds(0, inf, 0, 100, False), Bounds(0, 10, 10, 0, True)
+_LIN, _PAPINENI = "Lin 2004", "Papineni 2002"
 
-LEXICAL: Mapping[str, LexicalRow] = {
-    "bleu": LexicalRow("n-gram precision of the corpus; segments: sentence BLEU", "Papineni 2002", _BLEU, **_PERCENT),
-    "sentbleu": LexicalRow("sentence BLEU; the score is the mean of segments", "Papineni 2002", _BLEU, **_PERCENT),
-    "chrf": LexicalRow("character n-gram F of the corpus", "Popović 2015", _CHRF, **_PERCENT),
-    "chrf++": LexicalRow(
-        "character and word n-gram F of the corpus", "Popović 2017", {**_CHRF, "word_order": 2}, **_PERCENT
+LEXICAL: Mapping[str, LexicalPreset] = {
+    "bleu": LexicalPreset(
+        "n-gram precision of the corpus; segments: sentence BLEU", _PAPINENI, "bleu", _BLEU, _PERCENT
     ),
-    "ter": LexicalRow(
-        "translation edit rate of the corpus", "Snover et al. 2006", _TER, (0, inf), 0, 100, higher_is_better=False
+    "sentbleu": LexicalPreset(
+        "sentence BLEU; the score is the mean of segments", _PAPINENI, "sentence_bleu", _BLEU, _PERCENT
     ),
-    "rouge1": LexicalRow("F1 of words", "Lin 2004", _ROUGE),
-    "rouge2": LexicalRow("F1 of word pairs", "Lin 2004", _ROUGE),
-    "rougeL": LexicalRow("F1 of the longest common subsequence", "Lin 2004", _ROUGE),
-    "meteor": LexicalRow("aligned words and stems, fewest chunks", "Denkowski and Lavie 2014", _METEOR),
-    "cider": LexicalRow("CIDEr-D: cosine of tf-idf n-grams", "Vedantam et al. 2015", _CIDER, (0, 10), 10),
+    "chrf": LexicalPreset("character n-gram F of the corpus", "Popović 2015", "chrf", _CHRF, _PERCENT),
+    "chrf++": LexicalPreset(
+        *("character and word n-gram F of the corpus", "Popović 2017", "chrf"),
+        {**_CHRF, "word_order": (2, WHOLE)},
+        _PERCENT,
+    ),
+    "ter": LexicalPreset("translation edit rate of the corpus", "Snover et al. 2006", "ter", _TER, _RATE),
+    "rouge1": LexicalPreset("F1 of words", _LIN, "rouge", _ROUGE),
+    "rouge2": LexicalPreset("F1 of word pairs", _LIN, "rouge", _ROUGE),
+    "rougeL": LexicalPreset("F1 of the longest common subsequence", _LIN, "rouge", _ROUGE),
+    "meteor": LexicalPreset("aligned words and stems, fewest chunks", "Denkowski and Lavie 2014", "meteor", _METEOR),
+    "cider": LexicalPreset("CIDEr-D: cosine of tf-idf n-grams", "Vedantam et al. 2015", "cider", _CIDER, _TEN),
 }
-_WHOLE = Kind("a whole number", int)
-_NUMBER = Kind("a number", float, number)
-_WORD = Kind("a name", str)
-_KINDS: Mapping[type, Kind] = {bool: SWITCH, int: _WHOLE, float: _NUMBER, str: _WORD}
-_OPTIONAL: Mapping[str, Kind] = {"smooth_value": Kind("a number, or none", float, number)}
-NONE = "none"
 
 
 @dataclass(frozen=True)
@@ -82,7 +100,16 @@ class LexicalSpec:
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "options", MappingProxyType({**LEXICAL[self.name].options, **self.options}))
+        usual = {option: value for option, (value, _) in self.preset.options.items()}
+        unknown = next((option for option in self.options if option not in usual), None)
+        if unknown is not None:
+            raise UnknownName(f"{self.name} option", unknown, usual)
+        object.__setattr__(self, "options", MappingProxyType({**usual, **self.options}))
+
+    @property
+    def preset(self) -> LexicalPreset:
+        """The row of the table."""
+        return LEXICAL[self.name]
 
     def changed(self, changes: Iterable[str]) -> LexicalSpec:
         """The spec after `OPTION=VALUE` changes."""
@@ -91,25 +118,15 @@ class LexicalSpec:
             option, equals, text = change.partition("=")
             if not equals:
                 raise InvalidSetting(f"{self.name}: expected OPTION=VALUE, got {change!r}")
-            kind = self._kind(option)
+            if option not in found:
+                raise UnknownName(f"{self.name} option", option, found)
+            kind = self.preset.options[option][1]
             try:
-                found[option] = None if option in _OPTIONAL and text == NONE else kind.read(text)
+                found[option] = kind.read(text)
             except ValueError:
                 raise InvalidSetting(f"{self.name}: {option} takes {kind.accepts}, got {text!r}") from None
         return replace(self, options=found)
 
-    @property
-    def _usual(self) -> Mapping[str, Any]:
-        """The settings of the row that texts can name."""
-        usual = LEXICAL[self.name].options
-        return {name: value for name, value in usual.items() if value is not None or name in _OPTIONAL}
-
-    def _kind(self, option: str) -> Kind:
-        if option not in self._usual:
-            raise UnknownName(f"{self.name} option", option, self._usual)
-        return _OPTIONAL[option] if option in _OPTIONAL else _KINDS[type(self._usual[option])]
-
     def written(self) -> dict[str, str]:
-        """Every setting that texts can name, as text."""
-        values = {name: self.options[name] for name in self._usual}
-        return {name: NONE if value is None else self._kind(name).show(value) for name, value in values.items()}
+        """Every setting as text."""
+        return {name: kind.show(self.options[name]) for name, (_, kind) in self.preset.options.items()}

@@ -71,7 +71,7 @@ class MetricSpec:
 
 
 @dataclass(frozen=True)
-class Row:
+class Preset:
     """A metric's line in the table of presets.
 
     `languages` maps a target language (or 'other') to the changes it asks for; `lacks` maps a law

@@ -14,15 +14,15 @@ from monge.spec.codec import split_changes
 from monge.spec.families import FAMILIES
 from monge.spec.languages import check_language
 from monge.spec.lexical import LEXICAL, LexicalSpec
-from monge.spec.metric import MetricSpec, Row
+from monge.spec.metric import MetricSpec, Preset
 from monge.spec.rows import CORE
 from monge.spec.rules import check
 
-PRESETS: Mapping[str, Row] = {**CORE, **FAMILIES}
+PRESETS: Mapping[str, Preset] = {**CORE, **FAMILIES}
 Spec: TypeAlias = MetricSpec | LexicalSpec | BlendSpec
 
 
-def row(name: str) -> Row:
+def row(name: str) -> Preset:
     """The row of NAME or NAME@PROFILE; an unknown one is an error that offers the nearest."""
     if name in PRESETS:
         return PRESETS[name]

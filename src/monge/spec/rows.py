@@ -29,7 +29,7 @@ from monge.spec.axes import (
     UnitNormalise,
     Units,
 )
-from monge.spec.metric import MetricSpec, Row
+from monge.spec.metric import MetricSpec, Preset
 
 UNIFORM, NO_CENTRE = Uniform("uniform"), Centre("none")
 UNIT = UnitNormalise("units", units=True)
@@ -148,14 +148,14 @@ LAZY_LANGUAGES = {
     "en": ("transport.slack=0.23/0.31",),
 }
 
-CORE: Mapping[str, Row] = {
-    "bertscore": Row(BERTSCORE, "each word to its nearest word, both ways", "Zhang et al. 2020"),
-    "bertscore@release": Row(
+CORE: Mapping[str, Preset] = {
+    "bertscore": Preset(BERTSCORE, "each word to its nearest word, both ways", "Zhang et al. 2020"),
+    "bertscore@release": Preset(
         replace(BERTSCORE, units=Units(specials="targets"), references=References("max-each")),
         "the package bert-score 0.3.13: specials are match targets, best of each part over references",
         "Zhang et al. 2020",
     ),
-    "hmd": Row(
+    "hmd": Preset(
         replace(
             MOVERSCORE,
             units=replace(MOVER_UNITS, specials="drop"),
@@ -166,45 +166,47 @@ CORE: Mapping[str, Row] = {
         "BERTScore's plans on MoverScore's power-mean vectors and idf weights",
         MOVERSCORE_PAPER,
     ),
-    "moverscore": Row(MOVERSCORE, "exact transport of idf mass between words, 1 - cost", MOVERSCORE_PAPER),
-    "moverscore@paper": Row(
+    "moverscore": Preset(MOVERSCORE, "exact transport of idf mass between words, 1 - cost", MOVERSCORE_PAPER),
+    "moverscore@paper": Preset(
         MOVER_PAPER, "the printed equations: vectors scaled by idf, Euclidean, a distance", MOVERSCORE_PAPER
     ),
-    "moverscore@v1": Row(
+    "moverscore@v1": Preset(
         MOVER_V1, "release 1: one idf dictionary a side, its epsilons", MOVERSCORE_PAPER, lacks=_EACH_SIDE
     ),
-    "moverscore@v2": Row(MOVER_V2, "release 2: last layer, Euclidean, 1/(1+cost)", MOVERSCORE_PAPER, lacks=_EACH_SIDE),
-    "moverscore@web": Row(MOVER_WEB, "the web service: uniform weights, nothing filtered", MOVERSCORE_PAPER),
-    "moverscore-2": Row(MOVERSCORE.changed(["units.ngram=2"]), "MoverScore of bigrams", MOVERSCORE_PAPER),
-    "moverscore-2@paper": Row(
+    "moverscore@v2": Preset(
+        MOVER_V2, "release 2: last layer, Euclidean, 1/(1+cost)", MOVERSCORE_PAPER, lacks=_EACH_SIDE
+    ),
+    "moverscore@web": Preset(MOVER_WEB, "the web service: uniform weights, nothing filtered", MOVERSCORE_PAPER),
+    "moverscore-2": Preset(MOVERSCORE.changed(["units.ngram=2"]), "MoverScore of bigrams", MOVERSCORE_PAPER),
+    "moverscore-2@paper": Preset(
         MOVER_PAPER.changed(["units.ngram=2"]), "bigrams, the printed equations", MOVERSCORE_PAPER
     ),
-    "moverscore-2@v1": Row(
+    "moverscore-2@v1": Preset(
         MOVER_V1.changed(["units.ngram=2"]), "bigrams, release 1", MOVERSCORE_PAPER, lacks=_EACH_SIDE
     ),
-    "moverscore-2@web": Row(MOVER_WEB.changed(["units.ngram=2"]), "bigrams, the web service", MOVERSCORE_PAPER),
-    "smd": Row(MOVERSCORE.changed(["units.ngram=sentence"]), "sentence mover: one unit a text", MOVERSCORE_PAPER),
-    "smd@paper": Row(MOVER_PAPER.changed(["units.ngram=sentence"]), "the printed equations", MOVERSCORE_PAPER),
-    "smd@web": Row(
+    "moverscore-2@web": Preset(MOVER_WEB.changed(["units.ngram=2"]), "bigrams, the web service", MOVERSCORE_PAPER),
+    "smd": Preset(MOVERSCORE.changed(["units.ngram=sentence"]), "sentence mover: one unit a text", MOVERSCORE_PAPER),
+    "smd@paper": Preset(MOVER_PAPER.changed(["units.ngram=sentence"]), "the printed equations", MOVERSCORE_PAPER),
+    "smd@web": Preset(
         MOVER_WEB.changed(["units.ngram=sentence", "units.join=mean", "ground=manhattan", "readout=-cost"]),
         "the web service: minus the L1 distance of mean vectors",
         MOVERSCORE_PAPER,
     ),
-    "twmd": Row(TWMD, "tempered word mover similarity, one sweep", CHEN),
-    "twmd@release": Row(_authors(TWMD), "the authors' code: final special dropped, candidate side reported", CHEN),
-    "twmd@paper": Row(
+    "twmd": Preset(TWMD, "tempered word mover similarity, one sweep", CHEN),
+    "twmd@release": Preset(_authors(TWMD), "the authors' code: final special dropped, candidate side reported", CHEN),
+    "twmd@paper": Preset(
         replace(TWMD, readout=SelfNormalised("self-normalised", of="objective", headline="precision")),
         "the printed objective, entropy included",
         CHEN,
         lacks={"identity": _ENTROPY},
     ),
-    "twmd-b": Row(TWMD_B, "TWMD of vectors centred by the corpus mean", CHEN),
-    "twmd-b@release": Row(
+    "twmd-b": Preset(TWMD_B, "TWMD of vectors centred by the corpus mean", CHEN),
+    "twmd-b@release": Preset(
         replace(_authors(TWMD_B), centre=BATCH_32), "batches of 32, a mean a side", CHEN, lacks=_BATCH_LACKS
     ),
-    "trwmd": Row(TRWMD, "tempered relaxed word mover similarity: softmax instead of nearest", CHEN),
-    "trwmd@release": Row(_authors(TRWMD), "the authors' code: final special dropped, candidate side reported", CHEN),
-    "trwmd@paper": Row(
+    "trwmd": Preset(TRWMD, "tempered relaxed word mover similarity: softmax instead of nearest", CHEN),
+    "trwmd@release": Preset(_authors(TRWMD), "the authors' code: final special dropped, candidate side reported", CHEN),
+    "trwmd@paper": Preset(
         replace(
             TRWMD,
             readout=SelfNormalised("self-normalised", of="objective", entropy="conditional", headline="precision"),
@@ -213,18 +215,18 @@ CORE: Mapping[str, Row] = {
         CHEN,
         lacks={"identity": _ENTROPY},
     ),
-    "trwmd-b": Row(TRWMD_B, "TRWMD of vectors centred by the corpus mean", CHEN),
-    "trwmd-b@release": Row(
+    "trwmd-b": Preset(TRWMD_B, "TRWMD of vectors centred by the corpus mean", CHEN),
+    "trwmd-b@release": Preset(
         replace(_authors(TRWMD_B), centre=BATCH_32), "batches of 32, a mean a side", CHEN, lacks=_BATCH_LACKS
     ),
-    "sbert": Row(SBERT, "cosine of mean-pooled sentence vectors", "Reimers and Gurevych 2019"),
-    "sbert@paper": Row(replace(TWMD, transport=INDEPENDENT), "mean of all word similarities, self-normalised", CHEN),
-    "wordset-cka": Row(CKA, "centred kernel alignment of two sets of words", "Zhelezniak et al. 2019"),
-    "wordset-cka@corrsim": Row(
+    "sbert": Preset(SBERT, "cosine of mean-pooled sentence vectors", "Reimers and Gurevych 2019"),
+    "sbert@paper": Preset(replace(TWMD, transport=INDEPENDENT), "mean of all word similarities, self-normalised", CHEN),
+    "wordset-cka": Preset(CKA, "centred kernel alignment of two sets of words", "Zhelezniak et al. 2019"),
+    "wordset-cka@corrsim": Preset(
         replace(CKA, normalise=RAW), "the package corrsim: no unit norm", "Zhelezniak et al. 2019"
     ),
-    "emd": Row(EMD, "exact transport, cosine cost: a distance", LAZY_PAPER),
-    "lazy-emd": Row(
+    "emd": Preset(EMD, "exact transport, cosine cost: a distance", LAZY_PAPER),
+    "lazy-emd": Preset(
         replace(EMD, transport=LAZY),
         "unbalanced entropic transport, cosine cost: a distance",
         LAZY_PAPER,
@@ -232,7 +234,7 @@ CORE: Mapping[str, Row] = {
         languages=LAZY_LANGUAGES,
         lacks={"identity": _DESTROYS},
     ),
-    "lazy-emd@release": Row(
+    "lazy-emd@release": Preset(
         replace(EMD, transport=replace(LAZY, mask=0.999)),
         "the authors' code: entries of cost .999 and more are dropped from the plan",
         LAZY_PAPER,
@@ -240,13 +242,13 @@ CORE: Mapping[str, Row] = {
         languages=LAZY_LANGUAGES,
         lacks={"identity": _DESTROYS},
     ),
-    "yisi-1": Row(
+    "yisi-1": Preset(
         YISI_1,
         "nearest words weighted by YiSi's idf, recall-heavy F",
         "Lo 2019",
         symmetric=False,
     ),
-    "yisi-1@release": Row(
+    "yisi-1@release": Preset(
         replace(
             YISI_1,
             units=replace(YISI_1.units, ngram=3),
@@ -257,15 +259,15 @@ CORE: Mapping[str, Row] = {
         "Lo 2019",
         symmetric=False,
     ),
-    "f-alpha": Row(
+    "f-alpha": Preset(
         replace(BERTSCORE, readout=Prf("prf", alpha=0.48)),
         "BERTScore with a tuned balance of precision and recall",
         LAZY_PAPER,
         symmetric=False,
         languages={"en": ("readout.alpha=0.48",), "zh": ("readout.alpha=0.9",), "other": ("readout.alpha=0.96",)},
     ),
-    "wmd": Row(WMD, "word mover's distance between unit vectors", "Kusner et al. 2015"),
-    "rwmd": Row(
+    "wmd": Preset(WMD, "word mover's distance between unit vectors", "Kusner et al. 2015"),
+    "rwmd": Preset(
         replace(WMD, transport=ONESIDED), "relaxed word mover's distance: the larger side", "Kusner et al. 2015"
     ),
 }

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 
@@ -17,8 +16,7 @@ from monge import api
 from monge.spec.lexical import LexicalSpec
 from monge.stats import PairwiseTests, holm
 from monge.stats.resampling import is_exhaustive, resample_counts, sign_flips
-from monge.text import lexical_wrapped as wrapped
-from monge.text.lexical_base import library
+from monge.text import lexical
 from monge.types import Array, Segment
 
 POOLED = ("bleu", "chrf", "chrf++", "ter")
@@ -26,14 +24,10 @@ POOLED = ("bleu", "chrf", "chrf++", "ter")
 
 @dataclass(frozen=True)
 class Pooled:
-    """Counts [systems, n, k] of every segment, and the formula from summed counts [k] to a score."""
+    """Counts [systems, n, k] of every segment, and the scores of summed counts [b, k]."""
 
     counts: Array
-    formula: Callable[[Array], float]
-
-    def scores(self, sums: Array) -> Array:
-        """The scores of summed counts [b, k]."""
-        return np.array([self.formula(row) for row in sums])
+    scores: Callable[[Array], Array]
 
     def resampled(self, *, resamples: int, seed: int) -> Array:
         """Scores [systems, resamples] under shared bootstrap resamples."""
@@ -56,27 +50,12 @@ def pooled(metric: api.Metric, systems: Sequence[Sequence[Segment]]) -> Pooled |
     spec = metric.spec
     if not isinstance(spec, LexicalSpec) or spec.name not in POOLED:
         return None
-    scorer, prepared = _scorer(spec)
-    counts = []
-    for rows in systems:
-        most = max(len(row.references) for row in rows)
-        streams = [
-            [prepared(row.references[k]) if k < len(row.references) else None for row in rows] for k in range(most)
-        ]
-        counts.append(scorer._extract_corpus_statistics([prepared(row.hypothesis) for row in rows], streams))
-    return Pooled(
-        np.array(counts, dtype=np.float64),
-        lambda sums: float(scorer._compute_score_from_stats([round(value) for value in sums.tolist()]).score),
-    )
-
-
-def _scorer(spec: LexicalSpec) -> tuple[Any, Callable[[str], str]]:
-    """The library's scorer as the metric sets it, and what the metric does to a text before."""
-    if spec.name == "bleu":
-        return wrapped._bleu(spec.options, effective_order=False), str
-    if spec.name == "ter":
-        return library("sacrebleu.metrics.ter").TER(**spec.options), str
-    return wrapped._chrf(spec.options)
+    every = [
+        lexical.score(spec, [row.hypothesis for row in rows], [row.references for row in rows]).pooled
+        for rows in systems
+    ]
+    counts = np.stack([one.statistics for one in every if one is not None])
+    return Pooled(counts, every[0].of) if every[0] is not None else None
 
 
 def pooled_tests(

@@ -3,10 +3,10 @@ import pytest
 
 from monge import api
 from monge.errors import DataError, InvalidSetting, StatisticsMismatch, UsageError
-from monge.scoring.blend import Blended
+from monge.scoring.scorer import Column, Scores
 from monge.spec.presets import resolve
 from monge.spec.signature import parse
-from monge.types import CorpusStats, Range, Result, Segment, Signature
+from monge.types import CorpusStats, Range, Segment
 
 HYPOTHESES = ["a cat sat on the mat", "dogs bark", "it rains", ""]
 REFERENCES = ["the cat sat on a mat", "dogs are barking", "the economy grew", "words"]
@@ -18,27 +18,24 @@ def metric():
     return api.load("sentsim")
 
 
-def result(values, *, higher=True):
-    values, n = np.array(values, dtype=float), len(values)
-    ids, none = tuple(map(str, range(n))), np.zeros(n, dtype=np.int64)
-    return Result("x", "", 0.0, values, {}, ids, higher, Signature((("metric", "x"),)), none, ((),) * n)
+def column(values):
+    n = len(values)
+    scores = Scores({"score": np.array(values, dtype=float)}, np.zeros(n, dtype=np.int64), [()] * n)
+    return Column("", tuple(map(str, range(n))), scores)
 
 
 @pytest.mark.parametrize(
     ("name", "words", "expected"),
     [
-        ("sentsim", result([0.95, 0.9, 0.85]), [5.436564, 3.297443, 2]),
-        ("sentsim-wmd", result([2, 5, 6], higher=False), [5.436564, 2.932747, 2]),
+        ("sentsim", [0.95, 0.9, 0.85], [5.436564, 3.297443, 2]),
+        ("sentsim-wmd", [2, 5, 6], [5.436564, 2.932747, 2]),
     ],
 )
-def test_toy_values(monkeypatch, name, words, expected):
-    metric = api.load(name).prepared
-    assert isinstance(metric, Blended)
-    monkeypatch.setattr(Blended, "signature", lambda *_: Signature((("metric", name),)))
-    results = {"sentence": result([0.9, 0.5, 0.1]), "words": words}
-    rows = [Segment(str(k), f"h{k}", (f"r{k}",)) for k in range(3)]
-    found = metric.combined(results, metric.ranges(results, rows))
-    assert found.segments == pytest.approx(expected, abs=1e-6)
+def test_toy_values(name, words, expected):
+    metric = api.load(name).scorer
+    columns = {"sentence": column([0.9, 0.5, 0.1]), "words": column(words)}
+    nothing = CorpusStats(metric.members["words"].reader.key)
+    assert metric.result(columns, nothing).segments == pytest.approx(expected, abs=1e-6)
 
 
 def test_ranges_are_fitted_stored_signed_and_frozen(metric, tmp_path):
@@ -57,11 +54,24 @@ def test_ranges_are_fitted_stored_signed_and_frozen(metric, tmp_path):
     assert parts[0] + parts[1] == stats
 
 
-def test_systems_of_a_run_share_their_ranges(metric):
-    rows = [Segment(str(k), text, (REFERENCES[k],), system="good") for k, text in enumerate(REFERENCES[:3])]
-    rows += [Segment(str(k), text, (REFERENCES[k],), system="bad") for k, text in enumerate(HYPOTHESES[:3])]
-    good, bad = api.score_segments([metric], rows)
-    assert good.score > bad.score
+def test_another_system_does_not_move_a_score(metric):
+    """Ranges were fitted over all systems of a run: adding one moved another from 3.92 to 4.37."""
+    good = [Segment(str(k), text, (REFERENCES[k],), system="good") for k, text in enumerate(REFERENCES[:3])]
+    bad = [Segment(str(k), text, (REFERENCES[k],), system="bad") for k, text in enumerate(HYPOTHESES[:3])]
+    (alone,) = api.score_segments([metric], bad)
+    _, beside = api.score_segments([metric], [*good, *bad])
+    assert beside.segments == pytest.approx(alone.segments, abs=1e-6)
+    assert beside.signature == alone.signature
+    stats = metric.fit(REFERENCES, hypotheses=HYPOTHESES)
+    first, second = api.score_segments([metric], [*good, *bad], corpora=api.Corpora(stats))
+    assert first.score > second.score and first.signature == second.signature
+
+
+def test_members_that_weigh_by_idf_sign_their_statistics():
+    metric = api.load("sentsim[words.weights=idf]")
+    one, other = metric.score(HYPOTHESES, REFERENCES), metric.score(HYPOTHESES, [*REFERENCES[:3], "other words"])
+    assert "words.idf=" in one.signature["stats"]
+    assert one.signature["stats"] != other.signature["stats"]
 
 
 def test_signature_parses_back_and_replays(metric):
@@ -83,7 +93,7 @@ def test_errors_say_what_to_do(metric):
         resolve("sentsim[words.encoder.prefix=x]")
     with pytest.raises(UsageError, match="blend"):
         metric.explain("a", "b")
-    flat = {part.key: Range(1.0, 1.0, 5, 0) for part in metric.prepared.members.values()}
+    flat = {part.key: Range(1.0, 1.0, 5, 0) for part in metric.scorer.members.values()}
     with pytest.raises(DataError, match="5 pairs that score the same"):
         metric.score(["a"], ["b"], stats=CorpusStats("x", ranges=flat))
 

@@ -2,7 +2,7 @@ import pytest
 import torch
 
 from monge import api
-from monge.cli.main import run
+from monge.cli.app import run
 from monge.errors import DataError, StatisticsMismatch, UsageError
 from monge.kernels.remap import linear_map, outer_products
 

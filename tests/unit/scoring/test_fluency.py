@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from monge import api
-from monge.cli.main import run
+from monge.cli.app import run
 from monge.encode.causal import open_causal
 from monge.errors import InvalidSetting, ModelError, StatisticsMismatch
 from monge.spec.presets import resolve
@@ -97,7 +97,7 @@ def test_without_it_nothing_changes(tiny_bert):
     metric = api.load("xmoverscore", model=str(tiny_bert))
     result = metric.score(TEXTS, sources=SOURCES)
     assert "fluency" not in str(result.signature) and "fluency" not in result.parts
-    assert metric.prepared.language_model is None
+    assert metric.scorer.language_model is None
 
 
 def test_it_is_signed_and_replayed(tiny_gpt2, tiny_bert, tmp_path):

@@ -42,7 +42,7 @@ def test_a_fitted_baseline_rescales_every_part(tmp_path):
     stats = api.load_stats(tmp_path / "stats.json")
     raw = metric.score(HYPOTHESES, REFERENCES)
     found = api.load("bertscore[scale=baseline]").score(HYPOTHESES, REFERENCES, stats=stats)
-    base = stats.baselines[metric.prepared.key]
+    base = stats.baselines[metric.scorer.key]
     for part in ("precision", "recall", "f1"):
         mean = base.mean(part)
         assert found.parts[part] == pytest.approx((raw.parts[part] - mean) / (1 - mean), abs=1e-6)
@@ -50,7 +50,9 @@ def test_a_fitted_baseline_rescales_every_part(tmp_path):
     assert "baseline=" in found.signature["stats"]
     assert found.signature["scale"] == "baseline,lang=en"
     again, digests = api.replay(str(found.signature))
-    assert api.score_segments([again], api.segments_of(HYPOTHESES, REFERENCES), stats=stats, expect=[digests])
+    assert api.score_segments(
+        [again], api.segments_of(HYPOTHESES, REFERENCES), corpora=api.Corpora(stats), expect=[digests]
+    )
     assert metric.fit_baseline(CORPUS, seed=2).baselines != stats.baselines
     assert metric.fit_baseline(CORPUS, seed=1) == stats
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from monge.cli.main import run
+from monge.cli.app import run
 from monge.errors import DataError, InvalidSetting
 from monge.study.analyse import CENTRINGS, Level, analyse, properties
 from monge.study.sampling import sample, words_of

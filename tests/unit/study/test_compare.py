@@ -8,7 +8,7 @@ import pytest
 import sacrebleu
 
 import monge
-from monge.cli.main import run
+from monge.cli.app import run
 from monge.errors import Misaligned, UsageError
 from monge.render.comparisons import render_comparison
 from monge.stats import pairwise_tests

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from study_tables import write
 
-from monge.cli.main import run
+from monge.cli.app import run
 from monge.data import open_dataset
 from monge.errors import DataError, InvalidSetting, UnknownName
 from monge.render.evaluations import render_evaluation

@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from monge.cli.main import run
+from monge.cli.app import run
 from monge.data.judged import Group, by_system, scored
 from monge.errors import InvalidSetting
 from monge.study import Resampling, evaluate

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from monge.cli.main import run
+from monge.cli.app import run
 from monge.errors import UnknownName
 from monge.render.reproductions import reproduction_markdown, reproduction_text
 from monge.study.bench import target

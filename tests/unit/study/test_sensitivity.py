@@ -9,7 +9,7 @@ import pytest
 from study_tables import write
 
 from monge import api
-from monge.cli.main import run
+from monge.cli.app import run
 from monge.data import Group, Judged, open_dataset
 from monge.errors import DataError, InvalidSetting, UnknownName, UsageError
 from monge.render.sensitivity import render_sensitivity

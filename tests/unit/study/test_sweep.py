@@ -6,7 +6,7 @@ import pytest
 from study_tables import write
 
 from monge import api
-from monge.cli.main import run
+from monge.cli.app import run
 from monge.errors import InvalidSetting, UsageError
 from monge.render.sweeps import render_sweep
 from monge.study import Resampling, evaluate, sweep

@@ -9,10 +9,12 @@ import time
 import numpy as np
 import pytest
 
-from monge.errors import DataError, InvalidSetting, Misaligned, MissingExtra, ModelError, UsageError
+from monge.errors import DataError, InvalidSetting, Misaligned, MissingExtra, ModelError, UnknownName, UsageError
+from monge.spec.lexical import LEXICAL, TOKENIZERS, LexicalSpec
+from monge.spec.presets import resolve
+from monge.text import lexical
 from monge.text.cider import DocumentFrequency, cider
-from monge.text.lexical import LEXICAL
-from monge.text.lexical_base import porter
+from monge.text.lexical import porter
 from monge.text.meteor import MeteorScorer, count_chunks
 from monge.types import Signature
 
@@ -28,17 +30,20 @@ REFERENCES = [
 ]
 
 
+def score(name, hypotheses, references, **options):
+    return lexical.score(LexicalSpec(name, options), hypotheses, references)
+
+
 @pytest.mark.parametrize("name", LEXICAL)
 def test_every_metric_keeps_its_word(name):
-    metric = LEXICAL[name]
-    found = metric.score(HYPOTHESES, REFERENCES)
-    low, high = metric.limits
-    assert metric.name == name and found.segments.shape == (4,) and found.segments.dtype == np.float64
+    found, bounds = score(name, HYPOTHESES, REFERENCES), LEXICAL[name].bounds
+    low, high = bounds.low, bounds.high
+    assert found.segments.shape == (4,) and found.segments.dtype == np.float64
     assert np.isfinite(found.segments).all() and math.isfinite(found.corpus)
     assert ((found.segments >= low) & (found.segments <= high)).all()
     assert all(values.shape == (4,) and np.isfinite(values).all() for values in found.parts.values())
     better = found.segments[0] > found.segments[2]
-    assert better == metric.higher_is_better
+    assert better == bounds.higher_is_better
     signature = Signature.parse(found.signature)
     assert signature["nrefs"] == "var" and signature["version"]
 
@@ -46,26 +51,26 @@ def test_every_metric_keeps_its_word(name):
 @pytest.mark.parametrize("name", LEXICAL)
 def test_a_perfect_hypothesis_is_best(name):
     texts = ["The quick brown fox jumps over it.", "Eine ganz andere Sache steht hier heute."]
-    best = 1 - 0.5 / 8**3 if name == "meteor" else LEXICAL[name].best
-    assert LEXICAL[name].score(texts, [[one] for one in texts]).segments == pytest.approx([best, best])
+    best = 1 - 0.5 / 8**3 if name == "meteor" else LEXICAL[name].bounds.best
+    assert score(name, texts, [[one] for one in texts]).segments == pytest.approx([best, best])
     if name != "cider":  # which takes the mean over references
-        assert LEXICAL[name].score(texts, [["else", one] for one in texts]).segments == pytest.approx([best, best])
+        assert score(name, texts, [["else", one] for one in texts]).segments == pytest.approx([best, best])
 
 
 @pytest.mark.parametrize("name", LEXICAL)
 def test_empty_texts_have_defined_scores(name):
-    metric = LEXICAL[name]
-    found = metric.score(["", " ", "word", "", "word here"], [[""], ["text"], [" "], ["text", ""], ["word here", ""]])
-    assert found.segments[:4].tolist() == [metric.best, metric.worst, metric.worst, metric.best]
+    bounds = LEXICAL[name].bounds
+    found = score(name, ["", " ", "word", "", "word here"], [[""], ["text"], [" "], ["text", ""], ["word here", ""]])
+    assert found.segments[:4].tolist() == [bounds.best, bounds.worst, bounds.worst, bounds.best]
     assert np.isfinite(found.segments).all() and math.isfinite(found.corpus)
-    assert math.isfinite(metric.score(["", ""], [[""], [""]]).corpus)
-    assert math.isfinite(metric.score(["", ""], [["a"], ["b"]]).corpus)
+    assert math.isfinite(score(name, ["", ""], [[""], [""]]).corpus)
+    assert math.isfinite(score(name, ["", ""], [["a"], ["b"]]).corpus)
 
 
 @pytest.mark.parametrize("name", [name for name in LEXICAL if name != "cider"])
 def test_a_segment_does_not_depend_on_the_others(name):
-    together = LEXICAL[name].score(HYPOTHESES, REFERENCES).segments
-    alone = [LEXICAL[name].score([h], [r]).segments[0] for h, r in zip(HYPOTHESES, REFERENCES, strict=True)]
+    together = score(name, HYPOTHESES, REFERENCES).segments
+    alone = [score(name, [h], [r]).segments[0] for h, r in zip(HYPOTHESES, REFERENCES, strict=True)]
     assert together.tolist() == alone
 
 
@@ -73,61 +78,60 @@ def test_sacrebleu_values_are_its_own():
     streams = [[some[0] for some in REFERENCES], [some[1] if len(some) > 1 else None for some in REFERENCES]]
     bleu, chrf, ter = sacrebleu.BLEU(), sacrebleu.CHRF(), sacrebleu.TER()
     for name, theirs in (("bleu", bleu), ("chrf", chrf), ("chrf++", sacrebleu.CHRF(word_order=2)), ("ter", ter)):
-        found = LEXICAL[name].score(HYPOTHESES, REFERENCES)
+        found = score(name, HYPOTHESES, REFERENCES)
         assert found.corpus == theirs.corpus_score(HYPOTHESES, streams).score
         single = sacrebleu.BLEU(effective_order=True) if name == "bleu" else theirs
         pairs = zip(HYPOTHESES, REFERENCES, strict=True)
         assert found.segments.tolist() == [single.sentence_score(h, r).score for h, r in pairs]
         assert f"version:{sacrebleu.__version__}" in found.signature
-    sentences = LEXICAL["sentbleu"].score(HYPOTHESES, REFERENCES)
-    assert sentences.corpus == pytest.approx(LEXICAL["bleu"].score(HYPOTHESES, REFERENCES).segments.mean())
+    sentences = score("sentbleu", HYPOTHESES, REFERENCES)
+    assert sentences.corpus == pytest.approx(score("bleu", HYPOTHESES, REFERENCES).segments.mean())
     assert "eff:yes" in sentences.signature
-    assert "eff:no" in LEXICAL["bleu"].score(HYPOTHESES, REFERENCES).signature
+    assert "eff:no" in score("bleu", HYPOTHESES, REFERENCES).signature
 
 
 def test_chrf_leaves_spaces_out_unless_asked():
     pair = ["a bc d"], [["ab cd"]]
-    assert LEXICAL["chrf"].score(*pair).segments[0] == pytest.approx(100)
-    spaced = LEXICAL["chrf"].with_options(whitespace=True).score(*pair)
+    assert score("chrf", *pair).segments[0] == pytest.approx(100)
+    spaced = score("chrf", *pair, whitespace=True)
     assert spaced.segments[0] < 90 and "space:yes" in spaced.signature
 
 
 def test_chrf_can_leave_out_plain_spaces_only():
     pair = ["a b\u00a0c d e f g h"], [["a b c d e f g h"]]
-    assert LEXICAL["chrf"].score(*pair).segments[0] == pytest.approx(100), "sacrebleu takes out all white space"
-    kept = LEXICAL["chrf"].with_options(remove="spaces")
-    found = kept.score(*pair)
+    assert score("chrf", *pair).segments[0] == pytest.approx(100), "sacrebleu takes out all white space"
+    found = score("chrf", *pair, remove="spaces")
     assert found.segments[0] == pytest.approx(sacrebleu.CHRF().sentence_score("abxcdefgh", ["abcdefgh"]).score)
     assert "removed:U+0020" in found.signature
-    assert kept.score(["a b c d"], [["ab cd"]]).segments[0] == pytest.approx(100)
+    assert score("chrf", ["a b c d"], [["ab cd"]], remove="spaces").segments[0] == pytest.approx(100)
     for wrong in ({"word_order": 2}, {"whitespace": True}):
         with pytest.raises(InvalidSetting, match="remove=spaces leaves no words"):
-            LEXICAL["chrf"].with_options(remove="spaces", **wrong).score(*pair)
+            score("chrf", *pair, remove="spaces", **wrong)
 
 
 def test_rouge_by_hand():
     """hypothesis: the cat sat (3 words), reference: the cat is here (4 words)."""
     pair = ["the cat sat"], [["zzz", "the cat is here"]]
-    one = LEXICAL["rouge1"].score(*pair)
+    one = score("rouge1", *pair)
     assert one.parts["precision"][0] == pytest.approx(2 / 3) and one.parts["recall"][0] == pytest.approx(2 / 4)
     assert one.segments[0] == pytest.approx(4 / 7)
-    assert LEXICAL["rouge2"].score(*pair).segments[0] == pytest.approx(2 * (1 / 2) * (1 / 3) / (5 / 6))
-    assert LEXICAL["rougeL"].score(*pair).segments[0] == pytest.approx(4 / 7)
+    assert score("rouge2", *pair).segments[0] == pytest.approx(2 * (1 / 2) * (1 / 3) / (5 / 6))
+    assert score("rougeL", *pair).segments[0] == pytest.approx(4 / 7)
 
 
 def test_rouge_in_other_scripts():
     pair = ["Привет мир"], [["Привет друг"]]
-    assert LEXICAL["rouge1"].score(*pair).segments[0] == 0
-    found = LEXICAL["rouge1"].with_options(tokenize="unicode").score(*pair)
+    assert score("rouge1", *pair).segments[0] == 0
+    found = score("rouge1", *pair, tokenize="unicode")
     assert found.segments[0] == pytest.approx(0.5) and "tok:unicode" in found.signature
     plain = ["Some cats were running."], [["A cat runs, some say."]]
     for stem in (False, True):
-        kinds = [LEXICAL["rouge1"].with_options(tokenize=t, stem=stem) for t in ("rouge-score", "unicode")]
-        assert kinds[0].score(*plain).segments == kinds[1].score(*plain).segments
+        kinds = [score("rouge1", *plain, tokenize=t, stem=stem).segments for t in ("rouge-score", "unicode")]
+        assert kinds[0] == kinds[1]
 
 
 def meteor(hypothesis, reference, **options):
-    return LEXICAL["meteor"].with_options(**options).score([hypothesis], [[reference]])
+    return score("meteor", [hypothesis], [[reference]], **options)
 
 
 def test_meteor_by_hand():
@@ -212,57 +216,80 @@ def test_cider_by_hand():
 
 
 def test_cider_through_the_table():
-    found = LEXICAL["cider"].with_options(orders=2).score(["B b!", "a c"], [["a b"], ["a c"]])
+    found = score("cider", ["B b!", "a c"], [["a b"], ["a c"]], orders=2)
     assert found.segments == pytest.approx([2.5, 10])
     assert found.corpus == pytest.approx(6.25)
     assert "idf:references|items:2" in found.signature
-    corpus = [["a b"], ["a c"]]
-    alone = LEXICAL["cider"].with_options(orders=2, corpus=corpus).score(["b b"], [["a b"]])
-    assert alone.segments == pytest.approx([2.5]) and "idf:corpus|items:2" in alone.signature
-    with pytest.raises(DataError, match="idf from 1 item"):
-        LEXICAL["cider"].score(["a"], [["a"]])
+    with pytest.raises(DataError, match="idf from 1 segment"):
+        score("cider", ["a"], [["a"]])
 
 
 @pytest.mark.parametrize(
-    ("name", "options", "message"),
+    ("metric", "error", "message"),
     [
-        ("ter", {"temperature": 1}, "ter has no option 'temperature' .options: normalized"),
-        ("bleu", {"lowercase": "yes"}, "lowercase takes a bool, got 'yes'"),
-        ("bleu", {"tokenize": "klingon"}, "tokenize='klingon' is not one of none, zh, 13a"),
-        ("bleu", {"smooth": "much"}, "smooth='much' is not one of"),
-        ("chrf", {"char_order": 0}, "char_order must be at least 1, got 0"),
-        ("chrf", {"beta": True}, "beta takes a int, got True"),
-        ("rouge1", {"tokenize": "x"}, "is not one of rouge-score, unicode"),
-        ("meteor", {"alignment": "best"}, "is not one of fewest-chunks, greedy"),
-        ("meteor", {"alpha": -1}, "alpha must be at least 0"),
-        ("cider", {"sigma": 0}, "sigma must be at least"),
-        ("cider", {"punctuation": "some"}, "is not one of drop, keep"),
+        ("ter[temperature=1]", UnknownName, "unknown ter option 'temperature'"),
+        ("bleu[lowercase=7]", InvalidSetting, "lowercase takes yes or no, got '7'"),
+        ("bleu[tokenize=klingon]", InvalidSetting, "tokenize takes one of none, zh, 13a.*, got 'klingon'"),
+        ("bleu[smooth=much]", InvalidSetting, "smooth takes one of none, floor, add-k, exp, got 'much'"),
+        ("chrf[char_order=0]", InvalidSetting, "char_order takes a whole number of at least 1, got '0'"),
+        ("chrf[beta=yes]", InvalidSetting, "beta takes a whole number of at least 1, got 'yes'"),
+        ("rouge1[tokenize=x]", InvalidSetting, "one of rouge-score, unicode, got 'x'"),
+        ("meteor[alignment=best]", InvalidSetting, "one of fewest-chunks, greedy, got 'best'"),
+        ("meteor[alpha=-1]", InvalidSetting, "alpha takes a finite number of at least 0, got '-1'"),
+        ("cider[sigma=0]", InvalidSetting, "sigma takes a positive finite number, got '0'"),
+        ("cider[punctuation=some]", InvalidSetting, "one of drop, keep, got 'some'"),
     ],
 )
-def test_settings_that_do_not_exist(name, options, message):
-    with pytest.raises(InvalidSetting, match=message):
-        LEXICAL[name].with_options(**options).score(["a", "b"], [["a"], ["b"]])
+def test_settings_that_do_not_exist_are_refused_before_scoring(metric, error, message):
+    with pytest.raises(error, match=message):
+        resolve(metric)
 
 
 def test_options_do_not_change_the_table():
-    LEXICAL["meteor"].with_options(alpha=1)
-    assert LEXICAL["meteor"].options["alpha"] == 0.9
+    changed = LexicalSpec("meteor").changed(["alpha=1"])
+    assert changed.options["alpha"] == 1 and LexicalSpec("meteor").options["alpha"] == 0.9
     with pytest.raises(TypeError):
-        LEXICAL["meteor"].options["alpha"] = 1
+        changed.options["alpha"] = 2
+    with pytest.raises(UnknownName, match=r"unknown meteor option 'alfa'.*alpha"):
+        LexicalSpec("meteor", {"alfa": 1})
+
+
+@pytest.mark.parametrize("name", LEXICAL)
+def test_written_options_read_back(name):
+    spec = LexicalSpec(name)
+    assert spec.changed(f"{option}={text}" for option, text in spec.written().items()) == spec
+
+
+def test_the_tokenizers_are_those_of_sacrebleu():
+    assert TOKENIZERS.accepts == "one of " + ", ".join(sacrebleu.BLEU.TOKENIZERS)
+
+
+@pytest.mark.parametrize("name", ["none", "zh", "13a", "intl", "char"])
+def test_bleu_cuts_words_as_asked(name):
+    texts = ["猫坐在垫子上。", "Die Katze (grau) saß."], [["那只猫坐在垫子上。"], ["Die Katze (grau) sitzt."]]
+    theirs = sacrebleu.BLEU(tokenize=name).corpus_score(texts[0], [[one[0] for one in texts[1]]]).score
+    found = score("bleu", *texts, tokenize=name)
+    assert found.corpus == theirs and f"|tok:{name}|" in found.signature
+
+
+def test_a_tokenizer_whose_package_is_missing_is_a_clear_error(monkeypatch):
+    module = pytest.importorskip("sacrebleu.tokenizers.tokenizer_ja_mecab")
+    monkeypatch.setattr(module, "MeCab", None)
+    with pytest.raises(InvalidSetting, match="bleu: tokenize=ja-mecab cannot be used here: Japanese tokenization"):
+        score("bleu", ["a"], [["a"]], tokenize="ja-mecab")
 
 
 def test_inputs_that_do_not_fit():
-    chrf = LEXICAL["chrf"]
     with pytest.raises(Misaligned, match="2 hypotheses but 1 lists"):
-        chrf.score(["a", "b"], [["a"]])
+        score("chrf", ["a", "b"], [["a"]])
     with pytest.raises(UsageError, match="no hypotheses"):
-        chrf.score([], [])
+        score("chrf", [], [])
     with pytest.raises(UsageError, match="must be lists"):
-        chrf.score("a", ["a"])
+        score("chrf", "a", ["a"])
     with pytest.raises(UsageError, match="segment 2: references must be a list"):
-        chrf.score(["a", "b"], [["a"], "b"])
+        score("chrf", ["a", "b"], [["a"], "b"])
     with pytest.raises(UsageError, match="segment 1: references must be a list with at least one"):
-        chrf.score(["a"], [[]])
+        score("chrf", ["a"], [[]])
 
 
 @pytest.mark.parametrize(
@@ -271,4 +298,4 @@ def test_inputs_that_do_not_fit():
 def test_without_the_extra(monkeypatch, name, module):
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(MissingExtra, match=r"monge\[lexical\]"):
-        LEXICAL[name].score(["a"], [["a"]])
+        score(name, ["a"], [["a"]])

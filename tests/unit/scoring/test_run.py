@@ -1,4 +1,4 @@
-"""Passes 1 and 2 on a tiny model: texts without words, statistics, order, counters, flags."""
+"""Whole runs on a tiny model: texts without words, statistics, order, counters, flags."""
 
 import threading
 import time
@@ -9,9 +9,10 @@ import pytest
 
 import monge
 from monge import api
-from monge.errors import DataError, StatisticsMismatch
-from monge.scoring import pipeline
-from monge.scoring.pipeline import windowed
+from monge.errors import DataError, StatisticsMismatch, UsageError
+from monge.scoring import clouds
+from monge.scoring.run import Run
+from monge.scoring.windows import FIRST, FULL, ahead, windowed
 from monge.spec.presets import PRESETS
 from monge.types import Segment
 
@@ -40,13 +41,11 @@ def test_texts_without_words(load, name):
     """Worst for one, best for both, flagged, finite, and the other segments as without them."""
     metric = load(name)
     hypotheses, references = ["", HYPOTHESES[0], " ", HYPOTHESES[1]], [REFERENCES[0], "", "", REFERENCES[1]]
-    stats = metric.fit(REFERENCES, hypotheses=HYPOTHESES) if metric.prepared.counted_sides else None
-    if metric.prepared.summed_sides:
-        stats = metric.fit(REFERENCES)
+    stats = metric.fit(REFERENCES, hypotheses=HYPOTHESES) if metric.scorer.fits else None
     result = metric.score(hypotheses, references, stats=stats)
     assert np.isfinite(result.segments).all()
     assert all(np.isfinite(values).all() for values in result.parts.values())
-    limits = metric.prepared.bounds
+    limits = metric.scorer.bounds
     assert result.segments[2] == limits.best
     if limits.worst is not None:
         assert result.segments[0] == result.segments[1] == limits.worst
@@ -118,9 +117,9 @@ def test_counts_are_document_counts(load, tiny_bert):
     metric = load("bertscore", "weights=idf")
     stats = metric.fit(["the cat", "the dog", "the the house"])
     counts = stats.counts["references"]
-    ids = dict(zip(("cls", "the", "cat"), metric.prepared.reader.encoder.tokenise(["the cat"])[0].ids, strict=False))
+    ids = dict(zip(("cls", "the", "cat"), metric.scorer.reader.encoder.tokenise(["the cat"])[0].ids, strict=False))
     assert (counts.n, counts.df[ids["the"]], counts.df[ids["cat"]], counts.df[ids["cls"]]) == (3, 3, 1, 3)
-    weigh = metric.prepared.weigher(stats, "references")
+    weigh = metric.scorer.weigher(stats, "references")
     assert (weigh(ids["cls"]), weigh(ids["the"])) == (0, 0)
     assert weigh(ids["cat"]) == pytest.approx(log(4 / 2))
 
@@ -153,12 +152,12 @@ def test_adding_a_system_changes_no_other(load):
 @pytest.mark.parametrize("name", ["bertscore", "twmd", "lazy-emd", "moverscore"])
 def test_order_and_window_do_not_matter(load, name, monkeypatch):
     metric = load(name)
-    stats = metric.fit(REFERENCES) if metric.prepared.counted_sides else None
+    stats = metric.fit(REFERENCES) if metric.scorer.fits else None
     base = metric.score(HYPOTHESES, REFERENCES, stats=stats)
     order = np.random.default_rng(0).permutation(40)
     shuffled = metric.score([HYPOTHESES[k] for k in order], [REFERENCES[k] for k in order], stats=stats)
     assert np.abs(shuffled.segments - base.segments[order]).max() < 1e-5
-    monkeypatch.setattr(pipeline, "PAIR_NUMBERS", 32 * 24)
+    monkeypatch.setattr(clouds, "PAIR_NUMBERS", 32 * 24)
     small = metric.score(HYPOTHESES, REFERENCES, stats=stats)
     assert np.abs(small.segments - base.segments).max() < 1e-6
 
@@ -174,46 +173,75 @@ def test_each_text_is_encoded_once_for_all_metrics(load):
 
 
 def test_metrics_share_counts_and_selections(load, monkeypatch):
-    """One corpus is counted once, equal units are selected once; scores are those of each metric alone."""
-    from monge.scoring import fit, selections
+    """One corpus is read once, equal units are selected once; scores are those of each metric alone."""
+    from monge.scoring import transport, windows
 
-    counted, selected = [], []
-    count, select = fit.count, selections.select
-    monkeypatch.setattr(fit, "_counted", {})
-    monkeypatch.setattr(fit, "count", lambda texts: counted.append(1) or count(texts))
-    monkeypatch.setattr(selections, "select", lambda *given: selected.append(1) or select(*given))
+    read, selected = [], []
+    select, reading = windows.select, transport.Reader.read
+    monkeypatch.setattr(transport.Reader, "read", lambda self, texts: read.append(len(texts)) or reading(self, texts))
+    monkeypatch.setattr(windows, "select", lambda *given: selected.append(1) or select(*given))
     metrics = [load("moverscore"), load("moverscore-2"), load("moverscore", "weights=uniform"), load("bertscore")]
-    rows = api.segments_of(HYPOTHESES, REFERENCES)
-    together = api.score_segments(metrics, rows)
+    together = api.score_segments(metrics, api.segments_of(HYPOTHESES, REFERENCES))
     distinct = len({*HYPOTHESES, *REFERENCES})
-    assert len(counted) == 1 and len(selected) == 2 * distinct
+    assert read == [len(REFERENCES), distinct], "one reading to count, one to score"
+    assert len(selected) == 2 * distinct
     for metric, result in zip(metrics, together, strict=True):
         assert np.array_equal(metric.score(HYPOTHESES, REFERENCES).segments, result.segments)
-    load("moverscore").score(HYPOTHESES, REFERENCES[::-1])
-    assert len(counted) == 1, "the same texts in another order"
-    load("moverscore").score(HYPOTHESES[:9], REFERENCES[:9])
-    assert len(counted) == 2
+
+
+class Counted(list):
+    """Segments that count how often they are gone through."""
+
+    passes = 0
+
+    def __iter__(self):
+        self.passes += 1
+        return super().__iter__()
+
+
+@pytest.mark.parametrize(
+    ("names", "most"),
+    [(["bertscore", "chrf"], 2), (["moverscore", "yisi-1", "moverscore@v1"], 3), (["twmd-b", "trwmd-b"], 3)],
+)
+def test_the_input_is_gone_through_once_for_the_systems_once_to_fit_and_once_to_score(load, names, most):
+    segments = Counted(api.segments_of(HYPOTHESES, REFERENCES))
+    api.score_segments([load(name) for name in names], segments)
+    assert segments.passes == most
 
 
 def test_windows_keep_blocks_of_a_system_together():
     segments = [Segment(str(k), "h", ("r",), None, "ab"[k % 2]) for k in range(23)]
-    seen = []
-    for positions, rows in windowed(iter(segments), 4, 3):
-        seen += positions
+    windows = list(windowed(iter(segments), 4, 3))
+    for positions, rows in windows:
         assert [segments[p] for p in positions] == rows
+    for positions, rows in windows[:-1]:  # the last takes what is left
         for system in "ab":
             mine = [p for p, row in zip(positions, rows, strict=True) if row.system == system]
-            assert mine == sorted(mine)
-            assert len(mine) % 3 == 0 or positions[-1] in seen[-len(positions) :]
-    assert sorted(seen) == list(range(23))
+            assert len(mine) % 3 == 0 and mine == sorted(mine)
+    assert len(windows) > 3
+    assert sorted(p for positions, _ in windows for p in positions) == list(range(23))
+    broken = [[0, 1, 2, 3], [4, 5, 6, 7]]  # what a cut by number alone would give
+    assert [positions for positions, _ in windows[:2]] != broken
+
+
+def test_windows_are_small_at_first_and_bounded_by_text():
+    """Scores are kept, and progress moves, by a few seconds of work: sentences in several steps, long texts in more."""
+    short = [Segment(str(k), f"{k:04} " + "h" * 121, ("r" * 126 + f"{k:04}",)) for k in range(300)]
+    steps = [len(rows) for _, rows in windowed(short, 1024, 1)]
+    assert len(steps) == 3 and max(steps) < 200
+    long = [
+        Segment(str(k), f"{k:04} " + "h" * 400, tuple(f"{k} {j} " + "r" * 400 for j in range(11))) for k in range(48)
+    ]
+    steps = [len(rows) for _, rows in windowed(long, 1024, 1)]
+    assert steps[0] * 12 * 400 < FIRST + 5000 and max(steps) * 12 * 400 < FULL + 5000 and len(steps) >= 4
+    same = [len(rows) for _, rows in windowed([Segment(str(k), "h" * 99, ("r" * 99,)) for k in range(3000)], 1024, 1)]
+    assert same == [1024, 1024, 952], "a text that stands again costs nothing"
 
 
 def test_batch_centring_does_not_depend_on_the_window(load):
     metric = load("twmd-b@release", "centre.size=7")
     base = metric.score(HYPOTHESES, REFERENCES)
-    from monge.scoring.run import run
-
-    (small,) = run([metric.prepared], api.segments_of(HYPOTHESES, REFERENCES), window=5)
+    (small,) = Run([metric.scorer], api.segments_of(HYPOTHESES, REFERENCES), window=5).results()
     assert np.abs(base.segments - small.segments).max() < 1e-6
     other = load("twmd-b@release", "centre.size=8").score(HYPOTHESES, REFERENCES)
     assert np.abs(base.segments - other.segments).max() > 1e-6
@@ -277,8 +305,13 @@ def test_explanations_are_of_the_score(load):
         metric.score(HYPOTHESES[:1], REFERENCES[:1]).score, abs=1e-6
     )
     without = load("moverscore").explain(HYPOTHESES[0], REFERENCES[0])
-    assert "no-statistics" in without.flags
+    assert without.metric == "moverscore[weights=uniform,units.specials=drop]"
     assert without.signature["weights"] == "uniform"
+    assert "every word weighs the same instead of by its idf" in without.notes[0]
+    stats = load("moverscore").fit(REFERENCES)
+    whole = load("moverscore").explain(HYPOTHESES[0], REFERENCES[0], stats=stats)
+    assert (whole.metric, whole.notes) == ("moverscore", ())
+    assert whole.score == pytest.approx(load("moverscore").score(HYPOTHESES[:1], REFERENCES[:1], stats=stats).score)
     with pytest.raises(DataError, match="nothing to explain"):
         metric.explain("", "the cat")
 
@@ -321,9 +354,57 @@ def test_the_next_window_is_made_while_one_is_in_use():
 
     seen = []
     with pytest.raises(DataError, match="line 4"):
-        for number in pipeline.ahead(windows()):
+        for number in ahead(windows()):
             while len(made) < min(number + 2, 3):  # would wait for ever if nothing were made ahead
                 time.sleep(0.001)
             seen.append(number)
     assert seen == [0, 1, 2]  # what was good before the error has been given out
     assert threading.main_thread().name not in threads
+
+
+def test_a_metric_that_takes_nothing_from_texts_has_nothing_to_fit(load):
+    """It gave empty statistics, where the command refused."""
+    with pytest.raises(UsageError, match="nothing to fit"):
+        load("bertscore").fit(REFERENCES)
+
+
+def test_explanations_solve_every_plan_once(load, monkeypatch):
+    from monge.scoring import measure
+
+    solved = []
+    solve = measure.solve
+    monkeypatch.setattr(measure, "solve", lambda *given: solved.append(1) or solve(*given))
+    load("emd").explain(HYPOTHESES[0], REFERENCES[0])
+    assert len(solved) == 1
+
+
+def test_statistics_of_different_kinds_go_together(load, tmp_path):
+    """Idf from one file, a baseline from another."""
+    idf = load("moverscore").fit(REFERENCES)
+    base = load("bertscore").fit_baseline(REFERENCES)
+    for name, stats in (("idf", idf), ("base", base)):
+        api.save_stats(stats, tmp_path / name)
+    both = api.load_stats(tmp_path / "idf", tmp_path / "base")
+    rows = api.segments_of(HYPOTHESES, REFERENCES)
+    metrics = [load("moverscore"), load("bertscore", "scale=baseline")]
+    together = api.score_segments(metrics, rows, corpora=api.Corpora(both))
+    for metric, stats, result in zip(metrics, (idf, base), together, strict=True):
+        assert np.array_equal(metric.score(HYPOTHESES, REFERENCES, stats=stats).segments, result.segments)
+    with pytest.raises(StatisticsMismatch, match="both statistics hold"):
+        api.load_stats(tmp_path / "idf", tmp_path / "idf")
+
+
+def test_an_edited_stopword_file_of_the_same_path_is_another_space(load, tmp_path):
+    """Means and baselines fitted with the old words were accepted."""
+    words = tmp_path / "words.txt"
+    words.write_text("the\n")
+    stats = load("twmd-b", f"units.stopwords={words}").fit(REFERENCES)
+    words.write_text("the\ncat\n")
+    with pytest.raises(StatisticsMismatch, match="no mean"):
+        load("twmd-b", f"units.stopwords={words}").score(HYPOTHESES, REFERENCES, stats=stats)
+
+
+def test_variants_of_one_metric_are_told_apart(load):
+    metrics = [load("twmd"), load("twmd", "transport=exact"), load("twmd", "layers=1")]
+    results = api.score_segments(metrics, api.segments_of(HYPOTHESES, REFERENCES))
+    assert [one.metric for one in results] == ["twmd", "twmd[transport=exact]", "twmd[layers=1]"]

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 
 import torch
 
 from monge.errors import DataError, UsageError
 from monge.kernels.remap import outer_products
-from monge.scoring import clouds
-from monge.scoring.pipeline import Windows
-from monge.scoring.prepared import Prepared
+from monge.scoring.encoding import Encoding
+from monge.scoring.points import build
+from monge.scoring.transport import TransportMetric
 from monge.spec.axes import Remap
 from monge.text.idf import text_key
+from monge.text.select import select
 from monge.types import DIGEST_SPACE, CorpusStats, MatrixSum
 
 KINDS = ("clp", "umd")
@@ -22,7 +24,7 @@ LINEAR = ("average", "sum", "mean", "first")
 BATCH = 512
 
 
-def fit_maps(metric: Prepared, pairs: Iterable[tuple[str, str]]) -> CorpusStats:
+def fit_maps(metric: TransportMetric, pairs: Iterable[tuple[str, str]]) -> CorpusStats:
     """Both maps from pairs of source and target texts, on the single words behind the units of the metric.
 
     A map is linear, so that of words is that of n-grams which are linear in their words.
@@ -34,13 +36,14 @@ def fit_maps(metric: Prepared, pairs: Iterable[tuple[str, str]]) -> CorpusStats:
             f"units.join={'|'.join(LINEAR)}"
         )
     words = replace(metric, spec=replace(metric.spec, units=replace(units, ngram=1)))
-    windows, iterator = Windows([words]), iter(pairs)
+    encoding, iterator = Encoding([words]), iter(pairs)
+    choose = partial(select, spec=words.spec.units, stopwords=words.stopwords)
     totals: dict[str, torch.Tensor] = {}
     count = keys = 0
     while batch := list(islice(iterator, BATCH)):
-        read = windows.read(list(dict.fromkeys(text for pair in batch for text in pair)))[metric.reader]
+        read = encoding.read(list(dict.fromkeys(text for pair in batch for text in pair)), words.reader)
         for pair in batch:
-            source, target = (clouds.build(read[text][0], read[text][1][words.request], words, None) for text in pair)
+            source, target = (build(read[text][0], read[text][1][words.request], words, None, choose) for text in pair)
             if source.empty or target.empty:
                 continue
             keys += text_key("\t".join(pair))

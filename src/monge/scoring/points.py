@@ -1,0 +1,186 @@
+"""One text's pieces and their vectors -> weighted points: units, n-grams, sentences; not yet centred."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+
+from monge.kernels.barycentre import barycentre
+from monge.kernels.pooling import unit
+from monge.spec import axes
+from monge.text.ngrams import windows
+from monge.text.select import is_empty
+from monge.text.sentences import sentence_spans
+from monge.types import Tokens, Units
+
+if TYPE_CHECKING:
+    from monge.scoring.transport import TransportMetric
+
+NO_MASS = "no-mass"
+_NOTHING = torch.empty(0)
+
+
+@dataclass(frozen=True, eq=False)
+class Text:
+    """One text's units as points: vectors [n, d], weights [n]; `members` are the units behind each point.
+
+    An empty text has no points; `flags` name every fallback that was taken.
+    """
+
+    vectors: Tensor
+    weights: Sequence[float]
+    flags: tuple[str, ...] = ()
+    empty: bool = False
+    truncated: int = 0
+    units: Units | None = None
+    members: Sequence[Sequence[int]] | None = None
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """What a person reads for each point."""
+        if self.units is None:
+            return ("",) * len(self.weights)
+        words = self.units.labels
+        return words if self.members is None else tuple(" ".join(words[i] for i in one) for one in self.members)
+
+
+def build(
+    tokens: Tokens,
+    vectors: Tensor,
+    metric: TransportMetric,
+    weigh: Callable[[int], float] | None,
+    select: Callable[[Tokens], Units],
+) -> Text:
+    """The points of a text: its units' vectors and weights, n-grams joined; not yet centred.
+
+    vectors [pieces, d]. The weight of a unit of several pieces is the mean of theirs; `weigh` gives that of a piece,
+    None stands for equal weights. `select` gives the units of the text.
+    """
+    spec = metric.spec
+    if is_empty(tokens):
+        return Text(_NOTHING, (), empty=True, truncated=tokens.truncated)
+    units = select(tokens)
+    points, members = _means(vectors, units.groups), None
+    weights = [1.0] * len(units.groups) if weigh is None else [_weight(tokens, group, weigh) for group in units.groups]
+    if spec.units.specials == "targets":
+        weights = [0.0 if special else one for one, special in zip(weights, units.special, strict=True)]
+    flags = units.flags
+    if not any(weights):
+        weights = [0.0 if special else 1.0 for special in units.special]
+        flags = (*flags, NO_MASS)
+    if metric.request.pool == "barycentre":
+        points = _barycentre(points, weights, metric)
+    if spec.weights.name == "counts":
+        points, weights, members = _merged(tokens, units.groups, points, weights)
+    epsilon = spec.weights.epsilon if isinstance(spec.weights, axes.Idf) else 0.0
+    if not spec.units.phrases and (spec.units.ngram != 1 or spec.units.join == "sum" or epsilon):
+        points, weights, members = _joined(points, weights, members, spec.units, epsilon)
+    if spec.units.bag != "words":
+        points, weights, members = bagged(tokens, units.groups, points, weights, spec.units)
+    return Text(points, weights, flags, False, tokens.truncated, units, members)
+
+
+def _means(vectors: Tensor, groups: Sequence[tuple[int, ...]]) -> Tensor:
+    """Mean vector of each group of positions: [pieces, d] -> [units, d]."""
+    if any(len(group) > 1 for group in groups):
+        owners = torch.tensor([k for k, group in enumerate(groups) for _ in group])
+        members = vectors[torch.tensor([position for group in groups for position in group])]
+        sizes = torch.tensor([len(group) for group in groups], dtype=vectors.dtype)
+        return vectors.new_zeros(len(groups), vectors.shape[1]).index_add_(0, owners, members) / sizes.unsqueeze(1)
+    first, last = groups[0][0], groups[-1][0]
+    if last - first == len(groups) - 1:  # nothing left out between: a view
+        return vectors[first : last + 1]
+    return vectors[torch.tensor([group[0] for group in groups])]
+
+
+def _barycentre(points: Tensor, weights: Sequence[float], metric: TransportMetric) -> Tensor:
+    """One vector a unit from its layers side by side, float64 from the unit norm on: [n, layers * d] -> [n, d]."""
+    layers = points.double().view(len(points), len(metric.request.layers), -1).transpose(0, 1)
+    layers = unit(layers) if metric.spec.normalise.layers else layers
+    mass = torch.tensor([weights], dtype=torch.float64)
+    return barycentre(
+        layers.unsqueeze(0), mass, torch.ones_like(mass, dtype=torch.bool), start=metric.spec.layers.start
+    )[0]
+
+
+def _weight(tokens: Tokens, group: tuple[int, ...], weigh: Callable[[int], float]) -> float:
+    return sum(weigh(tokens.ids[position]) for position in group) / len(group)
+
+
+_Points = tuple[Tensor, list[float], list[Sequence[int]]]
+
+
+def _merged(tokens: Tokens, groups: Sequence[tuple[int, ...]], points: Tensor, weights: Sequence[float]) -> _Points:
+    """Units with the same pieces as one: mean vector, added weight."""
+    types: dict[tuple[int, ...], list[int]] = {}
+    for index, group in enumerate(groups):
+        types.setdefault(tuple(tokens.ids[position] for position in group), []).append(index)
+    same = list(types.values())
+    vectors = torch.stack([points[one].mean(0) for one in same])
+    return vectors, [sum(weights[i] for i in one) for one in same], [one[:1] for one in same]
+
+
+def _joined(
+    points: Tensor,
+    weights: Sequence[float],
+    members: Sequence[Sequence[int]] | None,
+    units: axes.Units,
+    epsilon: float,
+) -> _Points:
+    """Windows of n units as one unit: weight = sum of weights, vector by `join`.
+
+    average: sum w e / (sum w + epsilon); sum: sum w e; mean, max, first: of the vectors alone.
+    """
+    spans = windows(len(points), units.ngram)
+    width = spans[0][1]  # all are as wide as the first, which starts at 0
+    mass = torch.tensor(weights, dtype=torch.float64).unfold(0, width, 1)
+    behind = members or [(index,) for index in range(len(points))]
+    return (
+        _join(points.double().unfold(0, width, 1), mass, units.join, epsilon),
+        [sum(weights[start:end]) for start, end in spans],
+        [[unit for one in behind[start:end] for unit in one] for start, end in spans],
+    )
+
+
+def _join(points: Tensor, mass: Tensor, how: str, epsilon: float) -> Tensor:
+    """One vector a window: points [windows, d, width] with mass [windows, width] -> [windows, d]."""
+    if how == "max":
+        return points.amax(2)
+    if how == "first":
+        return points[:, :, 0]
+    weighted = (mass.unsqueeze(1) * points).sum(2)
+    if how == "sum":
+        return weighted
+    total = mass.sum(1, keepdim=True) + epsilon
+    even = total == 0 if how == "average" else torch.ones_like(total, dtype=torch.bool)
+    return torch.where(even, points.mean(2), weighted / total)
+
+
+def bagged(
+    tokens: Tokens, groups: Sequence[tuple[int, ...]], points: Tensor, weights: Sequence[float], units: axes.Units
+) -> _Points:
+    """The sentences of a text, or its units and sentences in one bag.
+
+    A sentence is the weighted mean of its units and weighs as much as these together, so that in a bag of both each
+    has half of the mass. Points [units, d]; the members of a sentence are its units.
+    """
+    starts = [start for start, _ in sentence_spans(tokens.text, units.sentences)]
+    members: dict[int, list[int]] = {}
+    for index, group in enumerate(groups):
+        members.setdefault(max(bisect_right(starts, tokens.spans[group[0]][0]) - 1, 0), []).append(index)
+    mass = torch.tensor(weights, dtype=torch.float64)
+    vectors, total = [], []
+    for some in members.values():
+        share = mass[some] if float(mass[some].sum()) > 0 else torch.ones(len(some), dtype=torch.float64)
+        vectors.append((share.unsqueeze(1) * points[some].double()).sum(0) / share.sum())
+        total.append(float(mass[some].sum()))
+    whole: list[Sequence[int]] = list(members.values())
+    if units.bag == "sentences":
+        return torch.stack(vectors), total, whole
+    single = [(index,) for index in range(len(groups))]
+    return torch.cat([points.double(), torch.stack(vectors)]), [*weights, *total], [*single, *whole]

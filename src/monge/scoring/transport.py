@@ -1,0 +1,353 @@
+"""Metrics by transport: a spec bound to an encoder, with layer numbers instead of `auto`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
+from functools import cached_property
+from hashlib import blake2b, sha256
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+import numpy as np
+
+from monge.encode.protocol import Encoder, Request, fingerprint
+from monge.errors import DataError, StatisticsMismatch
+from monge.scoring.clouds import HYPOTHESES, REFERENCES
+from monge.scoring.measure import measure
+from monge.scoring.scorer import Column, Scores, StatsBySystem, flagged
+from monge.spec.axes import Baseline, BatchCentre, CorpusCentre, Idf, Layers, Remap
+from monge.spec.baselines import published
+from monge.spec.codec import show_choice
+from monge.spec.layers import concrete, numbers
+from monge.spec.metric import MetricSpec
+from monge.spec.rules import Bounds, bounds, check, in_unit, raw_bounds
+from monge.spec.signature import ModelIdentity, sign
+from monge.text import stopwords
+from monge.text.idf import weight
+from monge.text.overlong import fitted
+from monge.types import Array, CorpusStats, DocumentCounts, Explanation, Result, Segment, Signature, Tokens, VectorSum
+
+if TYPE_CHECKING:
+    from monge.encode.causal import CausalModel
+    from monge.scoring.windows import Window
+
+WORDS = ("words", "unknown")
+"""What is added up over a system where vectors are looked up word by word."""
+SCALED = ("score", "precision", "recall", "f1", "f")
+"""The parts that are scores themselves, so that a scale applies to them."""
+
+
+@dataclass(frozen=True)
+class Reader:
+    """How texts are read: an encoder, a prefix, a length and what happens beyond it."""
+
+    encoder: Encoder
+    prefix: str
+    longest: int
+    overlong: str
+
+    @property
+    def key(self) -> str:
+        """What identifies the pieces of a text: tokenizer, length and prefix."""
+        return f"{self.encoder.tokenizer_digest[:8]}/{self.longest}/{self.overlong}/{quote(self.prefix, safe='')}"
+
+    def read(self, texts: Sequence[str]) -> list[Tokens]:
+        """The pieces of each text as they go to the encoder."""
+        read = self.encoder.tokenise(texts, prefix=self.prefix)
+        return [
+            fitted(tokens, self.longest, self.overlong, f"text {tokens.text[:30]!r}…") if len(tokens.ids) > self.longest
+            else tokens
+            for tokens in read
+        ]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class TransportMetric:
+    """A metric by transport, ready to score; `language_model` is there where its fluency axis names one."""
+
+    name: str
+    spec: MetricSpec
+    reader: Reader
+    request: Request
+    stopwords: Set[str]
+    language_model: CausalModel | None = None
+    reads: bool = True
+
+    @property
+    def members(self) -> Mapping[str, TransportMetric]:
+        """It scores windows itself."""
+        return {"": self}
+
+    @cached_property
+    def bounds(self) -> Bounds:
+        """The range of scores as they are given out."""
+        return bounds(self.spec)
+
+    @cached_property
+    def raw(self) -> Bounds:
+        """The range of scores before they are scaled."""
+        return raw_bounds(self.spec)
+
+    # --- what it is found by ---------------------------------------------------------------------------------------
+
+    @cached_property
+    def units(self) -> str:
+        """The units axis as text, a stopword list with the digest of its words."""
+        units = self.spec.units
+        if units.stopwords == "none":
+            return show_choice(units)
+        return show_choice(replace(units, stopwords=f"{quote(units.stopwords, safe='')}#{self.stopword_digest}"))
+
+    @cached_property
+    def stopword_digest(self) -> str:
+        """The digest of its stopwords; empty where it has none."""
+        return stopwords.digest(self.spec.units.stopwords)
+
+    @property
+    def space(self) -> str:
+        """What identifies the vectors of a text: weights, precision, layers and units."""
+        encoder, spec = self.reader.encoder, self.spec
+        layers = f"{show_choice(spec.layers)}{'/unit' if spec.normalise.layers else ''}"
+        return f"{_short(encoder)}/{encoder.precision}/{layers}/{self.units}/{spec.weights.name}"
+
+    @property
+    def key(self) -> str:
+        """What identifies the transport of a pair: the reader, the weights and every axis that has a say in it."""
+        left_out = ("encoder", "references", "scale", "fluency")
+        written = {**self.spec.written(), "units": self.units}
+        axes = "|".join(f"{axis}:{text}" for axis, text in written.items() if axis not in left_out)
+        encoder = self.reader.encoder
+        return f"{self.reader.key}|{_short(encoder)}/{encoder.precision}|{axes}"
+
+    def fingerprint(self, stats: CorpusStats) -> str:
+        """Everything that a score depends on besides its texts, in full."""
+        reader, words = self.reader, "\n".join(sorted(self.stopwords))
+        written = {**self.spec.written(), "encoder": (reader.prefix, reader.longest, reader.overlong)}
+        model = "" if self.language_model is None else self.language_model.fingerprint
+        identity = fingerprint(reader.encoder), model, sha256(words.encode()).hexdigest()
+        return repr((identity, sorted(written.items()), sorted(self._hashes(stats, 32).items())))
+
+    @cached_property
+    def selection(self) -> tuple[object, ...]:
+        """What decides which units a text has: how it is read, and the settings that cut and drop."""
+        units = self.spec.units
+        return self.reader, units.subwords, units.punctuation, units.stopwords, units.match, units.specials
+
+    # --- what it takes from other texts ----------------------------------------------------------------------------
+
+    @property
+    def counted_sides(self) -> tuple[str, ...]:
+        """Sides whose documents are counted for idf."""
+        weights = self.spec.weights
+        if not isinstance(weights, Idf):
+            return ()
+        return (REFERENCES, HYPOTHESES) if weights.corpus == "each-side" else (REFERENCES,)
+
+    @property
+    def summed_sides(self) -> tuple[str, ...]:
+        """Sides whose vectors are summed for a corpus mean."""
+        centre = self.spec.centre
+        if not isinstance(centre, CorpusCentre):
+            return ()
+        return (REFERENCES, HYPOTHESES) if centre.sides == "separate" else (REFERENCES,)
+
+    @property
+    def fits(self) -> tuple[str, ...]:
+        """Document counts for idf, mean vectors, or neither."""
+        return (("idf",) if self.counted_sides else ()) + (("mean",) if self.summed_sides else ())
+
+    @property
+    def idf_corpora(self) -> tuple[str, ...]:
+        """The corpus whose document counts weigh its words, where it weighs by idf."""
+        return (self.spec.weights.corpus,) if isinstance(self.spec.weights, Idf) else ()
+
+    def with_idf_corpus(self, corpus: str) -> TransportMetric:
+        """The metric with its words weighed by another corpus; itself where it does not weigh by idf."""
+        weights = self.spec.weights
+        if not isinstance(weights, Idf):
+            return self
+        return replace(self, spec=replace(self.spec, weights=replace(weights, corpus=corpus)))
+
+    @property
+    def fits_hypotheses(self) -> bool:
+        """Whether a system's own texts are among those that its statistics are fitted from."""
+        return HYPOTHESES in (*self.counted_sides, *self.summed_sides)
+
+    @property
+    def needs_given(self) -> bool:
+        """Whether it may need statistics that a run cannot fit from its own texts: a baseline or a map."""
+        return isinstance(self.spec.scale, Baseline) or self.map_space is not None
+
+    @property
+    def map_space(self) -> str | None:
+        """What identifies the map of the source's vectors, where the metric has one."""
+        return f"{self.space}/{self.spec.centre.name}" if isinstance(self.spec.centre, Remap) else None
+
+    @property
+    def block(self) -> int:
+        """The size of the batch whose mean is subtracted, where there is one."""
+        return self.spec.centre.size if isinstance(self.spec.centre, BatchCentre) else 1
+
+    def counts(self, stats: CorpusStats, side: str) -> DocumentCounts:
+        """The document counts that weigh a side."""
+        return stats.counts[side if side in self.counted_sides else REFERENCES]
+
+    def mean(self, stats: CorpusStats, side: str) -> VectorSum:
+        """The vectors whose mean is subtracted from a side."""
+        return stats.sums[self.space][side if side in self.summed_sides else REFERENCES]
+
+    def weigher(self, stats: CorpusStats, side: str) -> Callable[[int], float] | None:
+        """The weight of a piece on a side, or None where all weigh the same."""
+        return weight(self.counts(stats, side), self.spec.weights.name) if self.counted_sides else None
+
+    def baseline(self, stats: CorpusStats) -> Mapping[str, float] | None:
+        """What random pairs get in each part: fitted, or published for this model; None where nobody knows."""
+        if self.key in stats.baselines:
+            found = stats.baselines[self.key]
+            return {name: found.mean(name) for name in found.totals}
+        return published(self.spec, self.reader.encoder.name)
+
+    def check_stats(self, stats: CorpusStats) -> None:
+        """Raise where statistics lack what this metric needs, were made for other settings, or hold nothing."""
+        if stats.reader != self.reader.key:
+            raise StatisticsMismatch(
+                f"{self.name}: the statistics were fitted for {stats.reader}, this run reads with {self.reader.key}"
+            )
+        missing = [side for side in self.counted_sides if side not in stats.counts]
+        if missing:
+            raise StatisticsMismatch(f"{self.name}: the statistics hold no document counts of the {missing[0]}")
+        missing = [side for side in self.summed_sides if side not in stats.sums.get(self.space, {})]
+        if missing:
+            raise StatisticsMismatch(f"{self.name}: the statistics hold no mean of the {missing[0]} for {self.space}")
+        if self.map_space is not None and self.map_space not in stats.maps:
+            raise StatisticsMismatch(
+                f"{self.name}: centre={self.spec.centre.name} needs a map for {self.reader.encoder.name}: fit one with "
+                "monge fit --parallel FILE (source and target, a tab between) and give it with --stats"
+            )
+        if isinstance(self.spec.scale, Baseline) and self.baseline(stats) is None:
+            raise StatisticsMismatch(
+                f"{self.name}: no baseline for {self.reader.encoder.name} with these settings (layers="
+                f"{show_choice(self.spec.layers)}): fit one with monge fit --baseline CORPUS and give it with --stats"
+            )
+        for side in self.counted_sides:
+            _check_idf(self.name, self.spec.weights.name, self.counts(stats, side), side)
+
+    def digests(self, stats: CorpusStats) -> dict[str, str]:
+        """Short digests of the statistics it uses, by kind; a side each, joined by '/'."""
+        return self._hashes(stats, 4)
+
+    def _hashes(self, stats: CorpusStats, size: int) -> dict[str, str]:
+        def digest(*what: object) -> str:
+            return blake2b(repr(what).encode(), digest_size=size).hexdigest()
+
+        found = {}
+        if self.counted_sides:
+            every = [self.counts(stats, side) for side in self.counted_sides]
+            found["idf"] = "/".join(digest(one.n, one.texts, stats.reader) for one in every)
+        base = self.baseline(stats) if isinstance(self.spec.scale, Baseline) else None
+        if base is not None:
+            found["baseline"] = digest(sorted(base.items()))
+        if self.map_space is not None:
+            one = stats.maps[self.map_space]
+            found["map"] = digest(one.count, one.texts, stats.reader, self.map_space)
+        if self.summed_sides:
+            sums = [self.mean(stats, side) for side in self.summed_sides]
+            found["mean"] = "/".join(digest(one.count, one.texts, stats.reader, self.space) for one in sums)
+        return found
+
+    # --- what it gives ---------------------------------------------------------------------------------------------
+
+    def signed(self, stats: CorpusStats) -> Signature:
+        """Its signature with these statistics."""
+        encoder = self.reader.encoder
+        return sign(
+            self.name,
+            self.spec,
+            ModelIdentity(encoder.name, encoder.weights_digest, encoder.tokenizer_digest, encoder.config_digest),
+            stats=self.digests(stats),
+            stopwords=self.stopword_digest,
+            language_model="" if self.language_model is None else self.language_model.digest,
+        )
+
+    def score(self, window: Window, stats: StatsBySystem) -> Scores:
+        """The scores of the segments of a window."""
+        return measure(window, self, stats)
+
+    def scaled(self, parts: dict[str, Array], stats: CorpusStats) -> dict[str, Array]:
+        """The parts [n] as they are given out: raw, or scaled where they are scores themselves."""
+        if self.spec.scale.name == "raw":
+            return parts
+        base = self.baseline(stats) if isinstance(self.spec.scale, Baseline) else None
+        if base is not None:
+            from_random = {name: (parts[name] - at) / (1.0 - at) for name, at in base.items() if name in parts}
+            return {**parts, **from_random}
+        scores = [name for name in SCALED if name in parts]
+        return {
+            **parts,
+            **{name: np.array([in_unit(one, self.raw) for one in parts[name].tolist()]) for name in scores},
+        }
+
+    def result(self, columns: Mapping[str, Column], stats: CorpusStats) -> Result:
+        """The result of a system: the mean of its segments, flags counted."""
+        column = columns[""]
+        segments, run = column.scores.parts["score"], flagged(column.scores.flags)
+        if column.scores.sums is not None:
+            run |= dict(zip(WORDS, column.scores.sums.sum(0).astype(int).tolist(), strict=True))
+        return Result(
+            metric=self.name,
+            system=column.system,
+            score=float(segments.mean()),
+            segments=segments,
+            parts={name: values for name, values in column.scores.parts.items() if name != "score"},
+            ids=column.ids,
+            higher_is_better=self.bounds.higher_is_better,
+            signature=self.signed(stats),
+            references=column.scores.winners,
+            flags=tuple(column.scores.flags),
+            run=run,
+        )
+
+    def explained(self, segment: Segment, stats: CorpusStats | None) -> Explanation:
+        """The plan of a segment's first reference, and each unit's share."""
+        from monge.scoring.explain import explained
+
+        return explained(self, segment, stats)
+
+
+def _short(encoder: Encoder) -> str:
+    return f"{encoder.weights_digest[:8]}/{encoder.config_digest[:8]}"
+
+
+def _check_idf(name: str, kind: str, counts: DocumentCounts, side: str) -> None:
+    if counts.n == 0:
+        raise DataError(f"{name}: no {side} to fit idf from")
+    if kind == "idf" and all(df == counts.n for df in counts.df.values()):
+        many = "1 text" if counts.n == 1 else f"{counts.n} equal texts"
+        raise DataError(
+            f"{name}: idf from {many} of the {side} is 0 for every word: give more texts, "
+            "--idf-corpus FILE, --stats FILE, or --set weights=uniform"
+        )
+
+
+def _request(layers: Layers, depth: int, *, unit_layers: bool) -> Request:
+    """What to ask of the encoder; the layers of a barycentre come as they are, float64 begins before their norm."""
+    early = unit_layers and layers.pool != "barycentre"
+    return Request(numbers(layers, depth), layers.pool, layers.exponents, early)
+
+
+def bound(name: str, spec: MetricSpec, encoder: Encoder, language_model: CausalModel | None = None) -> TransportMetric:
+    """A metric bound to an encoder, and to its language model if it has one: layers and length become numbers."""
+    check(spec)
+    layers = concrete(spec.layers, encoder.name, encoder.depth)
+    longest = min(spec.encoder.max_length or encoder.longest, encoder.longest)
+    settings = replace(spec.encoder, model=encoder.name, precision=encoder.precision, max_length=longest)
+    spec = replace(spec, layers=layers, encoder=settings)
+    return TransportMetric(
+        name=name,
+        spec=spec,
+        reader=Reader(encoder, settings.prefix, longest, settings.overlong),
+        request=_request(layers, encoder.depth, unit_layers=spec.normalise.layers),
+        stopwords=stopwords.load(spec.units.stopwords),
+        language_model=language_model,
+    )

@@ -1,0 +1,70 @@
+"""Texts on their way to vectors: what is scored, its pieces, its units."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """One text to be scored: a system's hypothesis for an item, with its references and source."""
+
+    id: str
+    hypothesis: str
+    references: tuple[str, ...] = ()
+    source: str | None = None
+    system: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """A tokenised text: what the encoder reads, and where each piece stands in the text.
+
+    `ids`, `pieces`, `spans`, `special`, `continues` have one entry a piece. `spans` are character
+    offsets into `text`; `continues[i]` says that piece i goes on with the word of piece i-1.
+    `truncated` counts the pieces that were cut off.
+    """
+
+    text: str
+    ids: tuple[int, ...]
+    pieces: Sequence[str]
+    spans: Sequence[tuple[int, int]]
+    special: Sequence[bool]
+    continues: Sequence[bool]
+    truncated: int = 0
+
+    def surface(self, positions: Sequence[int]) -> str:
+        """The text that pieces cover, or the first piece itself where they cover none."""
+        shown = self.text[max(self.spans[positions[0]][0], 0) : max(self.spans[positions[-1]][1], 0)].strip()
+        return shown or self.pieces[positions[0]].removeprefix("##").removeprefix("▁").removeprefix("Ġ")
+
+
+@dataclass(frozen=True, slots=True)
+class Units:
+    """The units of a text that are compared: groups of pieces.
+
+    Unit u is the mean of the vectors at positions `groups[u]`; `special[u]` marks a unit made of
+    special pieces; `words` says that a unit stands for a whole word; `flags` name what was unusual.
+    """
+
+    tokens: Tokens
+    groups: tuple[tuple[int, ...], ...]
+    special: tuple[bool, ...]
+    words: bool = False
+    flags: tuple[str, ...] = ()
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """What a person reads for each unit: its word or piece, or the name of a special."""
+        return tuple(self._label(group) for group in self.groups)
+
+    def _label(self, group: tuple[int, ...]) -> str:
+        if self.tokens.special[group[0]]:
+            return self.tokens.pieces[group[0]]
+        if not self.words:
+            return self.tokens.surface(group)
+        end = group[-1]
+        while end + 1 < len(self.tokens.ids) and self.tokens.continues[end + 1]:
+            end += 1
+        return self.tokens.surface((group[0], end))
