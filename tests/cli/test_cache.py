@@ -1,4 +1,4 @@
-"""`--cache`, `--resume` and `monge cache`: saved work, the same bytes."""
+"""`--cache`, interrupted runs and `monge cache`: saved work, the same bytes."""
 
 from __future__ import annotations
 
@@ -68,10 +68,6 @@ def test_cache_of_nowhere(monge, tmp_path):
     assert (found.code, found.err.count("\n")) == (2, 1)
 
 
-def test_resume_needs_an_output(monge):
-    assert monge(*SCORE, "--resume").code == 2
-
-
 def test_an_interrupted_run_goes_on_and_ends_with_the_same_bytes(monge, tmp_path, tiny_bert):
     words = ["the", "cat", "sat", "on", "mat", "dog", "ran", "to", "house", "and", "slept", "hello", "world"]
     draw = random.Random(1)
@@ -93,7 +89,7 @@ def test_an_interrupted_run_goes_on_and_ends_with_the_same_bytes(monge, tmp_path
     process.wait()
     assert not Path("out.json").exists()
     assert Path("out.json.partial").is_dir()
-    assert monge(*command, "-o", "out.json", "--resume").code == 0
+    assert monge(*command, "-o", "out.json").code == 0
     assert Path("out.json").read_bytes() == Path("whole.json").read_bytes()
     assert not Path("out.json.partial").exists()
 

@@ -33,6 +33,8 @@ class Remembering:
             "name",
             "weights_digest",
             "tokenizer_digest",
+            "config_digest",
+            "looks_up",
             "precision",
             "depth",
             "longest",

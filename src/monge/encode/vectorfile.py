@@ -132,8 +132,10 @@ def _lines(lines: list[bytes], dimension: int) -> Chunk:
             raise ValueError
         words.append(word)
         numbers.append(rest)
-    values = np.array([*map(float, b" ".join(numbers).split(b" "))], dtype=np.float64)
-    return words, _narrow(values).reshape(len(lines), dimension)
+    joined = b" ".join(numbers)
+    if b"\t" in joined:
+        raise ValueError
+    return words, _narrow(np.fromstring(joined, sep=" ")).reshape(len(lines), dimension)
 
 
 def _lines_one_by_one(path: Path, layout: Layout, lines: list[bytes], before: int) -> Chunk:
