@@ -11,9 +11,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import monge
 from monge.encode import static, vectorarrays
 from monge.encode.static import StaticVectors, word_spans
 from monge.errors import DataError, InvalidSetting, ModelError, NotKept
+from monge.scoring.run import Run
+from monge.store import Store
 
 WORDS = ["the", "Cat", "n't", "do", "3.14", "日", "well", "café", "'s", "don"]
 VECTORS = np.random.default_rng(3).normal(size=(len(WORDS), 4)).astype(np.float32)
@@ -256,6 +259,20 @@ def test_tokens_and_their_places(vectors):
     assert tokens.special == tokens.continues == (False,) * 7
     assert (tokens.words, tokens.unknown) == (11, 4)
     assert vectors.tokenise(text) == tokens, "a text's counts are its own, however often it is met"
+
+
+@pytest.mark.parametrize("unknown", ["drop", "zero"])
+def test_counts_of_words_do_not_depend_on_windows_or_caches(write, tmp_path, unknown):
+    """Before: words were counted where a window met them, and not at all where a score was remembered."""
+    metric = monge.load("wmd", model=str(write(LAYOUTS["glove"])), settings={"encoder.unknown": unknown})
+    rows = monge.api.segments_of(["the cat zzz", "well well", "the cat zzz"], ["the zzz", "the Cat", "the zzz"])
+    wanted = {"words": 5 + 4 + 5, "unknown": 3 + 0 + 3}  # "cat" has no vector, "Cat" has
+    for window in (1, 2, 1024):
+        for store in (None, Store(tmp_path / "kept"), Store(tmp_path / "kept")):
+            (found,) = Run([metric.scorer], rows, window=window, store=store).results()
+            assert {name: found.run[name] for name in wanted} == wanted
+            if store is not None:
+                store.close()
 
 
 class Forgetful(dict):
