@@ -78,17 +78,12 @@ def _file(path: Path) -> Path:
 
 
 class StaticVectors:
-    """The vectors of a file.
-
-    `skipped` words of the file were empty or not UTF-8; of `repeated` words the first vector counts.
-    """
+    """The vectors of a file; words that are empty or not UTF-8 have none, of a repeated word the first counts."""
 
     def __init__(self, path: Path, stored: Arrays, unknown: Unknown = "drop") -> None:
         """`open` finds the arrays."""
         self.path, self._stored, self.policy = path, stored, unknown
-        facts = stored.facts
-        self.dimension, self.digest, self.kind = facts.dimension, facts.digest, facts.kind
-        self.skipped, self.repeated = facts.skipped, facts.repeated
+        self.dimension, self.digest = stored.facts.dimension, stored.facts.digest
         self._ids: dict[str, int] = {}
 
     @classmethod
@@ -109,10 +104,6 @@ class StaticVectors:
         """Number of vectors."""
         return self._stored.facts.words
 
-    def __contains__(self, word: str) -> bool:
-        """Whether a word has a vector, in one of its forms."""
-        return self._id(word) >= 0
-
     def vector(self, ids: Sequence[int] | npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:
         """The vectors [n, d] of ids; -1 has the zero vector."""
         rows = np.asarray(ids, dtype=np.int64)
@@ -126,14 +117,10 @@ class StaticVectors:
         """The id of each word, -1 where it has no vector: as it stands, lower-cased, normalised."""
         return [self._id(word) for word in words]
 
-    def word(self, index: int) -> str:
-        """The word of an id."""
-        return self._bytes(index).decode("utf-8")
-
     def tokenise(self, text: str) -> Tokens:
         """One piece a word, without special pieces; words without a vector by the policy, and counted."""
         spans = [span for start, end in word_spans(text) for span in self._parts(text, start, end)]
-        ids = [self._id(text[slice(*span)]) for span in spans]
+        ids = self.lookup(text[slice(*span)] for span in spans)
         unknown = [span for span, index in zip(spans, ids, strict=True) if index < 0]
         if unknown and self.policy == "error":
             start, end = unknown[0]

@@ -30,13 +30,10 @@ VERSION = 2
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What is known about a file. `skipped` words were empty or not UTF-8; `repeated` ones stand twice."""
+    """What is known about a file."""
 
-    kind: str
     dimension: int
     words: int
-    skipped: int
-    repeated: int
     digest: str
 
 
@@ -109,18 +106,15 @@ def _read(path: Path) -> Arrays:
     layout = recognise(path)
     names: list[bytes] = []
     parts: deque[Matrix] = deque()
-    skipped = 0
     for words, rows in chunks(path, layout):
         good = [_is_word(word) for word in words]
         names += [word for word, keep in zip(words, good, strict=True) if keep]
-        skipped += len(words) - sum(good)
         parts.append(rows if all(good) else rows[np.array(good)])
     if not names:
         raise ModelError(f"{path}: no word with a vector")
     hashes = np.array([word_hash(name) for name in names], dtype=np.uint64)
     order = np.argsort(hashes, kind="stable")
-    repeated = int((np.diff(hashes[order]) == 0).sum())
-    facts = Facts(layout.kind, layout.dimension, len(names), skipped, repeated, digests.of_file(path))
+    facts = Facts(layout.dimension, len(names), digests.of_file(path))
     starts = np.cumsum([0, *map(len, names)], dtype=np.int64)
     letters = np.frombuffer(b"".join(names), dtype=np.uint8)
     return Arrays(facts, _joined(parts, len(names)), letters, starts, hashes[order], order)

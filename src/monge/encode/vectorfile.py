@@ -4,8 +4,8 @@
     word2vec text, .vec  header "N D"; per line: word and D numbers
     GloVe text           no header; per line: word (which may hold spaces) and D numbers
 
-Numbers are separated by single spaces. Words that are empty or not UTF-8 are skipped and counted (Google News has
-some); every other fault is a ModelError that names the file and the line, or the word. `.gz` is read as it is.
+Numbers are separated by single spaces. Words that are empty or not UTF-8 are skipped (Google News has some);
+every other fault is a ModelError that names the file and the line, or the word. `.gz` is read as it is.
 """
 
 from __future__ import annotations
