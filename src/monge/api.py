@@ -308,16 +308,15 @@ def with_intervals(results: Sequence[Result], *, seed: int = 12345) -> list[Resu
     """The results with bootstrap intervals of their scores, over segments."""
     from monge.stats.bootstrap import bootstrap, bootstrap_mean
 
-    found = []
-    for result in results:
-        pooled = result.pooled
-        if pooled is None:
-            interval = bootstrap_mean(result.segments, seed=seed)
+    def interval(result: Result) -> tuple[float, float]:
+        if result.pooled is None:
+            found = bootstrap_mean(result.segments, seed=seed)
         else:
-            counts = pooled.statistics
-            interval = bootstrap(result.score, lambda drawn: pooled.of(drawn @ counts), n=result.n, seed=seed)
-        found.append(replace(result, interval=(interval.low, interval.high)))
-    return found
+            of, counts = result.pooled.of, result.pooled.statistics
+            found = bootstrap(result.score, lambda drawn: of(drawn @ counts), n=result.n, seed=seed)
+        return found.low, found.high
+
+    return [replace(result, interval=interval(result)) for result in results]
 
 
 class NotebookExplanation(Explanation):

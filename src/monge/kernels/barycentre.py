@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from monge.errors import InvalidProblem
 from monge.kernels.exact import exact
 from monge.kernels.ground import between
 from monge.types import Cloud
@@ -17,7 +18,8 @@ def barycentre(layers: Tensor, weights: Tensor, present: Tensor, *, start: str =
     """Free-support Wasserstein barycentres: argmin over X of mean_k EMD(X, layer k) with squared distances.
 
     Each step solves exact transport from the support to every layer and moves each point to the mean, over layers,
-    of where its mass goes; a support stops by itself when it has moved by at most `TOLERANCE`. The support and all
+    of where its mass goes; a support stops by itself when it has moved by at most `TOLERANCE`, and one that
+    still moves after MOST_STEPS steps is an error. The support and all
     layers carry the same masses; a point without mass stays at its start. `start` is the mean over layers of each
     token, or `zero` as in the authors' code, where the solver's ties decide the first plan (metrics-spec §3.1).
 
@@ -31,8 +33,8 @@ def barycentre(layers: Tensor, weights: Tensor, present: Tensor, *, start: str =
         support = support.index_copy(0, active, moved)
         active = active[(moved - here).square().sum((1, 2)) > TOLERANCE]
         if not len(active):
-            break
-    return support
+            return support
+    raise InvalidProblem(f"a barycentre of {layers.shape[1]} layers still moves after {MOST_STEPS} steps")
 
 
 def _step(support: Tensor, layers: Tensor, weights: Tensor, present: Tensor) -> Tensor:

@@ -18,8 +18,7 @@ from torch import Tensor
 from monge.kernels import exact, ground, order, phrases, readout
 from monge.kernels.independent import independent
 from monge.kernels.onesided import onesided
-from monge.kernels.spectrum import tempered_costs
-from monge.kernels.tempered import tempered
+from monge.kernels.tempered import cooled, tempered
 from monge.scoring.clouds import CentredText, Pair, WindowTexts, batched, origin, padded, steps
 from monge.scoring.fluency import with_fluency
 from monge.scoring.points import Text
@@ -276,8 +275,9 @@ def solved(hypothesis: Cloud, reference: Cloud, spec: MetricSpec, own: tuple[Par
         if isinstance(spec.readout, axes.Ordered):
             parts = _ordered(cost, plans, hypothesis, reference, spec.readout)
         elif isinstance(spec.readout, axes.Spectrum):
-            warm = tempered_costs(problem, spec.readout.temperatures)
-            parts = {"score": cost, "w": cost, **{f"sd_{number(t)}": value for t, value in warm.items()}}
+            warm = cooled(problem, spec.readout.temperatures)
+            costs = {f"sd_{number(t)}": readout.transported_cost(plan, problem) for t, plan in warm.items()}
+            parts = {"score": cost, "w": cost, **costs}
         else:
             parts = {"score": readout.TRANSFORMS[spec.readout.name](cost), **_unbalanced(problem, plans, spec)}
     return Solved(dict.fromkeys(plans, problem), plans, parts)
