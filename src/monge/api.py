@@ -6,7 +6,7 @@ import json
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import reduce
+from functools import partial, reduce
 from operator import or_
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -40,17 +40,25 @@ _encoders: OrderedDict[tuple[object, ...], Encoder] = OrderedDict()
 
 
 def encoder_for(
-    model: str, *, precision: str = "fp32", device: str = "auto", online: bool = False, unknown: str = "drop"
+    model: str,
+    *,
+    precision: str = "fp32",
+    device: str = "auto",
+    online: bool = False,
+    unknown: str = "drop",
+    cache: str | Path | None = None,
 ) -> Encoder:
     """A loaded encoder: transformers, static word vectors or ELMo; the last few stay loaded.
 
-    `unknown` says what becomes of words without a vector: drop, zero or error.
+    `unknown` says what becomes of words without a vector (drop, zero or error); `cache` is where static vectors are
+    kept in a form that opens at once.
     """
     from monge.encode.opening import open_model
 
     key = model, precision, device, online, unknown, _stamp(model)
     if key not in _encoders:
-        _encoders[key] = open_model(model, precision=precision, device=device, online=online, unknown=unknown)
+        settings = {"precision": precision, "device": device, "unknown": unknown}
+        _encoders[key] = open_model(model, online=online, cache=cache, **settings)
         while len(_encoders) > KEPT_ENCODERS:
             _encoders.popitem(last=False)
     _encoders.move_to_end(key)
@@ -186,26 +194,34 @@ def load(
     if precision is not None:
         changes.append(f"encoder.precision={precision}")
     name, spec = resolve(metric, tuple(changes), lang)
-    return replace(bind(name, spec, model=model, device=device, online=online), cache=cache)
+    return bind(name, spec, model=model, device=device, online=online, cache=cache)
 
 
-def bind(name: str, spec: Spec, *, model: str = "auto", device: str = "auto", online: bool = False) -> Metric:
+def bind(
+    name: str,
+    spec: Spec,
+    *,
+    model: str = "auto",
+    device: str = "auto",
+    online: bool = False,
+    cache: str | Path | None = None,
+) -> Metric:
     """A spec with its encoder; `model` fills in where the spec says `auto`. A lexical one needs none."""
     if isinstance(spec, LexicalSpec):
-        return Metric(LexicalMetric(spec), spec)
+        return Metric(LexicalMetric(spec), spec, cache)
     if isinstance(spec, BlendSpec):
+        bound_to = partial(bind, model=model, device=device, online=online, cache=cache)
         members = {
-            member: bind(f"{name}.{member}", one, model=model, device=device, online=online).by_transport("bind")
-            for member, one in spec.members.items()
+            member: bound_to(f"{name}.{member}", one).by_transport("bind") for member, one in spec.members.items()
         }
-        return Metric(BlendMetric(name, members), spec)
+        return Metric(BlendMetric(name, members), spec, cache)
     from monge.scoring.fluency import language_model
     from monge.scoring.transport import bound
 
     wanted = spec.encoder.model if spec.encoder.model != "auto" else model
     settings = {"precision": spec.encoder.precision, "unknown": spec.encoder.unknown}
-    encoder = encoder_for(wanted, device=device, online=online, **settings)
-    return Metric(bound(name, spec, encoder, language_model(spec, device=device, online=online)), spec)
+    encoder = encoder_for(wanted, device=device, online=online, cache=cache, **settings)
+    return Metric(bound(name, spec, encoder, language_model(spec, device=device, online=online)), spec, cache)
 
 
 def score(

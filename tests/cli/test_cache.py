@@ -1,4 +1,4 @@
-"""`--cache`, `--resume` and `monge cache`: saved work, the same bytes."""
+"""`--cache`, interrupted runs and `monge cache`: saved work, the same bytes."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import os
 import random
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -44,13 +45,27 @@ def test_a_cache_that_is_a_file_is_refused(monge, tmp_path):
     assert found.err.count("\n") == 1
 
 
+def test_a_cache_that_keeps_nothing_is_one_line_beside_the_scores(monge, workplace):
+    """Here the file is of another version: it is left alone, and the run goes on."""
+    plain = monge(*SCORE, *JSON)
+    assert monge(*SCORE, "--cache", "kept").code == 0
+    with sqlite3.connect("kept/monge-cache.sqlite") as db:
+        db.execute("PRAGMA user_version=7")
+    db.close()
+    before = Path("kept/monge-cache.sqlite").read_bytes()
+    found = monge(*SCORE, *JSON, "--cache", "kept")
+    assert (found.code, found.out) == (0, plain.out)
+    assert found.err.startswith("monge: cache kept: its monge-cache.sqlite was written by another version")
+    assert found.err.count("\n") == 1
+    assert Path("kept/monge-cache.sqlite").read_bytes() == before
+    told = monge("cache", "info", "kept")
+    assert (told.code, told.out) == (2, "")
+    assert "another version" in told.err
+
+
 def test_cache_of_nowhere(monge, tmp_path):
     found = monge("cache", "info", tmp_path / "nowhere")
     assert (found.code, found.err.count("\n")) == (2, 1)
-
-
-def test_resume_needs_an_output(monge):
-    assert monge(*SCORE, "--resume").code == 2
 
 
 def test_an_interrupted_run_goes_on_and_ends_with_the_same_bytes(monge, tmp_path, tiny_bert):
@@ -74,7 +89,7 @@ def test_an_interrupted_run_goes_on_and_ends_with_the_same_bytes(monge, tmp_path
     process.wait()
     assert not Path("out.json").exists()
     assert Path("out.json.partial").is_dir()
-    assert monge(*command, "-o", "out.json", "--resume").code == 0
+    assert monge(*command, "-o", "out.json").code == 0
     assert Path("out.json").read_bytes() == Path("whole.json").read_bytes()
     assert not Path("out.json.partial").exists()
 

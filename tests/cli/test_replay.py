@@ -25,6 +25,10 @@ REPLAYED = [
     "wordset-cka",
     "smd",
     "twmd[transport.temperature=0.05,weights=idf,centre=corpus,units.stopwords=en,layers=last3:mean]",
+    "sentsim",
+    "sentsim[words.units.stopwords=en]",
+    "sentsim[sentence.units.stopwords=de,words.units.stopwords=en]",
+    "sentsim[words.layers=3,words.units.ngram=2]",
 ]
 
 
@@ -55,7 +59,9 @@ def changed(signature, key, value):
     ("what", "key", "value"),
     [
         ("weights", r"#[0-9a-f]{8}\|", "#00000000|"),
-        ("tokenizer", r"tokenizer:[0-9a-f]{8}", "tokenizer:00000000"),
+        ("tokenizer is 00000000", r"tokenizer:[0-9a-f]{8}", "tokenizer:00000000"),
+        ("configuration is 00000000", r"config:[0-9a-f]{8}", "config:00000000"),
+        ("lacks 'config', the digest of the model's configuration", r"\|config:[0-9a-f]{8}", ""),
         ("statistics", r"idf=[0-9a-f]{8}", "idf=00000000"),
         ("lacks", r"\|weights:[^|]*", ""),
         ("unknown key", r"\|monge:", "|colour:red|monge:"),
@@ -70,6 +76,50 @@ def test_a_signature_that_does_not_fit_is_refused(monge, what, key, value):
     assert (found.code, found.out) == (3, "")
     assert re.search(what, found.err)
     assert found.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("file", "settings", "what"),
+    [
+        ("config.json", {"hidden_act": "relu"}, "configuration is"),
+        ("config.json", {"layer_norm_eps": 1e-3}, "configuration is"),
+        ("tokenizer_config.json", {"do_lower_case": False}, "tokenizer is"),
+    ],
+)
+def test_a_changed_configuration_is_signed_and_refuses_the_old_signature(monge, model_copy, file, settings, what):
+    """Before: all of these moved the score, under one signature, and `--cache` gave the old score."""
+    usual = ("-m", "bertscore", "--model", model_copy, "-f", "json", "--segments")
+    first = result(monge(*BASIC, *usual, "--cache", "kept"))
+    written = json.loads((model_copy / file).read_text("utf-8"))
+    (model_copy / file).write_text(json.dumps({**written, **settings}), "utf-8")
+    other = result(monge(*BASIC, *usual))
+    assert scores(other) != scores(first)
+    assert result(monge(*BASIC, *usual, "--cache", "kept")) == other
+    assert other["signature"] != first["signature"]
+    refused = monge(*BASIC, "--signature", first["signature"], "--model", model_copy)
+    assert (refused.code, refused.out) == (3, "")
+    assert f"the signature's {what}" in refused.err
+
+
+ODD = "a,b|c#d=(e)%41 f"
+
+
+def test_odd_names_are_signed_and_replayed(monge, model_copy, workplace):
+    """Before: a traceback after all scoring, or a signature that could not be parsed."""
+    model_copy.rename(ODD)
+    (workplace / f"{ODD}.txt").write_text("the\nof\n", "utf-8")
+    words = f"units.stopwords={ODD}.txt"
+    first = result(monge(*BASIC, "-m", "bertscore", "--model", ODD, "--set", words, "-f", "json", "--segments"))
+    again = ("--signature", first["signature"], "--model", ODD, "--set", words, "-f", "json", "--segments")
+    assert result(monge(*BASIC, *again)) == first
+    assert json.loads(monge("signature", "parse", first["signature"], "-f", "json").out)["metric"] == "bertscore"
+
+
+def test_odd_names_of_vector_files_are_signed_and_replayed(monge, workplace):
+    (workplace / f"{ODD}.vec").write_text("the 1 2\na 3 4\nof 1 1\n", "utf-8")
+    first = result(monge(*BASIC, "-m", "wmd", "--model", f"{ODD}.vec", "-f", "json", "--segments"))
+    again = ("--signature", first["signature"], "--model", f"{ODD}.vec", "-f", "json", "--segments")
+    assert result(monge(*BASIC, *again)) == first
 
 
 def test_stopwords_of_another_list_are_refused(monge, workplace):

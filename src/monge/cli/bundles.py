@@ -36,9 +36,9 @@ class Setup:
         """All changes as AXIS=VALUE texts, `--set` last."""
         return options.changes(self.settings, self.layers, self.precision, overlong)
 
-    def bind(self, name: str, spec: Spec) -> api.Metric:
-        """The metric with its model, loaded."""
-        return api.bind(name, spec, model=self.model, device=self.device, online=self.online)
+    def bind(self, name: str, spec: Spec, cache: str | None = None) -> api.Metric:
+        """The metric with its model, loaded; `cache` keeps static vectors."""
+        return api.bind(name, spec, model=self.model, device=self.device, online=self.online, cache=cache)
 
 
 @dataclass(frozen=True)

@@ -107,14 +107,14 @@ class Vectors:
         return list(zip(*(torch.split(pool(hidden, request), lengths) for request in self.requests), strict=True))
 
     def _joined(self, ids: Ids) -> tuple[Tensor, ...]:
-        """Vectors of a text longer than the model reads, from overlapping windows of it.
+        """Vectors of a text longer than the model reads, from overlapping slices of it.
 
-        Every window is framed by the special pieces; each piece of the text is taken from the window
+        Every slice is framed by the special pieces; each piece of the text is taken from the slice
         in which it stands farthest from an inner edge.
         """
         lead, tail = self.encoder.frame
         body = ids[len(lead) : len(ids) - len(tail)]
-        plan = window_plan(len(body), self.longest - len(lead) - len(tail))
+        plan = slice_plan(len(body), self.longest - len(lead) - len(tail))
         parts = [self._pooled([(*lead, *body[start:end], *tail)])[0] for start, end, _, _ in plan]
         kept = []
         for number, (vectors, (start, _, first, last)) in enumerate(zip(parts, plan, strict=True)):
@@ -154,10 +154,10 @@ def batches(texts: Sequence[Ids], size: Callable[[Ids], int], budget: int) -> It
         yield batch
 
 
-def window_plan(length: int, longest: int) -> list[tuple[int, int, int, int]]:
-    """Overlapping windows over `length` pieces: (start, end, first kept, end of kept), covering all once."""
+def slice_plan(length: int, longest: int) -> list[tuple[int, int, int, int]]:
+    """Overlapping slices of `length` pieces: (start, end, first kept, end of kept); the kept cover all once."""
     if longest < 2:
-        raise DataError(f"a model that reads {longest} piece(s) cannot read windows")
+        raise DataError(f"a model that reads {longest} piece(s) at a time cannot read a longer text in slices")
     step = max(longest // 2, 1)
     starts = [*range(0, length - longest, step), length - longest]
     edges = [0, *((one + longest + other) // 2 for one, other in pairwise(starts)), length]

@@ -8,8 +8,10 @@ from monge.encode.protocol import Encoder
 from monge.errors import ModelError
 
 
-def open_model(model: str, *, precision: str, device: str, online: bool, unknown: str) -> Encoder:
-    """A loaded encoder; `unknown` is the policy for words without a static vector."""
+def open_model(
+    model: str, *, precision: str, device: str, online: bool, unknown: str, cache: str | Path | None = None
+) -> Encoder:
+    """A loaded encoder; `unknown` is the policy for words without a static vector, `cache` where those are kept."""
     path = Path(model).expanduser()
     from monge.encode.words import is_elmo, is_vector_file, open_words
 
@@ -18,7 +20,7 @@ def open_model(model: str, *, precision: str, device: str, online: bool, unknown
     except OSError as error:
         raise ModelError(f"model {model[:40]!r}…: {error.strerror}") from None
     if words:
-        return open_words(path, precision=precision, unknown=unknown)
+        return open_words(path, precision=precision, unknown=unknown, cache=None if cache is None else Path(cache))
     from monge.encode.transformer import open_encoder
 
     return open_encoder(model, precision=precision, device=device, online=online)

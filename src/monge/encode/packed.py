@@ -30,7 +30,7 @@ _WIDTH = {"fp32": 16, "bf16": 32, "int8": 32}
 """Attention lengths are rounded up to this: softmax over rows that fill vector registers is 2-3 times faster."""
 
 _SCORES = 1 << 20
-"""Attention scores held at a time (4 MB in fp32): texts of a bucket are taken in slices that stay in cache."""
+"""Attention scores held at a time (4 MB in fp32): texts of a bucket are taken in buckets that stay in cache."""
 
 _BERT = (
     "encoder.layer",
@@ -160,7 +160,7 @@ def _normed(norm: nn.LayerNorm, x: Tensor) -> Tensor:
     return F.layer_norm(x, x.shape[-1:], norm.weight, norm.bias, norm.eps)
 
 
-class _Slice:
+class _Bucket:
     """Texts that attend together, all padded to one width.
 
     Args:
@@ -247,12 +247,12 @@ class PackedEncoder:
         h = self._embed([ids[text] for text in order])
         lengths = [len(ids[text]) for text in order]
         kept = {0: h} if 0 in layers else {}
-        slices = self._slices(lengths, h.shape[1] // self._heads)
+        buckets = self._buckets(lengths, h.shape[1] // self._heads)
         tokens, h = len(h), _lengthened(h.to(self._dtype))
-        for k, block in enumerate(self._blocks[: max(layers, default=0)] if slices else [], start=1):
+        for k, block in enumerate(self._blocks[: max(layers, default=0)] if buckets else [], start=1):
             qkv, context = block.qkv(h), torch.empty_like(h)
             context[tokens:] = 0
-            for part in slices:
+            for part in buckets:
                 part.attend(qkv, context)
             h = block.finish(h, context)
             if k in layers:
@@ -281,9 +281,9 @@ class PackedEncoder:
         real = torch.tensor(text, dtype=torch.long) != self._pad
         return real.cumsum(0) * real + self._pad
 
-    def _slices(self, lengths: list[int], head: int) -> list[_Slice]:
-        """The sorted texts cut into slices of one attention width and at most ``_SCORES`` scores."""
-        slices, row = [], 0
+    def _buckets(self, lengths: list[int], head: int) -> list[_Bucket]:
+        """The sorted texts cut into buckets of one attention width and at most ``_SCORES`` scores."""
+        buckets, row = [], 0
         for width, bucket in groupby(lengths, key=lambda length: -(-length // self._width) * self._width):
             if not width:
                 continue
@@ -297,8 +297,8 @@ class PackedEncoder:
                 count = sum(count for _, count, _ in runs)
                 scratch = torch.zeros(3, count, self._heads, width, head, dtype=self._dtype)
                 relative = None if self._relative is None else self._relative[..., :width, :width]
-                slices.append(_Slice(runs, scratch, relative))
-        return slices
+                buckets.append(_Bucket(runs, scratch, relative))
+        return buckets
 
 
 def _lengthened(h: Tensor) -> Tensor:

@@ -32,6 +32,7 @@ class Encoder(Protocol):
     precision: str
     depth: int
     longest: int  # pieces of one text, specials included
+    looks_up: bool  # whether a word may have no vector: static vectors
     frame: tuple[tuple[int, ...], tuple[int, ...]]  # special ids before and after every text
 
     def tokenise(self, texts: Sequence[str], *, prefix: str = "") -> list[Tokens]:

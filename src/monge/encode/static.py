@@ -24,11 +24,12 @@ from typing import Literal, Self, get_args
 import numpy as np
 import numpy.typing as npt
 
-from monge.encode.vectorcache import Arrays, arrays, word_hash
+from monge.encode.vectorarrays import Arrays, arrays, word_hash
 from monge.errors import DataError, InvalidSetting, ModelError
 from monge.types import Tokens
 
 Unknown = Literal["drop", "zero", "error"]
+REMEMBERED = 1 << 18  # words whose ids are remembered
 Span = tuple[int, int]
 
 
@@ -77,19 +78,12 @@ def _file(path: Path) -> Path:
 
 
 class StaticVectors:
-    """The vectors of a file, opened by memory map; converted on the first opening.
-
-    `skipped` words of the file were empty or not UTF-8; of `repeated` words the first vector counts. `seen` and
-    `unknown` count the words that `tokenise` met since opening, and those among them without a vector.
-    """
+    """The vectors of a file; words that are empty or not UTF-8 have none, of a repeated word the first counts."""
 
     def __init__(self, path: Path, stored: Arrays, unknown: Unknown = "drop") -> None:
         """`open` finds the arrays."""
         self.path, self._stored, self.policy = path, stored, unknown
-        facts = stored.facts
-        self.dimension, self.digest, self.kind = facts.dimension, facts.digest, facts.kind
-        self.skipped, self.repeated = facts.skipped, facts.repeated
-        self.seen = self.unknown = 0
+        self.dimension, self.digest = stored.facts.dimension, stored.facts.digest
         self._ids: dict[str, int] = {}
 
     @classmethod
@@ -97,9 +91,9 @@ class StaticVectors:
         """Open word2vec (binary or text), GloVe or fastText `.vec` vectors.
 
         Args:
-            path: the published file, or a directory with just one; the converted arrays go next to it, or into `cache`.
+            path: the published file, or a directory with just one.
             unknown: what `tokenise` does with a word that has no vector: leave it out, give it a zero vector, or stop.
-            cache: a directory for the arrays where the file's own cannot be written (default ~/.cache/monge).
+            cache: a directory that keeps the vectors in a form that opens at once; without it nothing is written.
         """
         if unknown not in get_args(Unknown):
             raise InvalidSetting(f"unknown={unknown!r}: words without a vector can be {', '.join(get_args(Unknown))}")
@@ -109,10 +103,6 @@ class StaticVectors:
     def __len__(self) -> int:
         """Number of vectors."""
         return self._stored.facts.words
-
-    def __contains__(self, word: str) -> bool:
-        """Whether a word has a vector, in one of its forms."""
-        return self._id(word) >= 0
 
     def vector(self, ids: Sequence[int] | npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:
         """The vectors [n, d] of ids; -1 has the zero vector."""
@@ -127,25 +117,26 @@ class StaticVectors:
         """The id of each word, -1 where it has no vector: as it stands, lower-cased, normalised."""
         return [self._id(word) for word in words]
 
-    def word(self, index: int) -> str:
-        """The word of an id."""
-        return self._bytes(index).decode("utf-8")
-
     def tokenise(self, text: str) -> Tokens:
-        """One piece a word, without special pieces; words without a vector by the policy."""
-        known: list[tuple[Span, int]] = []
-        for start, end in word_spans(text):
-            for span in self._parts(text, start, end):
-                index = self._id(text[slice(*span)])
-                self.seen += 1
-                self.unknown += index < 0
-                if index < 0 and self.policy == "error":
-                    raise DataError(f"no vector for {text[slice(*span)]!r} (character {span[0] + 1}) in {self.path}")
-                if index >= 0 or self.policy == "zero":
-                    known.append((span, index))
+        """One piece a word, without special pieces; words without a vector by the policy, and counted."""
+        spans = [span for start, end in word_spans(text) for span in self._parts(text, start, end)]
+        ids = self.lookup(text[slice(*span)] for span in spans)
+        unknown = [span for span, index in zip(spans, ids, strict=True) if index < 0]
+        if unknown and self.policy == "error":
+            start, end = unknown[0]
+            raise DataError(f"no vector for {text[start:end]!r} (character {start + 1}) in {self.path}")
+        known = [pair for pair in zip(spans, ids, strict=True) if pair[1] >= 0 or self.policy == "zero"]
         no = (False,) * len(known)
-        pieces = tuple(text[slice(*span)] for span, _ in known)
-        return Tokens(text, tuple(i for _, i in known), pieces, tuple(span for span, _ in known), no, no)
+        return Tokens(
+            text,
+            ids=tuple(index for _, index in known),
+            pieces=tuple(text[slice(*span)] for span, _ in known),
+            spans=tuple(span for span, _ in known),
+            special=no,
+            continues=no,
+            words=len(spans),
+            unknown=len(unknown),
+        )
 
     def _parts(self, text: str, start: int, end: int) -> list[Span]:
         word = text[start:end]
@@ -158,13 +149,15 @@ class StaticVectors:
         return runs if any(b - a > 1 and self._id(text[a:b]) >= 0 for a, b in runs) else [(start, end)]
 
     def _id(self, word: str) -> int:
-        if word not in self._ids:
-            if len(self._ids) >= 1 << 18:
-                self._ids.clear()
+        found = self._ids.get(word)  # once: another thread may forget all words at any moment
+        if found is None:
             plain = unicodedata.normalize("NFC", word).replace("’", "'").replace("\u00ad", "")
             forms = dict.fromkeys((word, word.lower(), plain, plain.lower()))
-            self._ids[word] = next((i for i in map(self._find, forms) if i >= 0), -1)
-        return self._ids[word]
+            found = next((i for i in map(self._find, forms) if i >= 0), -1)
+            if len(self._ids) >= REMEMBERED:
+                self._ids.clear()
+            self._ids[word] = found
+        return found
 
     def _find(self, word: str) -> int:
         name = word.encode("utf-8", "surrogatepass")

@@ -21,6 +21,8 @@ _UNBOUNDED = 1 << 20  # tokenizers without a limit declare something like 1e30
 class TransformerEncoder:
     """A loaded model and its tokenizer."""
 
+    looks_up = False
+
     def __init__(self, files: ModelFiles, *, precision: str = "fp32", device: str = "cpu") -> None:
         self.name, self.precision = files.name, precision
         self.weights_digest, self.tokenizer_digest = files.weights_digest, files.tokenizer_digest

@@ -4,8 +4,8 @@
     word2vec text, .vec  header "N D"; per line: word and D numbers
     GloVe text           no header; per line: word (which may hold spaces) and D numbers
 
-Numbers are separated by single spaces. Words that are empty or not UTF-8 are skipped and counted (Google News has
-some); every other fault is a ModelError that names the file and the line, or the word. `.gz` is read as it is.
+Numbers are separated by single spaces. Words that are empty or not UTF-8 are skipped (Google News has some);
+every other fault is a ModelError that names the file and the line, or the word. `.gz` is read as it is.
 """
 
 from __future__ import annotations
@@ -132,8 +132,10 @@ def _lines(lines: list[bytes], dimension: int) -> Chunk:
             raise ValueError
         words.append(word)
         numbers.append(rest)
-    values = np.array([*map(float, b" ".join(numbers).split(b" "))], dtype=np.float64)
-    return words, _narrow(values).reshape(len(lines), dimension)
+    joined = b" ".join(numbers)
+    if b"\t" in joined:
+        raise ValueError
+    return words, _narrow(np.fromstring(joined, sep=" ")).reshape(len(lines), dimension)
 
 
 def _lines_one_by_one(path: Path, layout: Layout, lines: list[bytes], before: int) -> Chunk:

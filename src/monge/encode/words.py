@@ -23,8 +23,10 @@ Frame = tuple[tuple[int, ...], tuple[int, ...]]
 class StaticEncoder:
     """The vectors of a file; the id of a piece is its row, -1 for a word without one."""
 
-    def __init__(self, path: Path, *, unknown: Unknown) -> None:
-        self.words = StaticVectors.open(path, unknown=unknown)
+    looks_up = True
+
+    def __init__(self, path: Path, *, unknown: Unknown, cache: Path | None = None) -> None:
+        self.words = StaticVectors.open(path, unknown=unknown, cache=cache)
         self.name, self.precision, self.depth, self.longest = self.words.path.name, "fp32", 0, _UNBOUNDED
         self.weights_digest = self.words.digest
         self.tokenizer_digest = digests.of_facts(_RULE, unknown, self.words.digest)
@@ -41,13 +43,11 @@ class StaticEncoder:
         flat = torch.from_numpy(self.words.vector([one for text in ids for one in text]))
         return [flat for _ in layers]
 
-    def unknown(self) -> dict[str, int]:
-        """Words met since opening, and those among them without a vector."""
-        return {"words": self.words.seen, "unknown": self.words.unknown}
-
 
 class ElmoEncoder:
     """An ELMo model; it reads characters, so the id of a piece is a hash of its word."""
+
+    looks_up = False
 
     def __init__(self, directory: Path) -> None:
         self.model = Elmo.open(directory)
@@ -94,13 +94,13 @@ def is_elmo(path: Path) -> bool:
     return path.is_dir() and bool(list(path.glob("*options.json"))) and bool(list(path.glob("*weights.hdf5")))
 
 
-def open_words(path: Path, *, precision: str, unknown: str) -> StaticEncoder | ElmoEncoder:
+def open_words(path: Path, *, precision: str, unknown: str, cache: Path | None) -> StaticEncoder | ElmoEncoder:
     """Word vectors of a file or directory; they have one precision."""
     if precision != "fp32":
         raise InvalidSetting(f"precision {precision} is not there for word vectors: {path.name} has fp32")
     if is_elmo(path):
         return ElmoEncoder(path)
-    return StaticEncoder(path, unknown=unknown)  # type: ignore[arg-type]  # checked on opening
+    return StaticEncoder(path, unknown=unknown, cache=cache)  # type: ignore[arg-type]  # checked on opening
 
 
 def _no_prefix(name: str, prefix: str) -> None:

@@ -271,8 +271,14 @@ class TransportMetric:
         )
 
     def score(self, window: Window, stats: StatsBySystem) -> Scores:
-        """The scores of the segments of a window."""
-        return measure(window, self, stats)
+        """The scores of the segments of a window; of words that are looked up, their counts."""
+        scores = measure(window, self, stats)
+        if not self.reader.encoder.looks_up:
+            return scores
+        read = window.read(self.reader)
+        texts = [[read[text][0] for text in (row.hypothesis, *row.references)] for row in window.rows]
+        counts = [[sum(one.words for one in row), sum(one.unknown for one in row)] for row in texts]
+        return replace(scores, sums=np.array(counts, dtype=np.float64))
 
     def scaled(self, parts: dict[str, Array], stats: CorpusStats) -> dict[str, Array]:
         """The parts [n] as they are given out: raw, or scaled where they are scores themselves."""

@@ -6,7 +6,7 @@ digests and an epoch), bytes, and a checksum of both; an entry whose checksum do
 A store never stops a run: what cannot be read is absent, what cannot be written is not kept, and one sentence
 (`Store.troubles`, also given as a `NotKept` warning) says so. What becomes of the file:
 
-    read-only, full disk     read as far as it can be; nothing new is kept
+    read-only, full disk     read as far as it can be; nothing more is kept
     locked by another        entries wait in memory; they are written as soon as the lock is gone, at the latest on
                              closing, which waits `patience` seconds for it
     another version's        left as it is, neither read nor written
@@ -84,7 +84,7 @@ class Store:
         self.path, self._limit, self.vectors, self._patience = Path(directory) / FILE, limit, vectors, patience
         self.troubles: list[str] = []
         self._db: sqlite3.Connection | None = None
-        self._refused = ""  # why nothing can be written
+        self._refused = self._told = ""  # why nothing can be written, and what the caller knows of it
         self._wait = min(_WAIT, patience)  # 0 after a lock that was waited for in vain
         self._waiting: dict[bytes, _Row] = {}
         self._lost = 0  # entries that waited in vain
@@ -126,18 +126,19 @@ class Store:
             self._vector_bytes += sum(len(row[-1]) for row in rows) if kind == VECTORS else 0
             self._waiting.update((row[0], row) for row in rows)
             self._write(self._wait)
-            if self._refused:
-                self._say(f"{self._refused}: nothing new is kept")
+            if self._refused != self._told:
+                self._say(f"{self._refused}: nothing more is kept")
             elif sum(len(row[-1]) for row in self._waiting.values()) > _WAITING_BYTES:
                 self._give_up()
 
     def refusal(self) -> str:
-        """Why nothing can be kept here, found out by writing an entry; '' where it can be."""
+        """Why nothing can be kept here, found out by writing an entry, '' where it can be; it is not said again."""
         with self._alone:
             probe = _row("probe", key_of("probe"), b"")
             self._waiting[probe[0]] = probe
             self._write(self._wait)
             locked = self._waiting.pop(probe[0], None) is not None
+            self._told = self._refused
             return self._refused or (_BUSY if locked else "")
 
     def info(self) -> Info:

@@ -23,7 +23,8 @@ class Tokens:
 
     `ids`, `pieces`, `spans`, `special`, `continues` have one entry a piece. `spans` are character
     offsets into `text`; `continues[i]` says that piece i goes on with the word of piece i-1.
-    `truncated` counts the pieces that were cut off.
+    `truncated` counts the pieces that were cut off. Where vectors are looked up word by word, `words` counts the
+    words of the text and `unknown` those among them that have no vector.
     """
 
     text: str
@@ -33,6 +34,8 @@ class Tokens:
     special: Sequence[bool]
     continues: Sequence[bool]
     truncated: int = 0
+    words: int = 0
+    unknown: int = 0
 
     def surface(self, positions: Sequence[int]) -> str:
         """The text that pieces cover, or the first piece itself where they cover none."""

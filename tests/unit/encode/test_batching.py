@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from monge.encode import batching, memory
-from monge.encode.batching import Vectors, batches, window_plan
+from monge.encode.batching import Vectors, batches, slice_plan
 from monge.encode.protocol import Request
 from monge.encode.transformer import open_encoder
 from monge.errors import DataError
@@ -93,7 +93,7 @@ def test_memory_is_bounded(encoder, monkeypatch):
 @pytest.mark.parametrize("longest", [2, 3, 7, 10, 46])
 def test_windows_cover_every_piece_once(longest):
     for length in range(longest + 1, 6 * longest + 3):
-        plan = window_plan(length, longest)
+        plan = slice_plan(length, longest)
         kept = [k for _, _, first, last in plan for k in range(first, last)]
         assert kept == list(range(length))
         for start, end, first, last in plan:
@@ -102,8 +102,8 @@ def test_windows_cover_every_piece_once(longest):
 
 
 def test_a_model_that_reads_nothing():
-    with pytest.raises(DataError, match="cannot read windows"):
-        window_plan(5, 1)
+    with pytest.raises(DataError, match="in slices"):
+        slice_plan(5, 1)
 
 
 @pytest.mark.parametrize("factor", [1, 2, 3])
@@ -119,7 +119,7 @@ def test_long_texts_are_joined_from_windows(encoder, factor):
     body, room = tokens.ids[1:-1], encoder.longest - 2
     centre = len(body) // 2
     for piece in (0, centre, len(body) - 1):
-        near = [start for start, end, first, last in window_plan(len(body), room) if first <= piece < last]
+        near = [start for start, end, first, last in slice_plan(len(body), room) if first <= piece < last]
         (start,) = near
         (alone,) = encoder.hidden([(tokens.ids[0], *body[start : start + room], tokens.ids[-1])], [6])
         assert torch.allclose(found[LAST][piece + 1], alone[piece - start + 1], atol=1e-5)

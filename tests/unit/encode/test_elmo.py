@@ -10,6 +10,7 @@ h5py = pytest.importorskip("h5py")
 torch = pytest.importorskip("torch")
 
 from monge.encode.elmo import Elmo  # noqa: E402
+from monge.encode.words import ElmoEncoder  # noqa: E402
 from monge.errors import InvalidSetting, MissingExtra, ModelError  # noqa: E402
 
 P, C, E, FILTERS, LENGTH = 3, 5, 2, [[1, 2], [3, 4]], 8
@@ -210,3 +211,22 @@ def test_without_h5py(directory, monkeypatch):
     monkeypatch.setitem(sys.modules, "h5py", None)
     with pytest.raises(MissingExtra, match=r"monge\[elmo\]"):
         Elmo.open(directory)
+
+
+def test_digests_cover_weights_and_options(directory):
+    """Before: of the weights alone, so that another clip gave other vectors under one signature."""
+    before = ElmoEncoder(directory)
+    changed = {**OPTIONS, "lstm": {**OPTIONS["lstm"], "cell_clip": 0.1}}
+    (directory / "options.json").write_text(json.dumps(changed))
+    after = ElmoEncoder(directory)
+    assert after.config_digest != before.config_digest
+    assert (after.weights_digest, after.tokenizer_digest) == (before.weights_digest, before.tokenizer_digest)
+    (directory / "options.json").write_text(json.dumps(dict(reversed(OPTIONS.items())), indent=3))
+    assert ElmoEncoder(directory).config_digest == before.config_digest
+
+
+def test_weights_that_do_not_cover_the_options(directory):
+    changed = {**OPTIONS, "lstm": {**OPTIONS["lstm"], "n_layers": 3}}
+    (directory / "options.json").write_text(json.dumps(changed))
+    with pytest.raises(ModelError, match=r"no data set 'RNN_0/RNN/MultiRNNCell/Cell2/LSTMCell/W_0'"):
+        ElmoEncoder(directory)

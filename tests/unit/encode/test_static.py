@@ -5,14 +5,19 @@ import hashlib
 import json
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from monge.encode import vectorcache
+import monge
+from monge.encode import static, vectorarrays
 from monge.encode.static import StaticVectors, word_spans
-from monge.errors import DataError, InvalidSetting, ModelError
+from monge.encode.vectorfile import recognise
+from monge.errors import DataError, InvalidSetting, ModelError, NotKept
+from monge.scoring.run import Run
+from monge.store import Store
 
 WORDS = ["the", "Cat", "n't", "do", "3.14", "日", "well", "café", "'s", "don"]
 VECTORS = np.random.default_rng(3).normal(size=(len(WORDS), 4)).astype(np.float32)
@@ -60,13 +65,13 @@ def vectors(write):
 @pytest.mark.parametrize("packed", [False, True])
 def test_layouts_give_the_same_vectors(write, layout, packed):
     content = gzip.compress(LAYOUTS[layout]) if packed else LAYOUTS[layout]
-    found = StaticVectors.open(write(content))
+    path = write(content)
+    found = StaticVectors.open(path)
     kind = "binary" if "binary" in layout else "glove" if "glove" in layout else "text"
-    assert (len(found), found.dimension, found.kind) == (len(WORDS), 4, kind)
+    assert (len(found), found.dimension, recognise(path).kind) == (len(WORDS), 4, kind)
     assert found.lookup(WORDS) == list(range(len(WORDS)))
     assert np.array_equal(found.vector(range(len(WORDS))), VECTORS)
     assert found.vector([0]).dtype == np.float32
-    assert [found.word(i) for i in range(len(WORDS))] == WORDS
 
 
 def test_many_words_cross_chunks(write, monkeypatch):
@@ -80,7 +85,6 @@ def test_many_words_cross_chunks(write, monkeypatch):
 
 def test_lookup_forms(vectors):
     assert vectors.lookup(["THE", "cat", "Cat", "Café", "cafe\u0301", "n’t", "co", ""]) == [0, -1, 1, 7, 7, 2, -1, -1]
-    assert "The" in vectors and "nothing" not in vectors
     assert np.array_equal(vectors.vector([-1]), np.zeros((1, 4)))
     assert vectors.vector([]).shape == (0, 4)
     with pytest.raises(InvalidSetting, match="within -1"):
@@ -91,12 +95,11 @@ def test_lookup_forms(vectors):
 
 def test_the_first_of_repeated_words_counts(write):
     found = StaticVectors.open(write("a 1 2\nb 3 4\na 5 6\n"))
-    assert found.repeated == 1
     assert found.vector(found.lookup(["a"])).tolist() == [[1, 2]]
 
 
 def test_words_that_hash_alike_are_told_apart(write, monkeypatch):
-    monkeypatch.setattr(vectorcache, "word_hash", lambda word: 7)
+    monkeypatch.setattr(vectorarrays, "word_hash", lambda word: 7)
     monkeypatch.setattr("monge.encode.static.word_hash", lambda word: 7)
     found = StaticVectors.open(write(LAYOUTS["glove"]))
     assert found.lookup([*WORDS, "absent"]) == [*range(len(WORDS)), -1]
@@ -108,15 +111,15 @@ def test_words_with_spaces(write):
 
 
 @pytest.mark.parametrize("content", [b"a 1 2\n\xff\xfe 3 4\n 9 9\nb 5 6\n", b"4 2\na 1 2\n\xff\xfe 3 4\n 9 9\nb 5 6\n"])
-def test_words_that_are_not_utf8_are_skipped_and_counted(write, content):
+def test_words_that_are_not_utf8_are_skipped(write, content):
     found = StaticVectors.open(write(content))
-    assert (len(found), found.skipped) == (2, 2)
+    assert len(found) == 2
     assert found.vector(found.lookup(["b"])).tolist() == [[5, 6]]
 
 
 def test_binary_words_that_are_not_utf8(write):
     found = StaticVectors.open(write(binary([b"a", b"\xc3", b"b"], VECTORS[:3])))
-    assert (found.skipped, found.lookup(["a", "b"])) == (1, [0, 1])
+    assert (len(found), found.lookup(["a", "b"])) == (2, [0, 1])
     assert np.array_equal(found.vector([1]), VECTORS[2:3])
 
 
@@ -166,56 +169,65 @@ def test_missing_file_and_directories(tmp_path, write):
         StaticVectors.open(tmp_path)
 
 
-def conversions(path):
-    return sorted(path.with_name(path.name + ".monge").iterdir())
+@pytest.fixture
+def cache(tmp_path):
+    return tmp_path / "cache"
 
 
-def test_converted_once_and_again_when_the_file_changes(write, monkeypatch):
+def conversions(cache):
+    return sorted(cache.glob("vectors/*/*"))
+
+
+def test_nothing_is_written_unasked(write, tmp_path, monkeypatch):
+    """Before: the arrays went beside the file, or to ~/.cache."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
     path = write(LAYOUTS["glove"])
-    first = StaticVectors.open(path)
-    [kept] = conversions(path)
+    assert StaticVectors.open(path).lookup(["the"]) == [0]
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_converted_once_and_again_when_the_file_changes(write, cache, monkeypatch):
+    path = write(LAYOUTS["glove"])
+    first = StaticVectors.open(path, cache=cache)
+    [kept] = conversions(cache)
     with monkeypatch.context() as patch:
-        patch.setattr(vectorcache, "_convert", None)
-        second = StaticVectors.open(path)
+        patch.setattr(vectorarrays, "_read", None)
+        second = StaticVectors.open(path, cache=cache)
     assert second.digest == first.digest == hashlib.sha256(LAYOUTS["glove"]).hexdigest()
     assert isinstance(second._stored.vectors, np.memmap)
+    assert np.array_equal(second.vector(range(len(WORDS))), StaticVectors.open(path).vector(range(len(WORDS))))
     write("x 1 2\n")
-    assert StaticVectors.open(path).lookup(["x", "the"]) == [0, -1]
-    [new] = conversions(path)
+    assert StaticVectors.open(path, cache=cache).lookup(["x", "the"]) == [0, -1]
+    [new] = conversions(cache)
     assert new != kept
     assert first.lookup(["the"]) == [0], "an open map outlives the conversion of a newer file"
+    assert path.parent == cache.parent and len(list(path.parent.iterdir())) == 2
 
 
 @pytest.mark.parametrize("damage", ["facts.json", "vectors.npy", "starts.npy"])
-def test_a_damaged_conversion_is_made_again(write, damage):
+def test_a_damaged_conversion_is_made_again(write, cache, damage):
     path = write(LAYOUTS["glove"])
-    StaticVectors.open(path)
-    [kept] = conversions(path)
+    StaticVectors.open(path, cache=cache)
+    [kept] = conversions(cache)
     target = kept / damage
     target.write_bytes(target.read_bytes()[:-8] if damage != "facts.json" else b"{}")
-    assert StaticVectors.open(path).lookup(["the"]) == [0]
+    assert StaticVectors.open(path, cache=cache).lookup(["the"]) == [0]
     assert json.loads((kept / "facts.json").read_text())["words"] == len(WORDS)
 
 
-def test_no_array_is_a_pickle(write):
+def test_no_array_is_a_pickle(write, cache):
     path = write(LAYOUTS["glove"])
-    StaticVectors.open(path)
-    [kept] = conversions(path)
+    StaticVectors.open(path, cache=cache)
+    [kept] = conversions(cache)
     np.save(kept / "words.npy", np.array([{}], dtype=object), allow_pickle=True)
-    assert StaticVectors.open(path).lookup(["the"]) == [0]
+    assert StaticVectors.open(path, cache=cache).lookup(["the"]) == [0]
 
 
-def test_where_the_directory_cannot_be_written(write, tmp_path, monkeypatch):
-    path = write(LAYOUTS["glove"])
-    path.with_name(path.name + ".monge").write_text("in the way")
-    assert StaticVectors.open(path, cache=tmp_path / "cache").lookup(["the"]) == [0]
-    assert len(list((tmp_path / "cache" / "vectors").glob("*/*/vectors.npy"))) == 1
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
-    StaticVectors.open(path)
-    assert (tmp_path / "xdg" / "monge" / "vectors").is_dir()
-    (tmp_path / "file").write_text("")
-    with pytest.raises(ModelError, match="can be written nowhere"):
-        StaticVectors.open(path, cache=tmp_path / "file")
+def test_a_cache_that_cannot_be_written_costs_time_alone(write, cache):
+    cache.write_text("in the way")
+    with pytest.warns(NotKept, match=r"cache: the vectors of \S*v.txt are not kept \("):
+        found = StaticVectors.open(write(LAYOUTS["glove"]), cache=cache)
+    assert found.lookup(["the"]) == [0]
 
 
 @pytest.mark.parametrize(
@@ -244,7 +256,44 @@ def test_tokens_and_their_places(vectors):
     assert [text[a:b] for a, b in tokens.spans] == list(tokens.pieces)
     assert tokens.ids == (0, 3, 2, 1, 8, 4, 6)
     assert tokens.special == tokens.continues == (False,) * 7
-    assert (vectors.seen, vectors.unknown) == (11, 4)
+    assert (tokens.words, tokens.unknown) == (11, 4)
+    assert vectors.tokenise(text) == tokens, "a text's counts are its own, however often it is met"
+
+
+@pytest.mark.parametrize("unknown", ["drop", "zero"])
+def test_counts_of_words_do_not_depend_on_windows_or_caches(write, tmp_path, unknown):
+    """Before: words were counted where a window met them, and not at all where a score was remembered."""
+    metric = monge.load("wmd", model=str(write(LAYOUTS["glove"])), settings={"encoder.unknown": unknown})
+    rows = monge.api.segments_of(["the cat zzz", "well well", "the cat zzz"], ["the zzz", "the Cat", "the zzz"])
+    wanted = {"words": 5 + 4 + 5, "unknown": 3 + 0 + 3}  # "cat" has no vector, "Cat" has
+    for window in (1, 2, 1024):
+        for store in (None, Store(tmp_path / "kept"), Store(tmp_path / "kept")):
+            (found,) = Run([metric.scorer], rows, window=window, store=store).results()
+            assert {name: found.run[name] for name in wanted} == wanted
+            if store is not None:
+                store.close()
+
+
+class Forgetful(dict):
+    """What is put in is gone at once: the worst that another thread can do."""
+
+    def __setitem__(self, word, index):
+        super().__setitem__(word, index)
+        self.clear()
+
+
+def test_words_are_found_while_another_thread_forgets_them(vectors):
+    """Before: KeyError where the memory of words was emptied between a look and a read."""
+    vectors._ids = Forgetful()
+    assert vectors.lookup(WORDS) == list(range(len(WORDS)))
+
+
+def test_threads_share_vectors(write, monkeypatch):
+    monkeypatch.setattr(static, "REMEMBERED", 3)
+    vectors = StaticVectors.open(write(LAYOUTS["glove"]))
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda _: vectors.lookup(WORDS), range(2000)))
+    assert all(one == list(range(len(WORDS))) for one in found)
 
 
 def test_policies_for_unknown_words(write):
@@ -264,7 +313,7 @@ from monge.encode.static import StaticVectors
 def resident():
     return int(next(l for l in open("/proc/self/status") if l.startswith("VmRSS")).split()[1]) / 1024
 before, start = resident(), time.perf_counter()
-vectors = StaticVectors.open(sys.argv[1])
+vectors = StaticVectors.open(sys.argv[1], cache=sys.argv[2])
 ids = vectors.lookup(["the", "king", "zzzqqq"])
 print(time.perf_counter() - start, resident() - before, len(vectors), vectors.dimension, ids[2])
 """
@@ -275,8 +324,9 @@ def test_glove_opens_at_once_the_second_time(tmp_path, models_dir):
     source = models_dir / "glove-6b-50d" / "glove.6B.50d.txt"
     link = tmp_path / "glove.txt"
     link.symlink_to(source)
-    StaticVectors.open(link)
-    out = subprocess.run([sys.executable, "-c", OPEN, str(link)], capture_output=True, text=True, check=True).stdout
+    StaticVectors.open(link, cache=tmp_path / "cache")
+    command = [sys.executable, "-c", OPEN, str(link), str(tmp_path / "cache")]
+    out = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     seconds, megabytes, words, dimension, absent = map(float, out.split())
     assert (words, dimension, absent) == (400_000, 50, -1)
     assert seconds < 1 and megabytes < 400

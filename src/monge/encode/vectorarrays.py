@@ -1,0 +1,139 @@
+"""A word-vector file as arrays that words are looked up in.
+
+    vectors   float32 [n, d]       starts   int64 [n + 1], where each word begins in `words`
+    words     uint8, UTF-8         hashes   uint64 [n], sorted; order int64 [n], their words
+
+Without a cache directory the arrays live in memory. With one they are written to `CACHE/vectors/…`, once, and opened
+by memory map from then on. Their key is made of the size, the time stamp and the first and last 64 kB of the source,
+so that a changed file is converted again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import warnings
+from collections import deque
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from monge.encode import digests
+from monge.encode.vectorfile import HEAD, Matrix, chunks, recognise
+from monge.errors import ModelError, NotKept
+from monge.store.arrays import keep_arrays, kept_arrays
+
+VERSION = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is known about a file."""
+
+    dimension: int
+    words: int
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Arrays:
+    """The arrays of a file, in memory or mapped."""
+
+    facts: Facts
+    vectors: npt.NDArray[np.float32]
+    words: npt.NDArray[np.uint8]
+    starts: npt.NDArray[np.int64]
+    hashes: npt.NDArray[np.uint64]
+    order: npt.NDArray[np.int64]
+
+
+_NAMES = tuple(one.name for one in fields(Arrays) if one.name != "facts")
+
+
+def word_hash(word: bytes) -> int:
+    """64 bits of a word."""
+    return int.from_bytes(hashlib.blake2b(word, digest_size=8).digest(), "little")
+
+
+def arrays(path: Path, cache: Path | None) -> Arrays:
+    """The arrays of a vector file: mapped where the cache has them, else read, and kept where there is a cache."""
+    try:
+        key = _key(path)
+    except OSError as error:
+        raise ModelError(f"{path}: cannot be read: {error.strerror}") from error
+    if cache is None:
+        return _read(path)
+    directory = cache / "vectors" / hashlib.sha256(os.fsencode(path.resolve())).hexdigest()[:16] / key
+    if (found := _kept(directory)) is not None:
+        return found
+    made = _read(path)
+    try:
+        keep_arrays(directory, asdict(made.facts), {name: getattr(made, name) for name in _NAMES})
+    except OSError as error:
+        said = f"cache {cache}: the vectors of {path} are not kept ({error.strerror or error})"
+        warnings.warn(said, NotKept, stacklevel=2)
+    return _kept(directory) or made
+
+
+def _key(path: Path) -> str:
+    status = path.stat()
+    seen = hashlib.sha256(f"{VERSION} {status.st_size} {status.st_mtime_ns} ".encode())
+    with path.open("rb") as stream:
+        seen.update(stream.read(HEAD))
+        stream.seek(max(0, status.st_size - HEAD))
+        seen.update(stream.read(HEAD))
+    return seen.hexdigest()[:32]
+
+
+def _kept(directory: Path) -> Arrays | None:
+    """The arrays of a directory; None where they are missing or do not belong together."""
+    found = kept_arrays(directory, _NAMES)
+    if found is None:
+        return None
+    try:
+        made = Arrays(Facts(**found[0]), **found[1])
+    except TypeError:
+        return None
+    n = made.facts.words
+    rows = {len(made.vectors), len(made.hashes), len(made.order), len(made.starts) - 1}
+    whole = rows == {n} and made.vectors.shape[1] == made.facts.dimension and made.starts[-1] == len(made.words)
+    return made if whole else None
+
+
+def _read(path: Path) -> Arrays:
+    layout = recognise(path)
+    names: list[bytes] = []
+    parts: deque[Matrix] = deque()
+    for words, rows in chunks(path, layout):
+        good = [_is_word(word) for word in words]
+        names += [word for word, keep in zip(words, good, strict=True) if keep]
+        parts.append(rows if all(good) else rows[np.array(good)])
+    if not names:
+        raise ModelError(f"{path}: no word with a vector")
+    hashes = np.array([word_hash(name) for name in names], dtype=np.uint64)
+    order = np.argsort(hashes, kind="stable")
+    facts = Facts(layout.dimension, len(names), digests.of_file(path))
+    starts = np.cumsum([0, *map(len, names)], dtype=np.int64)
+    letters = np.frombuffer(b"".join(names), dtype=np.uint8)
+    return Arrays(facts, _joined(parts, len(names)), letters, starts, hashes[order], order)
+
+
+def _joined(parts: deque[Matrix], rows: int) -> Matrix:
+    """All rows in one matrix; each part is let go as soon as it is copied."""
+    made = np.empty((rows, parts[0].shape[1]), dtype=np.float32)
+    at = 0
+    while parts:
+        part = parts.popleft()
+        made[at : at + len(part)] = part
+        at += len(part)
+    return made
+
+
+def _is_word(name: bytes) -> bool:
+    try:
+        name.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return bool(name)
