@@ -81,6 +81,9 @@ def _solve(a: Array, b: Array, cost: Array, gap: float, excess: float | None) ->
         b, cost = np.append(b, gap), np.column_stack([cost, np.full(n, excess)])
     elif gap < 0 and excess is not None:
         a, cost = np.append(a, -gap), np.vstack([cost, np.full(m, excess)])
+    least = cost.min()
+    if least < 0:  # which the solver does not take; a shift by the least leaves the cheapest plan the cheapest
+        cost = cost - least
     plan, _, _, _, code = _solver()(a, b, np.ascontiguousarray(cost), MOST_PIVOTS, 1)
     if code != _OPTIMAL:
         raise InvalidProblem(f"exact transport did not finish (solver code {code}, {n} x {m} units)")

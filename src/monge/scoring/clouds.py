@@ -20,7 +20,6 @@ from monge.text.select import is_empty, select
 from monge.types import Cloud, Tokens, Units
 
 NO_MASS, VANISHED = "no-mass", "centre-vanished"
-INNER = ("cosine", "dot", "dot2")
 STEP = 8  # units a padded batch grows by: matrix products of odd sizes take up to twice the time
 _NOTHING = torch.empty(0)
 
@@ -190,7 +189,7 @@ def padded(texts: Sequence[Placed], spec: MetricSpec, longest: int = 0) -> tuple
     A text whose vectors all vanish when centred keeps them as they were; the second value lists those texts.
     """
     longest, width = max(longest, *map(len, texts)), texts[0].text.vectors.shape[1]
-    single = spec.ground.name in INNER and spec.centre.name == "none" and texts[0].text.vectors.dtype == torch.float32
+    single = not spec.ground.distance and spec.centre.name == "none" and texts[0].text.vectors.dtype == torch.float32
     vectors = torch.zeros(len(texts), longest, width, dtype=torch.float32 if single else torch.float64)
     for into, placed in zip(vectors.unbind(), texts, strict=True):
         points, turn = placed.text.vectors, placed.turn

@@ -26,7 +26,6 @@ from monge.scoring.pipeline import Windows, texts_of
 from monge.scoring.prepared import Prepared
 from monge.scoring.run import signature as signed
 from monge.spec.axes import Centre, Idf, Uniform
-from monge.spec.rules import DISTANCES
 from monge.types import Array, CorpusStats, Explanation, Move, Plan, Problem, Segment, Side, Signature
 
 LEAST = 1e-6  # moves of less mass are not listed
@@ -54,7 +53,7 @@ def explain_pair(metric: Prepared, segment: Segment, texts: tuple[Placed, Placed
         plans = solve(problem, metric.spec, excess_cost(one, other, metric.spec))
         problems = dict.fromkeys(plans, problem)
     parts = {name: float(value[0]) for name, value in measure(one, other, metric.spec).items()}
-    by_cost = metric.spec.ground.name in DISTANCES or "cost" in metric.spec.readout.name
+    by_cost = metric.spec.ground.distance or metric.spec.readout.by_cost
     forward, backward = (PLAN, PLAN) if PLAN in plans else (PRECISION, RECALL)
     mine, theirs = problems[forward], problems[backward]
     labels = _labels(hypothesis, mine.present[0].any(1)), _labels(reference, mine.present[0].any(0))

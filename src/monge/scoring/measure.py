@@ -82,7 +82,7 @@ def phrase_plans(problems: Mapping[str, Problem], spec: MetricSpec) -> dict[str,
 
 def values(problem: Problem, plans: Mapping[str, Plan], spec: MetricSpec, excess: Tensor | None = None) -> Parts:
     """What each plan is worth under the readout: its cost, its similarity, or its objective."""
-    if spec.readout.name in readout.TRANSFORMS:
+    if spec.readout.by_cost:
         left = exact.left_over(problem, excess) if excess is not None else 0.0
         return {name: readout.transported_cost(plan, problem) + left for name, plan in plans.items()}
     entropy = _entropy(spec.readout)
@@ -148,7 +148,7 @@ def measure(hypothesis: Cloud, reference: Cloud, spec: MetricSpec, own: tuple[Pa
         warm = cooled(problem, spec.readout.temperatures)
         costs = {f"sd_{number(t)}": readout.transported_cost(plan, problem) for t, plan in warm.items()}
         return {"score": cost, "w": cost, **costs}
-    return {"score": readout.TRANSFORMS[spec.readout.name](cost), **_unbalanced(problem, plans, spec)}
+    return {"score": spec.readout.transform(cost, torch.exp), **_unbalanced(problem, plans, spec)}
 
 
 def _phrases(problems: Mapping[str, Problem], spec: MetricSpec) -> Parts:
