@@ -37,7 +37,7 @@ def exact(problem: Problem, *, excess: Tensor | None = None) -> Plan:
     """
     check(problem)
     cost, source, target = (
-        part.detach().to("cpu", torch.float64).numpy() for part in (problem.cost, problem.hypothesis, problem.reference)
+        one.detach().to("cpu", torch.float64).numpy() for one in (problem.cost, problem.hypothesis, problem.reference)
     )
     sums = source.cumsum(1)[:, -1], target.cumsum(1)[:, -1]  # one by one: to the bit the same with more padding
     gaps: list[float] = (sums[0] - sums[1]).tolist()
