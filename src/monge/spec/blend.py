@@ -23,7 +23,7 @@ class BlendSpec:
     members: Mapping[str, MetricSpec]
 
     def changed(self, changes: Iterable[str]) -> BlendSpec:
-        """AXIS=VALUE changes every member, MEMBER.AXIS=VALUE (or MEMBER.AXIS.FIELD=VALUE) one; the encoder is shared."""
+        """AXIS=VALUE changes every member, MEMBER.AXIS=VALUE or MEMBER.AXIS.FIELD=VALUE one; the encoder is shared."""
         members = dict(self.members)
         for change in changes:
             first, dot, rest = change.partition(".")
