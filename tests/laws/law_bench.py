@@ -42,6 +42,7 @@ class Remembering:
             "weights_digest",
             "tokenizer_digest",
             "config_digest",
+            "looks_up",
             "precision",
             "depth",
             "longest",

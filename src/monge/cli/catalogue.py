@@ -75,6 +75,7 @@ def show(
         return
     worst = "a point at the origin" if found.worst is None else f"{found.worst:g}"
     facts["range"] = f"{found.low:g} to {found.high:g}, {'higher' if found.higher_is_better else 'lower'} is better"
+    facts["range"] += f" ({found.note})" if found.note else ""
     facts["best"], facts["empty"] = f"{found.best:g} (both texts empty as well)", f"{worst} (one text empty)"
     if isinstance(one, Preset):
         facts |= {f"--lang {language}": ", ".join(changed) for language, changed in one.languages.items()}

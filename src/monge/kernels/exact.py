@@ -37,7 +37,7 @@ def exact(problem: Problem, *, excess: Tensor | None = None) -> Plan:
     """
     check(problem)
     cost, source, target = (
-        part.detach().to("cpu", torch.float64).numpy() for part in (problem.cost, problem.hypothesis, problem.reference)
+        one.detach().to("cpu", torch.float64).numpy() for one in (problem.cost, problem.hypothesis, problem.reference)
     )
     sums = source.cumsum(1)[:, -1], target.cumsum(1)[:, -1]  # one by one: to the bit the same with more padding
     gaps: list[float] = (sums[0] - sums[1]).tolist()
@@ -81,6 +81,9 @@ def _solve(a: Array, b: Array, cost: Array, gap: float, excess: float | None) ->
         b, cost = np.append(b, gap), np.column_stack([cost, np.full(n, excess)])
     elif gap < 0 and excess is not None:
         a, cost = np.append(a, -gap), np.vstack([cost, np.full(m, excess)])
+    least = cost.min()
+    if least < 0:  # which the solver does not take; a shift by the least leaves the cheapest plan the cheapest
+        cost = cost - least
     plan, _, _, _, code = _solver()(a, b, np.ascontiguousarray(cost), MOST_PIVOTS, 1)
     if code != _OPTIMAL:
         raise InvalidProblem(f"exact transport did not finish (solver code {code}, {n} x {m} units)")

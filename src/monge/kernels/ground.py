@@ -6,12 +6,13 @@ manhattan) similarity = -cost. The sign of every formula downstream rests on thi
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from math import isfinite
 
 import torch
 from torch import Tensor
 
-from monge.errors import InvalidProblem
+from monge.errors import InvalidProblem, UnknownName
 from monge.types import Cloud, Problem
 
 
@@ -22,13 +23,15 @@ def between(hypothesis: Cloud, reference: Cloud, *, ground: str, clip: bool = Fa
     """
     x, y = hypothesis.vectors, reference.vectors
     present = hypothesis.present.unsqueeze(2) & reference.present.unsqueeze(1)
-    if ground in ("cosine", "dot", "dot2"):
-        similarity = _product(x, y, ground, hypothesis.weights.dtype).masked_fill(~present, 0)
+    if ground in PRODUCTS:
+        similarity = PRODUCTS[ground](x, y, hypothesis.weights.dtype).masked_fill(~present, 0)
         similarity = similarity.clamp_min(0) if clip else similarity
         cost = present.to(similarity) - similarity
-    else:
-        cost = _distance(x, y, ground).masked_fill(~present, 0)
+    elif ground in DISTANCES:
+        cost = DISTANCES[ground](x, y).masked_fill(~present, 0)
         similarity = -cost
+    else:
+        raise UnknownName("ground", ground, [*PRODUCTS, *DISTANCES])
     _check_costs(cost)
     return Problem(
         cost=cost,
@@ -39,13 +42,14 @@ def between(hypothesis: Cloud, reference: Cloud, *, ground: str, clip: bool = Fa
     )
 
 
-def _product(x: Tensor, y: Tensor, ground: str, dtype: torch.dtype) -> Tensor:
-    """Inner products of the vectors; under cosine divided by their lengths: less work than dividing the vectors."""
-    product = (x @ y.transpose(1, 2)).to(dtype)
-    if ground == "cosine":
-        product = product / (_lengths(x).to(dtype).unsqueeze(2) * _lengths(y).to(dtype).unsqueeze(1))
-        return product.clamp(-1, 1)  # rounding may not leave the range
-    return product.square() if ground == "dot2" else product
+def _dot(x: Tensor, y: Tensor, dtype: torch.dtype) -> Tensor:
+    return (x @ y.transpose(1, 2)).to(dtype)
+
+
+def _cosine(x: Tensor, y: Tensor, dtype: torch.dtype) -> Tensor:
+    """Inner products divided by the lengths: less work than dividing the vectors; rounding may not leave the range."""
+    lengths = _lengths(x).to(dtype).unsqueeze(2) * _lengths(y).to(dtype).unsqueeze(1)
+    return (_dot(x, y, dtype) / lengths).clamp(-1, 1)
 
 
 def _lengths(vectors: Tensor) -> Tensor:
@@ -54,12 +58,21 @@ def _lengths(vectors: Tensor) -> Tensor:
     return torch.where(length > 0, length, 1.0)
 
 
-def _distance(x: Tensor, y: Tensor, ground: str) -> Tensor:
-    if ground == "manhattan":
-        return torch.cdist(x, y, p=1.0)
-    squared = x.square().sum(-1).unsqueeze(2) + y.square().sum(-1).unsqueeze(1) - 2 * (x @ y.transpose(1, 2))
-    squared = squared.clamp_min(0)
-    return squared.sqrt() if ground == "euclidean" else squared
+def _squared(x: Tensor, y: Tensor) -> Tensor:
+    squares = x.square().sum(-1).unsqueeze(2) + y.square().sum(-1).unsqueeze(1) - 2 * (x @ y.transpose(1, 2))
+    return squares.clamp_min(0)
+
+
+PRODUCTS: Mapping[str, Callable[[Tensor, Tensor, torch.dtype], Tensor]] = {
+    "cosine": _cosine,
+    "dot": _dot,
+    "dot2": lambda x, y, dtype: _dot(x, y, dtype).square(),
+}
+DISTANCES: Mapping[str, Callable[[Tensor, Tensor], Tensor]] = {
+    "euclidean": lambda x, y: _squared(x, y).sqrt(),
+    "sqeuclidean": _squared,
+    "manhattan": lambda x, y: torch.cdist(x, y, p=1.0),
+}
 
 
 def masses(cloud: Cloud, epsilon: float = 0.0) -> Tensor:

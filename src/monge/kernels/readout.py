@@ -2,23 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from math import inf
 
 import torch
 from torch import Tensor
 
 from monge.types import Plan, Problem
-
-TRANSFORMS: Mapping[str, Callable[[Tensor], Tensor]] = {
-    "cost": lambda cost: cost,
-    "cost+order": lambda cost: cost,
-    "cost+tempered": lambda cost: cost,
-    "-cost": lambda cost: -cost,
-    "1-cost": lambda cost: 1 - cost,
-    "1/(1+cost)": lambda cost: 1 / (1 + cost),
-    "exp(-cost)": lambda cost: torch.exp(-cost),
-}
 
 
 def transported_cost(plan: Plan, problem: Problem) -> Tensor:

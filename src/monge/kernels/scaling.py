@@ -147,13 +147,13 @@ def approach(scaling: Scaling, f: Tensor, g: Tensor, *, sweeps: int) -> tuple[Te
         f, g, change = _block(scaling, f, g)
         if bool(torch.isnan(change).any()):
             raise InvalidProblem("tempered transport lost its numbers: the temperature is too small for these costs")
-        f, g = _newton(scaling, f, g)
         done_f, done_g = done_f.index_copy(0, where, f), done_g.index_copy(0, where, g)
         stay = (change > TOLERANCE).nonzero(as_tuple=True)[0]
         if not len(stay):
             return done_f, done_g, 0.0
         if len(stay) < len(where):
             where, f, g, scaling = where[stay], f[stay], g[stay], scaling.at(stay)
+        f, g = _newton(scaling, f, g)
     return done_f, done_g, float(change.max())
 
 

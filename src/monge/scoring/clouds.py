@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 REFERENCES, HYPOTHESES = "references", "hypotheses"
 VANISHED = "centre-vanished"
-INNER = ("cosine", "dot", "dot2")
 STEP = 8  # units a padded batch grows by: matrix products of odd sizes take up to twice the time
 PAIR_NUMBERS = 1 << 20  # vector entries of one side of a padded batch of pairs: what stays near the cores
 BATCH_WORTH = 1 << 14  # entries of padding that cost as much as starting another batch
@@ -183,7 +182,7 @@ def padded(texts: Sequence[CentredText], spec: MetricSpec, longest: int = 0) -> 
     float64, but for the vectors of an inner product, whose float32 is as exact as the encoder's.
     """
     longest, width = max(longest, *map(len, texts)), texts[0].text.vectors.shape[1]
-    single = spec.ground.name in INNER and spec.centre.name == "none" and texts[0].text.vectors.dtype == torch.float32
+    single = not spec.ground.distance and spec.centre.name == "none" and texts[0].text.vectors.dtype == torch.float32
     vectors = torch.zeros(len(texts), longest, width, dtype=torch.float32 if single else torch.float64)
     for into, one in zip(vectors.unbind(), texts, strict=True):
         points, turn = one.text.vectors, one.turn

@@ -16,7 +16,6 @@ from monge.scoring.measure import PLAN, PRECISION, RECALL, solved
 from monge.scoring.points import Text
 from monge.scoring.windows import Window
 from monge.spec.axes import Centre, Idf, Uniform
-from monge.spec.rules import DISTANCES
 from monge.types import Array, CorpusStats, Explanation, Move, Plan, Problem, Segment, Side
 
 if TYPE_CHECKING:
@@ -52,7 +51,7 @@ def explained(metric: TransportMetric, segment: Segment, stats: CorpusStats | No
         {part: one.double().numpy() for part, one in found.parts.items()}, metric, [segment.hypothesis]
     )
     scores = {part: float(values[0]) for part, values in metric.scaled(parts, stats).items()}
-    by_cost = metric.spec.ground.name in DISTANCES or "cost" in metric.spec.readout.name
+    by_cost = metric.spec.ground.distance or metric.spec.readout.by_cost
     forward, backward = (PLAN, PLAN) if PLAN in found.plans else (PRECISION, RECALL)
     mine, theirs = found.problems[forward], found.problems[backward]
     labels = _labels(pair[0].text, mine.present[0].any(1)), _labels(pair[1].text, mine.present[0].any(0))

@@ -202,7 +202,7 @@ def _tempered(problem: Problem, transport: axes.Tempered) -> dict[str, Plan]:
 
 def values(problem: Problem, plans: Mapping[str, Plan], spec: MetricSpec, excess: Tensor | None = None) -> Parts:
     """What each plan is worth under the readout: its cost, its similarity, or its objective."""
-    if spec.readout.name in readout.TRANSFORMS:
+    if spec.readout.by_cost:
         left = exact.left_over(problem, excess) if excess is not None else 0.0
         return {name: readout.transported_cost(plan, problem) + left for name, plan in plans.items()}
     entropy = _entropy(spec.readout)
@@ -279,7 +279,7 @@ def solved(hypothesis: Cloud, reference: Cloud, spec: MetricSpec, own: tuple[Par
             costs = {f"sd_{number(t)}": readout.transported_cost(plan, problem) for t, plan in warm.items()}
             parts = {"score": cost, "w": cost, **costs}
         else:
-            parts = {"score": readout.TRANSFORMS[spec.readout.name](cost), **_unbalanced(problem, plans, spec)}
+            parts = {"score": spec.readout.transform(cost, torch.exp), **_unbalanced(problem, plans, spec)}
     return Solved(dict.fromkeys(plans, problem), plans, parts)
 
 

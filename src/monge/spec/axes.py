@@ -6,10 +6,10 @@ choices by name with their default settings. A metric is one choice an axis (`sp
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import inf
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from monge.spec.fields import (
     CEILING,
@@ -29,6 +29,7 @@ from monge.spec.fields import (
     one_of,
     setting,
 )
+from monge.spec.formulas import GROUNDS, READOUTS, GroundRule, ReadoutRule
 
 
 @dataclass(frozen=True)
@@ -99,9 +100,6 @@ class Units(Choice):
         return self.join == "positions" and self.ngram != 1
 
 
-Corpus = NAME
-
-
 @dataclass(frozen=True)
 class Uniform(Choice):
     """Every unit weighs 1."""
@@ -169,7 +167,21 @@ class UnitNormalise(Normalise):
 
 @dataclass(frozen=True)
 class Ground(Choice):
-    """A cost (euclidean, sqeuclidean, manhattan) or a similarity (dot, dot2) between two vectors."""
+    """A cost (euclidean, sqeuclidean, manhattan) or a similarity (cosine, dot, dot2) between two vectors."""
+
+    @property
+    def rule(self) -> GroundRule:
+        """What is true of its numbers."""
+        return GROUNDS[self.name]
+
+    @property
+    def distance(self) -> bool:
+        """Whether it is a distance, so that similarity = -cost; otherwise cost = 1 - similarity."""
+        return self.rule.distance
+
+    def costs(self, *, unit: bool) -> tuple[float, float]:
+        """The least and the greatest cost between two vectors, of unit length or of any."""
+        return self.rule.unit if unit else self.rule.free
 
 
 @dataclass(frozen=True)
@@ -177,6 +189,11 @@ class Cosine(Ground):
     """Cosine similarity; `clip` raises negative values to 0 (YiSi)."""
 
     clip: bool = setting(False, SWITCH)
+
+    def costs(self, *, unit: bool) -> tuple[float, float]:
+        """The range of 1 - similarity, without negative similarities where they are clipped."""
+        least, most = super().costs(unit=unit)
+        return least, 1.0 if self.clip else most
 
 
 @dataclass(frozen=True)
@@ -213,6 +230,20 @@ ENTROPY = one_of("joint", "conditional")
 @dataclass(frozen=True)
 class Readout(Choice):
     """A function of the plan's cost or similarity: cost, -cost, similarity, 1-cost, 1/(1+cost), exp(-cost)."""
+
+    @property
+    def rule(self) -> ReadoutRule:
+        """What it takes from a plan, and what it makes of it."""
+        return READOUTS[self.name]
+
+    @property
+    def by_cost(self) -> bool:
+        """Whether it reads the cost of a plan; otherwise its similarity."""
+        return self.rule.by_cost
+
+    def transform(self, cost: Any, exp: Callable[[Any], Any]) -> Any:
+        """The score of a cost, float or tensor; `exp` is the exponential function of its kind."""
+        return self.rule.transform(cost, exp)
 
 
 @dataclass(frozen=True)
@@ -267,7 +298,7 @@ class References(Choice):
 
 @dataclass(frozen=True)
 class Scale(Choice):
-    """Scores as they are (raw), or mapped to 0..1, 1 best, by the range of the metric (unit; `spec.scale`)."""
+    """Scores as they are (raw), or mapped to 0..1, 1 best, by the range of the metric (unit; `spec.rules.in_unit`)."""
 
 
 @dataclass(frozen=True)
@@ -294,8 +325,8 @@ class LanguageModel(Fluency):
     form: str = setting("nll", one_of("nll", "probability"))
 
 
-def _table(*parts: Choice) -> dict[str, Choice]:
-    return {part.name: part for part in parts}
+def _table(*choices: Choice) -> dict[str, Choice]:
+    return {choice.name: choice for choice in choices}
 
 
 AXES: Mapping[str, Mapping[str, Choice]] = {

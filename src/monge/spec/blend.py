@@ -1,8 +1,8 @@
 """Blends: metrics that are a function of other metrics, as data.
 
-    score = sum over parts of exp(scaled),   scaled = (value - low) / (high - low), or 1 - that for a distance
+    score = sum over members of exp(scaled),   scaled = (value - low) / (high - low), or 1 - that for a distance
 
-where low and high are fitted: the range of the part's scores over a corpus of pairs (SentSim).
+where low and high are fitted: the range of the member's scores over a corpus of pairs (SentSim).
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ class BlendSpec:
     members: Mapping[str, MetricSpec]
 
     def changed(self, changes: Iterable[str]) -> BlendSpec:
-        """AXIS=VALUE changes every part, PART.AXIS=VALUE (or PART.AXIS.FIELD=VALUE) one; the encoder is shared."""
+        """AXIS=VALUE changes every member, MEMBER.AXIS=VALUE or MEMBER.AXIS.FIELD=VALUE one; the encoder is shared."""
         members = dict(self.members)
         for change in changes:
             first, dot, rest = change.partition(".")
             if "scale" in change.partition("=")[0].split("."):
-                raise InvalidSetting(f"{change!r}: a blend scales its parts by fitted ranges, by nothing else")
+                raise InvalidSetting(f"{change!r}: a blend scales its members by fitted ranges, by nothing else")
             if "fluency" in change.partition("=")[0].split("."):
                 raise InvalidSetting(f"{change!r}: a blend has no language model; a metric of its own has one")
             named = bool(dot) and first in members
             if named and rest.partition("=")[0].partition(".")[0] == "encoder":
-                raise InvalidSetting(f"{change!r}: the parts share one encoder; set {rest.partition('=')[0]} for all")
+                raise InvalidSetting(f"{change!r}: the members share one encoder; set {rest.partition('=')[0]} for all")
             for member in (first,) if named else tuple(members):
                 members[member] = members[member].changed([rest if named else change])
         for spec in members.values():
@@ -47,7 +47,7 @@ class BlendSpec:
         return Bounds(0.0, inf, len(self.members) * e, 0.0, True)
 
     def written(self) -> dict[str, str]:
-        """Every axis of every part as text; the encoder once."""
+        """Every axis of every member as text; the encoder once."""
         encoder = next(iter(self.members.values())).written()["encoder"]
         return {
             "encoder": encoder,
@@ -62,7 +62,7 @@ class BlendSpec:
 
 @dataclass(frozen=True)
 class BlendPreset:
-    """A blend's line in the table."""
+    """A blend with a name: its line in the table."""
 
     spec: BlendSpec
     title: str

@@ -1,4 +1,4 @@
-"""The metrics beyond the core, a row of data each: barycentres, reference-free forms, sentence movers, word order."""
+"""The presets beyond the core, a row of data each: barycentres, reference-free forms, sentence movers, word order."""
 
 from __future__ import annotations
 

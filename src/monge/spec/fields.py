@@ -88,7 +88,7 @@ LENGTH = _count_or("auto")
 
 
 def _slack(text: str) -> tuple[float, float]:
-    values = tuple(float(part) for part in text.replace("/", ",").split(","))
+    values = tuple(float(one) for one in text.replace("/", ",").split(","))
     if len(values) != 2 or any(isnan(value) or value < 0 for value in values):
         raise ValueError(text)
     return values[0], values[1]
@@ -103,7 +103,7 @@ RIGID = (inf, inf)
 
 
 def _several(text: str) -> tuple[float, ...]:
-    values = tuple(float(part) for part in text.replace(",", "/").split("/"))
+    values = tuple(float(one) for one in text.replace(",", "/").split("/"))
     if any(not isfinite(value) or value <= 0 for value in values):
         raise ValueError(text)
     return values

@@ -1,4 +1,4 @@
-"""What a metric is: one part an axis, and the row that names it."""
+"""What a metric is: one choice an axis, and the preset that names it."""
 
 from __future__ import annotations
 
@@ -61,8 +61,8 @@ class MetricSpec:
                 raise InvalidSetting(f"expected AXIS=VALUE or AXIS.FIELD=VALUE, got {change!r}")
             if axis not in AXES:
                 raise UnknownName("axis", axis, AXES)
-            part: Any = set_field(axis, spec.choice(axis), name, value) if dot else read_choice(axis, value)
-            spec = replace(spec, **{axis: part})
+            choice: Any = set_field(axis, spec.choice(axis), name, value) if dot else read_choice(axis, value)
+            spec = replace(spec, **{axis: choice})
         return spec
 
     def written(self) -> dict[str, str]:
@@ -72,7 +72,7 @@ class MetricSpec:
 
 @dataclass(frozen=True)
 class Preset:
-    """A metric's line in the table of presets.
+    """A metric with a name: its line in the table of presets.
 
     `languages` maps a target language (or 'other') to the changes it asks for; `lacks` maps a law
     that the metric does not keep to the reason; `symmetric` says that exchanging hypothesis and

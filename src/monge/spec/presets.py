@@ -1,4 +1,4 @@
-"""Every metric by name: rows of transport metrics (`PRESETS`), of blends of them, and of lexical ones.
+"""Every metric by name: presets of transport metrics (`PRESETS`), of blends of them, and of lexical ones.
 
 A name is NAME, NAME@PROFILE or NAME[changes]; `resolve` is the one door from a name to a spec.
 """

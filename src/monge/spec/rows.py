@@ -1,7 +1,9 @@
-"""The metrics of the core, a row of data each. The bare name is our default; `@profile` is what others compute.
+"""The presets of the core: BERTScore, MoverScore, TWMD, Lazy-EMD and their kin, a row of data each.
+
+The bare name is our default; `@profile` is what others compute.
 
 `@paper` is the literal equations; `@v1`, `@v2`, `@web`, `@release`, `@corrsim` is what the authors'
-public code computes, warts included. The parts and their fields: `spec.parts`.
+public code computes, warts included. The axes, their choices and fields: `spec.axes`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Windows of consecutive units."""
+"""N-grams: runs of consecutive units."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from __future__ import annotations
 def windows(count: int, n: int) -> list[tuple[int, int]]:
     """Half-open ranges of n consecutive units, stride 1; n = 0 is the whole text.
 
-    Fewer than n units make one window of all of them; no units make none.
+    Fewer than n units make one run of all of them; no units make none.
     """
     if count == 0:
         return []

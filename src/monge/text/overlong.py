@@ -12,7 +12,7 @@ def fitted(tokens: Tokens, longest: int, policy: str, where: str) -> Tokens:
     """The tokens as they are to be encoded: whole, cut to `longest` pieces, or refused.
 
     `truncate` keeps the special pieces at both ends; `window` keeps everything (the encoder joins
-    overlapping windows); `error` raises. `where` names the text in the message.
+    overlapping slices); `error` raises. `where` names the text in the message.
     """
     over = len(tokens.ids) - longest
     if over <= 0 or policy == "window":

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from monge.errors import StatisticsMismatch
-from monge.types.sums import DIGEST_SPACE, DocumentCounts, MatrixSum, PartSums, Range, Sum, VectorSum
+from monge.types.sums import DocumentCounts, MatrixSum, PartSums, Range, Sum, VectorSum
 
 VERSION = 1
 """Of the layout of a statistics file."""
@@ -83,7 +83,7 @@ class CorpusStats:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, exact: integers, and floats that read back as they were."""
-        plain = {path: {**one.to_dict(), "texts": f"{one.texts:032x}"} for path, one in self._flat().items()}
+        plain = {path: one.to_dict() for path, one in self._flat().items()}
         return {"monge-statistics": VERSION, "reader": self.reader, **_nested(plain)}
 
     @classmethod
@@ -95,20 +95,13 @@ class CorpusStats:
                     f"statistics of version {data['monge-statistics']!r}; this monge reads {VERSION}"
                 )
             stored = cls(str(data["reader"]), **{kind: data.get(kind, {}) for kind in _KINDS})._flat()
-            found = {path: _KINDS[path[0]].from_dict(one, _texts(one["texts"])) for path, one in stored.items()}
+            found = {path: _KINDS[path[0]].from_dict(one) for path, one in stored.items()}
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise StatisticsMismatch(f"not a statistics file of monge fit ({type(error).__name__}: {error})") from None
         bad = next((path for path, one in found.items() if not one.plausible), None)
         if bad is not None:
             raise StatisticsMismatch(f"not statistics of monge fit: {_said(bad)} has numbers that no texts can have")
         return cls(str(data["reader"]), **_nested(found))
-
-
-def _texts(value: str) -> int:
-    found = int(value, 16)
-    if not 0 <= found < DIGEST_SPACE:
-        raise ValueError(f"{value!r} is not a key of texts")
-    return found
 
 
 def _said(path: _Path) -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
 from math import isfinite
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -14,40 +15,71 @@ Array = npt.NDArray[np.float64]
 DIGEST_SPACE = 2**128
 
 
-class Sum(Protocol):
-    """A sum over texts. `texts` identifies them whatever their order; sums of disjoint texts add up."""
-
-    @property
-    def texts(self) -> int:
-        """The keys of the texts, added modulo DIGEST_SPACE."""
-
-    @property
-    def plausible(self) -> bool:
-        """Whether some texts can have this sum: a damaged file has impossible numbers."""
-
-    def __add__(self, other: Self) -> Self:
-        """The sum over the texts of both."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain numbers that read back exactly, without `texts`."""
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any], texts: int) -> Self:
-        """The inverse of `to_dict`."""
-
-
-def _joined(one: Sum, other: Sum) -> int:
-    return (one.texts + other.texts) % DIGEST_SPACE
-
-
 def _whole(value: Any) -> int:
     if type(value) is not int:
         raise ValueError(f"expected a whole number, got {value!r}")
     return value
 
 
+def _key(value: str) -> int:
+    found = int(value, 16)
+    if not 0 <= found < DIGEST_SPACE:
+        raise ValueError(f"{value!r} is not a key of texts")
+    return found
+
+
+_READ: Mapping[str, Callable[[Any], Any]] = {
+    "n": _whole,
+    "count": _whole,
+    "df": lambda table: {int(piece): _whole(count) for piece, count in table.items()},
+    "total": lambda rows: np.array(rows, dtype=np.float64),
+    "totals": lambda table: {name: float(value) for name, value in table.items()},
+    "low": float,
+    "high": float,
+    "texts": _key,
+}
+_SHOWN: Mapping[str, Callable[[Any], Any]] = {
+    "df": lambda table: {str(piece): count for piece, count in sorted(table.items())},
+    "total": np.ndarray.tolist,
+    "totals": dict,
+    "texts": "{:032x}".format,
+}
+
+
+class Sum(ABC):
+    """A sum over texts, a dataclass of the fields above.
+
+    `texts` identifies the texts whatever their order: their keys, added modulo DIGEST_SPACE.
+    """
+
+    __slots__ = ()
+    texts: int
+
+    @abstractmethod
+    def __add__(self, other: Self) -> Self:
+        """The sum over the texts of both."""
+
+    @property
+    @abstractmethod
+    def plausible(self) -> bool:
+        """Whether some texts can have this sum: a damaged file has impossible numbers."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers that read back exactly."""
+        values = {one.name: getattr(self, one.name) for one in fields(self)}  # type: ignore[arg-type]
+        return {name: _SHOWN[name](value) if name in _SHOWN else value for name, value in values.items()}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """The inverse of `to_dict`."""
+        return cls(**{one.name: _READ[one.name](data[one.name]) for one in fields(cls)})  # type: ignore[arg-type]
+
+    def _both(self, other: Sum) -> int:
+        return (self.texts + other.texts) % DIGEST_SPACE
+
+
 @dataclass(frozen=True, slots=True)
-class DocumentCounts:
+class DocumentCounts(Sum):
     """In how many of `n` texts each piece occurs."""
 
     n: int
@@ -58,25 +90,16 @@ class DocumentCounts:
         df = dict(self.df)
         for piece, count in other.df.items():
             df[piece] = df.get(piece, 0) + count
-        return DocumentCounts(self.n + other.n, df, _joined(self, other))
+        return DocumentCounts(self.n + other.n, df, self._both(other))
 
     @property
     def plausible(self) -> bool:
         """No piece is in more texts than there are."""
         return self.n >= 0 and all(0 < count <= self.n for count in self.df.values())
 
-    def to_dict(self) -> dict[str, Any]:
-        """The counts, by piece in order."""
-        return {"n": self.n, "df": {str(piece): count for piece, count in sorted(self.df.items())}}
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any], texts: int) -> DocumentCounts:
-        """The inverse of `to_dict`."""
-        return cls(_whole(data["n"]), {int(piece): _whole(count) for piece, count in data["df"].items()}, texts)
-
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _ArraySum:
+class _ArraySum(Sum):
     """A sum of `count` arrays of one shape."""
 
     total: Array
@@ -85,7 +108,7 @@ class _ArraySum:
     dimensions: ClassVar[int]
 
     def __add__(self, other: Self) -> Self:
-        return type(self)(self.total + other.total, self.count + other.count, _joined(self, other))
+        return type(self)(self.total + other.total, self.count + other.count, self._both(other))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, _ArraySum) or type(self) is not type(other):
@@ -100,15 +123,6 @@ class _ArraySum:
         """The numbers are finite, and the axes as many as they should be and of one length."""
         square = self.total.ndim == self.dimensions and len(set(self.total.shape)) == 1
         return self.count >= 0 and square and bool(np.isfinite(self.total).all())
-
-    def to_dict(self) -> dict[str, Any]:
-        """The sum as lists."""
-        return {"count": self.count, "total": self.total.tolist()}
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any], texts: int) -> Self:
-        """The inverse of `to_dict`."""
-        return cls(np.array(data["total"], dtype=np.float64), _whole(data["count"]), texts)
 
 
 class VectorSum(_ArraySum):
@@ -131,7 +145,7 @@ class MatrixSum(_ArraySum):
 
 
 @dataclass(frozen=True, slots=True)
-class Range:
+class Range(Sum):
     """Lowest and highest score of `n` pairs."""
 
     low: float
@@ -140,25 +154,16 @@ class Range:
     texts: int
 
     def __add__(self, other: Range) -> Range:
-        return Range(min(self.low, other.low), max(self.high, other.high), self.n + other.n, _joined(self, other))
+        return Range(min(self.low, other.low), max(self.high, other.high), self.n + other.n, self._both(other))
 
     @property
     def plausible(self) -> bool:
         """Finite ends, the lower one first, of at least one pair."""
         return self.n > 0 and isfinite(self.low) and isfinite(self.high) and self.low <= self.high
 
-    def to_dict(self) -> dict[str, Any]:
-        """The ends and the number of pairs."""
-        return {"low": self.low, "high": self.high, "n": self.n}
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any], texts: int) -> Range:
-        """The inverse of `to_dict`."""
-        return cls(float(data["low"]), float(data["high"]), _whole(data["n"]), texts)
-
 
 @dataclass(frozen=True, slots=True)
-class PartSums:
+class PartSums(Sum):
     """Sums of the parts of `n` scores of random pairs, drawn with a seed from texts."""
 
     totals: Mapping[str, float]
@@ -167,7 +172,7 @@ class PartSums:
 
     def __add__(self, other: PartSums) -> PartSums:
         totals = {name: value + other.totals[name] for name, value in self.totals.items()}
-        return PartSums(totals, self.n + other.n, _joined(self, other))
+        return PartSums(totals, self.n + other.n, self._both(other))
 
     @property
     def plausible(self) -> bool:
@@ -177,12 +182,3 @@ class PartSums:
     def mean(self, name: str) -> float:
         """The mean of a part."""
         return self.totals[name] / self.n
-
-    def to_dict(self) -> dict[str, Any]:
-        """The sums and the number of pairs."""
-        return {"n": self.n, "totals": dict(self.totals)}
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any], texts: int) -> PartSums:
-        """The inverse of `to_dict`."""
-        return cls({name: float(value) for name, value in data["totals"].items()}, _whole(data["n"]), texts)

@@ -12,7 +12,7 @@ from monge.errors import InvalidProblem
 from monge.kernels.exact import exact, left_over
 from monge.kernels.ground import between, masses
 from monge.kernels.readout import transported_cost
-from monge.types import Cloud
+from monge.types import Cloud, Problem
 
 COUNT, TOLERANCE = 1000, 1e-9
 
@@ -190,3 +190,14 @@ def test_weights_that_make_no_masses(weights):
 def test_masses():
     assert masses(cloud([1.0, 3.0, 9.0], [True, True, False])).tolist() == [[0.25, 0.75, 0.0]]
     assert masses(cloud([1.0, 3.0]), epsilon=1.0).tolist() == [[0.2, 0.6]]
+
+
+def test_negative_costs_are_solved_as_if_they_were_raised():
+    """The solver calls some problems infeasible whose costs are all below 0 (7 of these 300 before)."""
+    generator = torch.Generator().manual_seed(0)
+    masses = [torch.full((300, size), 1 / size, dtype=torch.float64) for size in (5, 6)]
+    cost = -torch.rand(300, 5, 6, generator=generator, dtype=torch.float64) - 1
+    present = torch.ones(300, 5, 6, dtype=torch.bool)
+    found = exact(Problem(cost, -cost, *masses, present)).coupling
+    raised = exact(Problem(cost + 3, -cost, *masses, present)).coupling
+    assert torch.allclose((found * cost).sum((1, 2)), (raised * cost).sum((1, 2)), atol=1e-12)

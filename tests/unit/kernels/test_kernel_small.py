@@ -209,14 +209,6 @@ def test_self_normalised():
     assert readout.self_normalised(value, own, other).tolist() == [1.0, 0.0, 0.0]
 
 
-def test_transforms():
-    cost = torch.tensor([0.5])
-    found = {name: float(of(cost)) for name, of in readout.TRANSFORMS.items() if not name.startswith("cost+")}
-    wanted = {"cost": 0.5, "-cost": -0.5, "1-cost": 0.5, "1/(1+cost)": 2 / 3, "exp(-cost)": np.exp(-0.5)}
-    assert found == pytest.approx(wanted)
-    assert all(float(of(cost)) == 0.5 for name, of in readout.TRANSFORMS.items() if name.startswith("cost+"))
-
-
 def test_plan_readouts():
     cost, a, b = random_arrays(GENERATOR, 3, 4)
     one = problem(cost, a, b)

@@ -172,6 +172,8 @@ def test_groups_cover_each_piece_once(encoder):
             flat = [p for group in found.groups for p in group]
             assert flat == sorted(set(flat))
             assert flat[-1] < len(tokens.ids)
+            if (subwords, punctuation) == ("all", "keep"):
+                assert flat == list(range(len(tokens.ids))), "nothing is left out"
             assert len(found.labels) == len(found.groups) == len(found.special)
 
 
