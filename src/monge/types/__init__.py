@@ -24,6 +24,8 @@ from monge.types.statistics import MatrixSum as MatrixSum
 from monge.types.statistics import PartSums as PartSums
 from monge.types.statistics import Range as Range
 from monge.types.statistics import VectorSum as VectorSum
+from monge.types.table import Cell as Cell
+from monge.types.table import Sheet as Sheet
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from monge.study.effects import Crossing, Effect
-from monge.study.factors import AGGREGATION
-from monge.study.spread import EQUAL, Contrast, mean_of
+from monge.study.sensitivity.effects import Crossing, Effect
+from monge.study.sensitivity.factors import AGGREGATION
+from monge.study.sensitivity.spread import EQUAL, Contrast, mean_of
 
 
 def verdict(effects: Sequence[Effect], crossings: Sequence[Crossing], statistic: str) -> list[str]:

@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from monge.errors import DataError, InvalidSetting
+from monge.render.cells import decimals
 from monge.stats import SEED, bootstrap_means, spearman
-from monge.study.sampling import KINDS, Sample, Words, sample, words_of
+from monge.study.word_pairs import KINDS, WordPairs, Words, draw_pairs, words_of
 from monge.types import Array, Tokens
+from monge.types.table import Cell, Sheet
 
 if TYPE_CHECKING:
     from monge.encode.protocol import Encoder
@@ -30,7 +32,7 @@ ENCODED_AT_ONCE = 64
 
 
 @dataclass(frozen=True)
-class Level:
+class LayerMean:
     """A mean similarity at a layer with its bootstrap interval."""
 
     value: float
@@ -52,7 +54,7 @@ class Centred:
     """Similarities by kind, a level a layer from 0 (embeddings) up, and the three properties."""
 
     centring: str
-    levels: Mapping[str, tuple[Level, ...]]
+    levels: Mapping[str, tuple[LayerMean, ...]]
     properties: tuple[Property, ...]
 
 
@@ -76,15 +78,53 @@ class Analysis:
         """Plain numbers and words."""
         return asdict(self)
 
+    def sheets(self) -> list[Sheet]:
+        """Similarities by layer under every centring, then the three properties."""
+        head = ("layer", *KINDS * len(self.centrings))
+        rows = []
+        for layer in range(len(self.centrings[0].levels[KINDS[0]])):
+            values = (one.levels[kind][layer].value for one in self.centrings for kind in KINDS)
+            rows.append((Cell(str(layer)), *(Cell(decimals(value)) for value in values)))
+        title = (
+            f"{self.model} ({self.weights}): {self.texts} texts, {self.words} words, {self.recurring} of them in "
+            f"{self.contexts} texts or more; {self.pairs} pairs a similarity, batches of {self.batch}, seed {self.seed}"
+        )
+        left_out = (f"{self.skipped} text(s) longer than the model reads were left out",) if self.skipped else ()
+        over = (("", 1), *((one.centring, len(KINDS)) for one in self.centrings))
+        found = [
+            tuple(Cell(text) for text in (one.centring, what.name, what.verdict, what.why))
+            for one in self.centrings
+            for what in one.properties
+        ]
+        return [
+            Sheet(title, head, tuple(rows), left_out, words=0, over=over),
+            Sheet("", ("centring", "property", "verdict", "why"), tuple(found), words=4, grouped=True),
+        ]
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """What is drawn: `pairs` of words a similarity; words that stand in `contexts` texts; `batch` texts a centre."""
+
+    pairs: int = 1000
+    batch: int = 32
+    contexts: int = 5
+    seed: int = SEED
+
+    def __post_init__(self) -> None:
+        for name, least in (("pairs", 2), ("batch", 1), ("contexts", 2)):
+            if getattr(self, name) < least:
+                raise InvalidSetting(f"{name} takes a whole number of at least {least}, got {getattr(self, name)}")
+
+
+USUAL_SAMPLING = Sampling()
+
 
 def analyse(
     encoder: Encoder,
     texts: Sequence[str],
+    sampling: Sampling = USUAL_SAMPLING,
     *,
-    pairs: int = 1000,
-    batch: int = 32,
-    contexts: int = 5,
-    seed: int = SEED,
     progress: Callable[[int], None] | None = None,
 ) -> Analysis:
     """Similarities of sampled word pairs at every layer of an encoder, under every centring.
@@ -92,19 +132,16 @@ def analyse(
     A word's vector is the mean of its pieces'. Means are over words: of the text, of the `batch` consecutive texts
     it stands in, of all texts. Texts longer than the model reads are left out.
     """
-    for name, value, least in (("pairs", pairs, 2), ("batch", batch, 1), ("contexts", contexts, 2)):
-        if value < least:
-            raise InvalidSetting(f"{name} takes a whole number of at least {least}, got {value}")
     read = [tokens for tokens in encoder.tokenise(texts) if not all(tokens.special)]
     kept = [tokens for tokens in read if len(tokens.ids) <= encoder.longest]
     if not kept:
         raise DataError("there is nothing to analyse: no text with words that the model can read whole")
     words = words_of(kept)
-    drawn = sample(words, pairs=pairs, contexts=contexts, seed=seed)
+    drawn = draw_pairs(words, pairs=sampling.pairs, contexts=sampling.contexts, seed=sampling.seed)
     gathered = _gather(encoder, kept, words, drawn, progress)
     centrings = []
     for centring in CENTRINGS:
-        levels = {kind: _levels(gathered, drawn, kind, centring, batch, seed) for kind in KINDS}
+        levels = {kind: _levels(gathered, drawn, kind, centring, sampling) for kind in KINDS}
         centrings.append(Centred(centring, levels, properties(levels)))
     return Analysis(
         model=encoder.name,
@@ -113,10 +150,10 @@ def analyse(
         words=drawn.words,
         recurring=drawn.recurring,
         skipped=len(read) - len(kept),
-        pairs=pairs,
-        batch=batch,
-        contexts=contexts,
-        seed=seed,
+        pairs=sampling.pairs,
+        batch=sampling.batch,
+        contexts=sampling.contexts,
+        seed=sampling.seed,
         centrings=tuple(centrings),
     )
 
@@ -135,7 +172,7 @@ def _gather(
     encoder: Encoder,
     texts: Sequence[Tokens],
     words: Words,
-    drawn: Sample,
+    drawn: WordPairs,
     progress: Callable[[int], None] | None,
 ) -> _Gathered:
     places = sorted({(int(t), int(w)) for pairs in drawn.pairs.values() for pair in pairs for t, w in pair})
@@ -163,15 +200,17 @@ def _gather(
     return _Gathered(vectors, index, sums, np.array([len(one) for one in words.groups], dtype=np.float64))
 
 
-def _levels(gathered: _Gathered, drawn: Sample, kind: str, centring: str, batch: int, seed: int) -> tuple[Level, ...]:
+def _levels(
+    gathered: _Gathered, drawn: WordPairs, kind: str, centring: str, sampling: Sampling
+) -> tuple[LayerMean, ...]:
     pairs = drawn.pairs[kind]
     sides = []
     for side in (0, 1):
         texts = pairs[:, side, 0]
         at = [gathered.index[int(text), int(word)] for text, word in pairs[:, side]]
-        sides.append(_unit(gathered.vectors[:, at] - _centre(gathered, at, texts, centring, batch)))
+        sides.append(_unit(gathered.vectors[:, at] - _centre(gathered, at, texts, centring, sampling.batch)))
     similarity = np.einsum("lpd,lpd->lp", sides[0], sides[1])
-    return tuple(Level(one.value, one.low, one.high) for one in bootstrap_means(similarity, seed=seed))
+    return tuple(LayerMean(one.value, one.low, one.high) for one in bootstrap_means(similarity, seed=sampling.seed))
 
 
 def _unit(vectors: Array) -> Array:
@@ -196,7 +235,7 @@ def _centre(gathered: _Gathered, at: Sequence[int], texts: Any, centring: str, b
     return np.asarray(totals[:, texts // batch] / counts[texts // batch][None, :, None])
 
 
-def properties(levels: Mapping[str, Sequence[Level]]) -> tuple[Property, ...]:
+def properties(levels: Mapping[str, Sequence[LayerMean]]) -> tuple[Property, ...]:
     """The three properties: zero baseline, falling self-similarity, rising similarity within a text."""
     largest = max(levels["baseline"], key=lambda one: abs(one.value))
     zero = all(abs(one.value) <= ZERO for one in levels["baseline"])
@@ -213,7 +252,7 @@ def properties(levels: Mapping[str, Sequence[Level]]) -> tuple[Property, ...]:
     )
 
 
-def _trend(name: str, levels: Sequence[Level], wanted: int) -> Property:
+def _trend(name: str, levels: Sequence[LayerMean], wanted: int) -> Property:
     values = [one.value for one in levels]
     first, last = levels[0], levels[-1]
     apart = last.low > first.high if wanted > 0 else last.high < first.low

@@ -27,7 +27,7 @@ Value = float | str
 
 
 @dataclass(frozen=True)
-class Column:
+class PublishedColumn:
     """What a column of figures is: a statistic of the judgements `human` of some data sets, on a group."""
 
     datasets: tuple[str, ...]
@@ -36,7 +36,7 @@ class Column:
     group: str
 
     @classmethod
-    def parse(cls, text: str) -> Column:
+    def parse(cls, text: str) -> PublishedColumn:
         """The inverse of `str`."""
         datasets, human, statistic, group = text.split(" ", 3)
         return cls(tuple(datasets.split("+")), human, statistic, group)
@@ -46,7 +46,7 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Line:
+class PublishedRow:
     """A row of a table: its label, block and model in the paper, its figures, and how we compute it, or why not.
 
     `metric` with `set` (and `set_for` some groups) is ours; `human` replaces the columns' human scores;
@@ -79,13 +79,18 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Cell:
-    """One figure: as published (None: none, or illegible), ours, and why there is none of ours."""
+class Entry:
+    """One figure of a table: as published (None: none, or illegible), ours, and why there is none of ours."""
 
     reported: float | None
     ours: float | None
     why: str = ""
     illegible: bool = False
+
+    @property
+    def difference(self) -> float | None:
+        """Ours minus the published figure."""
+        return None if self.ours is None or self.reported is None else self.ours - self.reported
 
 
 @dataclass(frozen=True)
@@ -109,7 +114,7 @@ class Claim:
 
 
 @dataclass(frozen=True)
-class Table:
+class PublishedTable:
     """A published table. `open` says how each data set is opened, `variants` what is switched between two readings."""
 
     name: str
@@ -117,12 +122,12 @@ class Table:
     citation: str
     number: str
     caption: str
-    columns: tuple[Column, ...]
-    rows: tuple[Line, ...]
+    columns: tuple[PublishedColumn, ...]
+    rows: tuple[PublishedRow, ...]
     claims: tuple[Claim, ...] = ()
     scale: float = 1.0
     listed: str = ""
-    beside: tuple[Column, ...] = ()
+    beside: tuple[PublishedColumn, ...] = ()
     metrics: tuple[str, ...] = ()
     open: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     variants: tuple[Mapping[str, Any], ...] = ({},)
@@ -139,7 +144,7 @@ class Table:
 
 
 @cache
-def tables() -> Mapping[str, Table]:
+def tables() -> Mapping[str, PublishedTable]:
     """All tables by name, paper by paper."""
     found = {}
     for paper in PAPERS:
@@ -150,7 +155,7 @@ def tables() -> Mapping[str, Table]:
     return found
 
 
-def table_named(name: str, data: str | Path | None = None) -> Table:
+def table_named(name: str, data: str | Path | None = None) -> PublishedTable:
     """The table of a name; `wmt18-log` is read from the data directory."""
     if name == LOG:
         return logged(data)
@@ -159,15 +164,15 @@ def table_named(name: str, data: str | Path | None = None) -> Table:
     return tables()[name]
 
 
-def _table(one: Mapping[str, Any], paper: str, citation: str) -> Table:
-    return Table(
+def _table(one: Mapping[str, Any], paper: str, citation: str) -> PublishedTable:
+    return PublishedTable(
         **{
             **one,
             "paper": paper,
             "citation": citation,
-            "columns": tuple(Column.parse(text) for text in one["columns"]),
-            "beside": tuple(Column.parse(text) for text in one.get("beside", ())),
-            "rows": tuple(_line(row) for row in one["rows"]),
+            "columns": tuple(PublishedColumn.parse(text) for text in one["columns"]),
+            "beside": tuple(PublishedColumn.parse(text) for text in one.get("beside", ())),
+            "rows": tuple(_row(row) for row in one["rows"]),
             "claims": tuple(_claim(claim) for claim in one.get("claims", ())),
             "metrics": tuple(one.get("metrics", ())),
             "variants": tuple(one.get("variants", ({},))),
@@ -175,8 +180,8 @@ def _table(one: Mapping[str, Any], paper: str, citation: str) -> Table:
     )
 
 
-def _line(row: Mapping[str, Any]) -> Line:
-    return Line(**{**row, "set": tuple(row.get("set", ())), "values": tuple(row.get("values", ()))})
+def _row(row: Mapping[str, Any]) -> PublishedRow:
+    return PublishedRow(**{**row, "set": tuple(row.get("set", ())), "values": tuple(row.get("values", ()))})
 
 
 def _claim(claim: Mapping[str, Any]) -> Claim:
@@ -194,7 +199,7 @@ LOGGED = {
 }
 
 
-def logged(data: str | Path | None) -> Table:
+def logged(data: str | Path | None) -> PublishedTable:
     """The tau values that the reproducibility study logged in full precision on WMT18, run by run."""
     if data is None:
         raise Unreadable(f"{LOG} is a file of the data: give --data DIR with {LOG_FILE}")
@@ -205,7 +210,7 @@ def logged(data: str | Path | None) -> Table:
     for number, (name, *values) in enumerate(runs, start=1):
         metric, changes, sign = LOGGED[name]
         rows.append(
-            Line(
+            PublishedRow(
                 label=f"{number} {name}",
                 model="bert-base-uncased",
                 metric=metric,
@@ -214,12 +219,12 @@ def logged(data: str | Path | None) -> Table:
                 values=tuple(float(value) for value in values[:-1]),
             )
         )
-    return Table(
+    return PublishedTable(
         name=LOG,
         paper="Reproducibility",
         citation="Chen, Belouadi, Eger 2022",
         number="log of table 1",
         caption="daRR tau on WMT18 in full precision, several runs a metric; distances were logged with their sign.",
-        columns=tuple(Column(("wmt18",), "darr", "darr", pair) for pair in pairs),
+        columns=tuple(PublishedColumn(("wmt18",), "darr", "darr", pair) for pair in pairs),
         rows=tuple(rows),
     )

@@ -8,8 +8,8 @@ from typing import Any
 from monge.data import dataset_names, describe
 from monge.data.files import Files
 from monge.errors import UsageError
-from monge.study.metrics import check
-from monge.study.tables import ILLEGIBLE, LOG, LOG_FILE, Line, Table, logged, tables
+from monge.study.reproduce.tables import ILLEGIBLE, LOG, LOG_FILE, PublishedRow, PublishedTable, logged, tables
+from monge.study.variants import check_names
 
 
 def listed(data: str | None) -> list[dict[str, Any]]:
@@ -21,7 +21,7 @@ def listed(data: str | None) -> list[dict[str, Any]]:
     return [_row(table, files) for table in every]
 
 
-def _row(table: Table, files: Files | None) -> dict[str, Any]:
+def _row(table: PublishedTable, files: Files | None) -> dict[str, Any]:
     missing = [name for name in table.datasets if files is not None and not present(name, files)]
     computable = 0 if table.listed else sum(not _why(row) for row in table.rows)
     everything = bool(missing) and len(missing) == len(table.datasets)
@@ -38,19 +38,19 @@ def _row(table: Table, files: Files | None) -> dict[str, Any]:
     }
 
 
-def _needs(table: Table, missing: list[str], files: Files | None) -> str:
+def _needs(table: PublishedTable, missing: list[str], files: Files | None) -> str:
     if missing:
         return f"data not here: {', '.join(missing)}"
     return f"{'has' if files is not None else 'needs'} {', '.join(table.datasets)}" if not table.metrics else ""
 
 
-def _why(row: Line) -> str:
+def _why(row: PublishedRow) -> str:
     """Why a row is never computed with any model but its own, or nothing."""
     if row.unavailable or not (row.metric or row.hypothesis):
         return row.unavailable or "metric not here"
     try:
         if row.metric:
-            check([row.metric])
+            check_names([row.metric])
     except UsageError as error:
         return str(error)
     return ""

@@ -9,16 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from monge.data import Judged
-from monge.errors import DataError
 from monge.stats import UndefinedError, VarianceShares, variance_shares
-from monge.study.agreement import draws, question
-from monge.study.evaluation import MEAN
-from monge.study.factors import AGGREGATION, Factor
-from monge.study.points import Point, Scores
-from monge.study.resampling import Resampling
-from monge.study.spread import Level, Spread, contrast, mean_of, spread_of
-from monge.types import Array
+from monge.study.agreement import MEAN
+from monge.study.sensitivity.factors import AGGREGATION, Factor
+from monge.study.sensitivity.points import Point, PointScores, PointTable
+from monge.study.sensitivity.spread import Level, Spread, contrast, mean_of, spread_of
 
 OWN = "own"
 """What a metric's own setting is called where a factor does not list it."""
@@ -131,40 +126,6 @@ class Crossing:
         }
 
 
-@dataclass(frozen=True)
-class Tables:
-    """Values of every point by group, draws of those that are tested, and the weight of each group in the mean."""
-
-    values: Mapping[str, Mapping[Point, float]]
-    drawn: Mapping[str, Mapping[Point, Array]]
-    weights: Mapping[str, float]
-    notes: tuple[str, ...]
-
-
-def tabled(judged: Judged, scores: Scores, statistic: str, tested: Sequence[Point], resampling: Resampling) -> Tables:
-    """The agreement of every point with people; `tested` points are resampled too, all with the same draws."""
-    values: dict[str, dict[Point, float]] = {}
-    drawn: dict[str, dict[Point, Array]] = {}
-    notes = []
-    for number, (name, group) in enumerate(judged.groups.items()):
-        asked = question(group, statistic, judged.direction)
-        parts = {id(seen.part(name)): seen.signed(name, group) for seen in scores.values()}
-        needed = list(dict.fromkeys(id(scores[point].part(name)) for point in tested))
-        try:
-            found = {key: asked.value(one) for key, one in parts.items()}
-        except UndefinedError as problem:
-            notes.append(f"{name}: {problem}; the group is left out")
-            continue
-        rows = draws(asked, [parts[k] for k in needed], resamples=resampling.resamples, seed=resampling.seed + number)
-        by_part = dict(zip(needed, rows, strict=True))
-        values[name] = {point: found[id(seen.part(name))] for point, seen in scores.items()}
-        drawn[name] = {point: by_part[id(scores[point].part(name))] for point in tested}
-    if not values:
-        raise DataError(f"{judged.dataset}: {statistic} has no value on any group; {notes[0]}")
-    total = sum(judged.weights[name] for name in values)
-    return Tables(values, drawn, {name: judged.weights[name] / total for name in values}, tuple(notes))
-
-
 def points_of(metric: str, factor: Factor) -> list[Point]:
     """A point a setting of the factor."""
     return [Point(metric, ((factor.name, setting),)) for setting in factor.settings]
@@ -176,50 +137,48 @@ def crossed(metric: str, factors: Sequence[Factor]) -> list[Point]:
     return [Point(metric, tuple(zip(names, each, strict=True))) for each in product(*(one.settings for one in factors))]
 
 
-def effect(metric: str, factor: Factor, scores: Scores, tables: Tables, *, ddof: int, confidence: float) -> Effect:
+def effect(
+    metric: str, factor: Factor, scores: PointScores, table: PointTable, *, ddof: int, confidence: float
+) -> Effect:
     """What a factor does to a metric; its own setting is a level too, under the name `own` if it is not listed."""
     base = Point(metric)
     points = points_of(metric, factor)
-    same = [k for k, point in enumerate(points) if scores[point].specs == scores[base].specs]
+    same = [k for k, point in enumerate(points) if scores.specs(point) == scores.specs(base)]
     if not same:
         points = [base, *points]
     default = same[0] if same else 0
     settings = [point.settings[0][1] if point.settings else OWN for point in points]
-    values = {name: np.array([found[point] for point in points]) for name, found in tables.values.items()}
-    drawn = {name: np.stack([found[point] for point in points]) for name, found in tables.drawn.items()}
-    values[MEAN] = sum((tables.weights[name] * values[name] for name in tables.weights), np.zeros(len(points)))
-    drawn[MEAN] = sum((tables.weights[name] * drawn[name] for name in tables.weights), np.zeros(1))
-    versus = [
-        {name: contrast(values[name], drawn[name], k, default, confidence) for name in values}
-        for k in range(len(points))
-    ]
-    levels = tuple(
-        Level(
-            setting=setting,
+    values, drawn = table.values(points), table.drawn(points)
+    groups = [name for name in values if name != MEAN]
+
+    def level(k: int) -> Level:
+        return Level(
+            setting=settings[k],
             default=k == default,
-            signatures=scores[point].signatures,
-            values={name: float(values[name][k]) for name in tables.values},
+            signatures=scores.signatures(points[k]),
+            values={name: float(values[name][k]) for name in groups},
             mean=float(values[MEAN][k]),
-            versus=versus[k],
-            flagged=scores[point].flagged,
+            versus={name: contrast(values[name], drawn[name], k, default, confidence) for name in values},
+            flagged=scores.flagged(points[k]),
         )
-        for k, (setting, point) in enumerate(zip(settings, points, strict=True))
-    )
+
     spreads = {
         name: spread_of(settings, values[name], drawn[name], default=default, ddof=ddof, confidence=confidence)
         for name in values
     }
-    return Effect(factor.name, metric, levels, {n: s for n, s in spreads.items() if n != MEAN}, spreads[MEAN])
+    levels = tuple(level(k) for k in range(len(points)))
+    return Effect(factor.name, metric, levels, {name: spreads[name] for name in groups}, spreads[MEAN])
 
 
-def crossing(metric: str, factors: Sequence[Factor], tables: Tables) -> Crossing:
+def crossing(metric: str, factors: Sequence[Factor], table: PointTable) -> Crossing:
     """The shares of variance of a metric's full crossing."""
     points = crossed(metric, factors)
     names, shape = [one.name for one in factors], [len(one.settings) for one in factors]
     groups: dict[str, VarianceShares | None] = {}
     best = {}
-    for name, found in tables.values.items():
-        values = np.array([found[point] for point in points])
+    for name, values in table.values(points).items():
+        if name == MEAN:
+            continue
         best[name] = tuple(setting for _, setting in points[int(values.argmax())].settings)
         try:
             groups[name] = variance_shares(values.reshape(shape), names)

@@ -12,7 +12,7 @@ from monge.errors import InvalidSetting, UnknownName
 from monge.spec.axes import AXES, Idf
 from monge.spec.metric import MetricSpec
 from monge.spec.signature import named_corpus
-from monge.study.vary import variation
+from monge.study.variants import variation
 from monge.text import stopwords
 
 USUAL = ("stopwords", "idf", "subwords", "punctuation")

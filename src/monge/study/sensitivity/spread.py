@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from monge.stats import UndefinedError, cv, rd, spread
-from monge.study.agreement import interval
-from monge.study.factors import OFF
+from monge.stats import UndefinedError, cv, percentiles, rd, spread
+from monge.study.sensitivity.factors import OFF
 from monge.types import Array
 
 EQUAL = 1e-9
@@ -102,7 +101,7 @@ class Level:
 
 def contrast(values: Array, drawn: Array, one: int, other: int, confidence: float) -> Contrast:
     """Setting `one` against setting `other`: values [m], draws [m, r] from the same resamples."""
-    bounds = interval(drawn[one] - drawn[other], confidence)
+    bounds = percentiles(drawn[one] - drawn[other], confidence)
     low, high = bounds if bounds is not None else (None, None)
     return Contrast(float(values[one] - values[other]), low, high, relative(float(values[one]), float(values[other])))
 

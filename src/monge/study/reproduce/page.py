@@ -1,16 +1,22 @@
-"""A published table beside ours as text or Markdown, from its JSON form."""
+"""A published table beside ours as text or Markdown, from its JSON form; and the list of tables."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from monge.render.cells import clip, pad
+from monge.render.cells import DASH, clip, decimals, pad
 from monge.render.checks import dumps
-from monge.render.markdown import markdown, markdown_table
+from monge.render.markup import markdown, markdown_table
+from monge.render.table import text_lines
+from monge.types.table import Cell, Sheet
 
-GAP = "  "
 Shown = Mapping[str, Any]
+AT_ONCE = 4
+"""Columns of a table that stand beside one another in a terminal."""
+LABEL = 44
+"""The most that a row's name takes there."""
+HEAD = ("table", "in the paper", "rows", "figures", "illegible", "computed", "why not, or what it needs")
 
 
 def render_reproductions(found: Sequence[Shown], form: str, *, version: str) -> str:
@@ -38,8 +44,8 @@ def reproduction_text(found: Shown) -> str:
     for reading in found["readings"]:
         if reading["reading"]:
             lines += ["", f"== {reading['reading']} =="]
-        for columns in _chunks(found["columns"]):
-            lines += ["", *_grid(found["columns"], columns, reading["rows"])]
+        for sheet in _grids(found["columns"], reading["rows"]):
+            lines += ["", *text_lines(sheet)]
         lines += ["", *_reasons(reading["rows"], found["columns"])]
         lines += [f"note: {note}" for note in reading["notes"]]
         lines += _verdict(reading["verdict"], found)
@@ -92,43 +98,19 @@ def _claims_markdown(claims: Sequence[Shown]) -> list[str]:
 
 def tables_markdown(rows: Sequence[Shown]) -> str:
     """The list of tables for a document."""
-    head = ["table", "in the paper", "rows", "figures", "illegible", "computed", "why not, or what it needs"]
-    names = ("rows", "figures", "illegible", "computable")
-    body = []
-    for one in rows:
-        counts = [str(one[name]) for name in names]
-        words = [markdown(text) for text in (one["table"], f"{one['paper']} {one['number']}", one["why"])]
-        body.append([*words[:2], *counts, words[2]])
-    return "\n".join(markdown_table(head, body, words=2)) + "\n"
+    body = [[markdown(text) for text in _listed(one)] for one in rows]
+    return "\n".join(markdown_table(HEAD, body, words=2)) + "\n"
 
 
 def tables_text(rows: Sequence[Shown]) -> str:
     """The list of tables: figures, what can be computed, and what stands in the way."""
-    head = ("table", "in the paper", "rows", "figures", "illegible", "computed", "why not, or what it needs")
-    body = [
-        (
-            one["table"],
-            f"{one['paper']} {one['number']}",
-            str(one["rows"]),
-            str(one["figures"]),
-            str(one["illegible"]),
-            f"{one['computable']} rows",
-            one["why"],
-        )
-        for one in rows
-    ]
-    widths = [max(len(row[k]) for row in (head, *body)) for k in range(len(head))]
-    sides = ("l", "l", "r", "r", "r", "r", "l")
-    shown = [
-        GAP.join(pad(text, width, side) for text, width, side in zip(row, widths, sides, strict=True)).rstrip()
-        for row in (head, *body)
-    ]
-    return "\n".join(shown) + "\n"
+    body = tuple(tuple(Cell(text) for text in _listed(one)) for one in rows)
+    return "\n".join(text_lines(Sheet("", HEAD, body, words=2, words_behind=1))) + "\n"
 
 
-def _chunks(columns: Sequence[str], most: int = 4) -> list[list[int]]:
-    indices = list(range(len(columns)))
-    return [indices[start : start + most] for start in range(0, len(indices), most)]
+def _listed(one: Shown) -> list[str]:
+    counts = [str(one[name]) for name in ("rows", "figures", "illegible", "computable")]
+    return [one["table"], f"{one['paper']} {one['number']}", *counts, one["why"]]
 
 
 def _short(name: str) -> str:
@@ -141,35 +123,29 @@ def _short(name: str) -> str:
 
 def _number(value: Any, *, signed: bool = False) -> str:
     if value is None:
-        return "–"
+        return DASH
     if isinstance(value, str):
         return value
-    shown = round(value, 3) + 0.0  # no negative zero
-    return f"{shown:+.3f}" if signed else f"{shown:.3f}"
+    return ("+" if signed and round(value, 3) >= 0 else "") + decimals(value)
 
 
-def _grid(names: Sequence[str], columns: Sequence[int], rows: Sequence[Shown]) -> list[str]:
-    width = min(44, max(len(_label(row)) for row in rows))
-    titles = [_short(names[k]) for k in columns]
-    cell = max(27, *(len(title) for title in titles))
-    head = pad("", width) + GAP + GAP.join(pad(title, cell, "l") for title in titles)
-    three = pad(pad("reported", 9, "r") + pad("ours", 8, "r") + pad("diff", 9, "r"), cell)
-    lines = [head, pad("", width) + GAP + GAP.join(three for _ in columns)]
-    for row in rows:
-        values = []
-        for k in columns:
-            reported = row["reported"][k] if k < len(row["reported"]) else None
-            ours, difference = row["ours"][k], row["difference"][k]
-            values.append(
-                pad(
-                    pad(_number(reported), 9, "r")
-                    + pad(_number(ours), 8, "r")
-                    + pad("" if difference is None else _number(difference, signed=True), 9, "r"),
-                    cell,
-                )
-            )
-        lines.append(pad(clip(_label(row), width), width) + GAP + GAP.join(values))
-    return lines
+def _grids(names: Sequence[str], rows: Sequence[Shown]) -> list[Sheet]:
+    """The table a few columns at a time, each as reported, ours and difference."""
+    sheets = []
+    for start in range(0, len(names), AT_ONCE):
+        columns = range(start, min(start + AT_ONCE, len(names)))
+        body = []
+        for row in rows:
+            cells = [Cell(clip(_label(row), LABEL))]
+            for k in columns:
+                reported = row["reported"][k] if k < len(row["reported"]) else None
+                difference = row["difference"][k]
+                cells += [Cell(_number(reported)), Cell(_number(row["ours"][k]))]
+                cells.append(Cell("" if difference is None else _number(difference, signed=True)))
+            body.append(tuple(cells))
+        over = (("", 1), *((_short(names[k]), 3) for k in columns))
+        sheets.append(Sheet("", ("", *("reported", "ours", "diff") * len(columns)), tuple(body), over=over))
+    return sheets
 
 
 def _label(row: Shown) -> str:

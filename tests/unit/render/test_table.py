@@ -1,6 +1,8 @@
 """Sheets: marks, details, escapes, turning."""
 
-from monge.render.sheets import Cell, Sheet, decimals, sheets_html, sheets_latex, sheets_markdown, sheets_text, span
+from monge.render.cells import decimals, span
+from monge.render.table import sheets_html, sheets_latex, sheets_markdown, sheets_text
+from monge.types.table import Cell, Sheet
 
 SHEET = Sheet(
     "a & b <c>",

@@ -30,7 +30,7 @@ class Words:
 
 
 @dataclass(frozen=True)
-class Sample:
+class WordPairs:
     """Pairs of words by kind: places [pairs, 2, 2], each (text, word)."""
 
     pairs: Mapping[str, Places]
@@ -57,7 +57,7 @@ def words_of(texts: Sequence[Tokens]) -> Words:
     return Words(tuple(groups), tuple(names))
 
 
-def sample(words: Words, *, pairs: int, contexts: int, seed: int) -> Sample:
+def draw_pairs(words: Words, *, pairs: int, contexts: int, seed: int) -> WordPairs:
     """Pairs of each kind: baseline, two words of different texts; self, a word that stands in at least `contexts`
     texts, in two of them; intra, two words of one text. Texts, words and places are drawn uniformly.
     """
@@ -91,7 +91,7 @@ def sample(words: Words, *, pairs: int, contexts: int, seed: int) -> Sample:
         return [(text, int(one)), (text, int(other))]
 
     draw = dict(zip(KINDS, (baseline, same, intra), strict=True))
-    return Sample(
+    return WordPairs(
         {kind: np.array([draw[kind]() for _ in range(pairs)], dtype=np.int64) for kind in KINDS},
         words.count,
         len(recurring),
