@@ -1,14 +1,18 @@
 """A published table recomputed in miniature: cells, reasons, the three levels of the verdict, the command."""
 
 import json
+import re
+from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from monge.cli.main import run
-from monge.errors import UnknownName
-from monge.study.book import Run
+from monge.errors import DataError, UnknownName
+from monge.study import Run, Setup
 from monge.study.reproduce import reproduce
 from monge.study.reproduce.page import reproduction_markdown, reproduction_text
+from monge.study.reproduce.recompute import told_apart
 from monge.study.reproduce.tables import (
     Claim,
     Entry,
@@ -176,8 +180,6 @@ def test_blocks_that_repeat_labels_are_compared_within_and_claims_on_equal_rows_
 
 
 def test_margins_of_the_kinds_of_claim():
-    import numpy as np
-
     values = np.array([0.6, 0.5, 0.55, 0.58])
     above = Claim("", better=("a",), worse=("b", "c", "d"))
     assert margin(above, values, 1) == (pytest.approx(0.02), (0, 3))
@@ -313,3 +315,70 @@ def test_a_spread_is_named_as_one(data):
     wanted = table(rows, claims=(Claim("x is flatter", flatter="x", than="y"),))
     (claim,) = reproduce(wanted, data, resamples=0).readings[0].verdict.conclusion
     assert claim.pair == ("spread of y", "spread of x")
+
+
+@pytest.fixture
+def spoken(monkeypatch):
+    """Judgements of two language pairs out of English, and one into it."""
+    from monge.data.judged import Judged, scored
+    from monge.types import Segment
+
+    def group(words):
+        rows = [Segment(str(k), " ".join(words[: k + 1]), (" ".join(words),)) for k in range(4)]
+        return scored(rows, [1.0, 2.0, 3.0, 4.0])
+
+    groups = {
+        "cs-en": group(["a", "b", "c", "d"]),
+        "en-de": group(["e", "f", "g", "h"]),
+        "en-zh": group(["i", "j", "k", "l"]),
+    }
+    plain = dict.fromkeys(("text", "licence", "citation"), "")
+    found = Judged(
+        **plain, dataset="wmt17", level="segment", human="da", statistic="pearson", direction=1, groups=groups,
+        mean="unweighted", references="max", against="references", excluded={}, warnings=(), switches={},
+    )  # fmt: skip
+
+    def opened(dataset, data, *, pairs=None, **_):
+        return replace(found, groups={name: groups[name] for name in pairs or groups})
+
+    monkeypatch.setattr("monge.study.task.open_dataset", opened)
+    return found
+
+
+def test_a_metric_that_differs_by_language_has_a_signature_for_each(spoken, tiny_bert):
+    columns = tuple(f"wmt17 da pearson {name}" for name in spoken.groups)
+    rows = [line("lazy-emd", values=(0.5,) * 3), line("bertscore[layers=2]", values=(0.5,) * 3)]
+    found = reproduce(table(rows, columns), "", setup=Setup(model=str(tiny_bert)), resamples=0).to_dict()
+    assert list(found["signatures"]) == ["lazy-emd (en)", "lazy-emd (de)", "lazy-emd (zh)", "bertscore[layers=2]"]
+    said = {name: one for name, one in found["signatures"].items() if name.startswith("lazy")}
+    assert len({re.search(r"slack=[^,|]*", one)[0] for one in said.values()}) > 1, "each says its own settings"
+
+
+def test_signatures_are_told_apart_by_what_they_belong_to():
+    assert told_apart("m", {("wmt17", "en", "cs-en"): "x", ("sts12", "en", "MSR"): "x"}) == {"m": "x"}
+    both = {("wmt17", "en", "cs-en"): "x", ("wmt17", "en", "de-en"): "x", ("sts12", "en", "MSR"): "y"}
+    assert told_apart("m", both) == {"m (wmt17)": "x", "m (sts12)": "y"}
+    groups = {("wmt17", "en", "cs-en"): "x", ("wmt17", "en", "de-en"): "y"}
+    assert told_apart("m", groups) == {"m (cs-en)": "x", "m (de-en)": "y"}
+
+
+def test_a_group_without_a_value_is_left_out_of_the_mean_with_its_reason(spoken, monkeypatch):
+    constant = replace(spoken.groups["en-de"], scores=np.ones(4))
+    groups = {"cs-en": spoken.groups["cs-en"], "en-de": constant}
+    monkeypatch.setattr("monge.study.task.open_dataset", lambda *_, **__: replace(spoken, groups=groups))
+    wanted = table([line("chrf", values=(0.5,))], ("wmt17 da pearson mean",))
+    (reading,) = reproduce(wanted, "", resamples=0).readings
+    alone = reproduce(replace(wanted, columns=(PublishedColumn.parse("wmt17 da pearson cs-en"),)), "", resamples=0)
+    assert reading.entries["", "chrf"][0].ours == alone.readings[0].entries["", "chrf"][0].ours
+    (note,) = [one for one in reading.notes if "has no value" in one]
+    assert "on 1 group(s)" in note and "en-de: human is constant" in note
+
+
+def test_any_other_error_in_a_group_surfaces(spoken, monkeypatch):
+    """A missing human score is a mistake in the data, no statistic without a value."""
+    broken = replace(spoken.groups["en-de"], scores=np.array([1.0, np.nan, 2.0, 3.0]))
+    groups = {"cs-en": spoken.groups["cs-en"], "en-de": broken}
+    monkeypatch.setattr("monge.study.task.open_dataset", lambda *_, **__: replace(spoken, groups=groups))
+    wanted = table([line("chrf", values=(0.5,))], ("wmt17 da pearson mean",))
+    with pytest.raises(DataError, match="chrf: human has 1 missing or infinite values"):
+        reproduce(wanted, "", resamples=0)
