@@ -23,9 +23,9 @@ from monge import api
 from monge.cli.main import run
 from monge.data import open_dataset
 from monge.stats import pearson
-from monge.study import Resampling, evaluate
-from monge.study.scores import rows_of
-from monge.study.tables import table_named
+from monge.study import Resampling, Run, Setup, Task, evaluate
+from monge.study.book import rows_of
+from monge.study.reproduce.tables import table_named
 
 HERE = Path(__file__).resolve().parent
 RESULTS, PAGE = HERE / "results.json", HERE.parent / "families.md"
@@ -63,14 +63,10 @@ def plain(dataset: str, group: str, prefix: str, where: argparse.Namespace) -> F
     """Pearson's r of every metric on a group, from one encoding pass."""
     switches = {"languages": group} if dataset == "stsb" else {}
     found = evaluate(
-        dataset,
-        where.data,
+        Task(dataset, where.data, pairs=None if switches else [group], switches=switches),
         METRICS,
-        pairs=None if switches else [group],
-        settings=prefixed(prefix),
-        model=model(where),
-        switches=switches,
-        cache=where.cache,
+        setup=Setup(prefixed(prefix), model=model(where)),
+        run=Run(where.cache),
         resampling=Resampling(resamples=100),
     )
     return {

@@ -25,7 +25,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
 from monge.data import open_dataset  # noqa: E402
-from monge.study import Resampling, Sensitivity, sensitivity  # noqa: E402
+from monge.study import Design, Resampling, Run, Sensitivity, Setup, Task, sensitivity  # noqa: E402
 
 Study = Mapping[str, Any]
 RESULTS = HERE / "results"
@@ -41,18 +41,19 @@ def studied(study: Study, folder: Path, data: Path, models: Path, cache: str | N
     model = str(models / study["model"]) if "model" in study else "auto"
     with chdir(folder):
         return sensitivity(
-            study["dataset"],
-            data / study["directory"],
+            Task(
+                study["dataset"],
+                data / study["directory"],
+                pairs=study["pairs"],
+                level=study.get("level", "segment"),
+                human=study.get("human"),
+                sample=study.get("sample"),
+            ),
             study["metrics"],
-            study["factors"],
-            cross=study.get("cross", False),
-            pairs=study["pairs"],
-            level=study.get("level", "segment"),
-            human=study.get("human"),
-            sample=study.get("sample"),
-            model=model,
+            Design(study["factors"], cross=study.get("cross", False)),
+            setup=Setup(model=model),
             resampling=Resampling(resamples=study.get("resamples", 1000)),
-            cache=cache,
+            run=Run(cache),
         )
 
 

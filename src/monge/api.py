@@ -306,15 +306,15 @@ def _with_corpus(metric: Scorer, corpora: Corpora) -> tuple[Scorer, dict[str, It
 
 def with_intervals(results: Sequence[Result], *, seed: int = 12345) -> list[Result]:
     """The results with bootstrap intervals of their scores, over segments."""
-    from monge.stats.bootstrap import bootstrap, bootstrap_mean
+    from monge.stats.bootstrap import bootstrap_mean, percentiles
+    from monge.stats.multiple import resampled_scores
 
-    def interval(result: Result) -> tuple[float, float]:
+    def interval(result: Result) -> tuple[float, float] | None:
         if result.pooled is None:
             found = bootstrap_mean(result.segments, seed=seed)
-        else:
-            of, counts = result.pooled.of, result.pooled.statistics
-            found = bootstrap(result.score, lambda drawn: of(drawn @ counts), n=result.n, seed=seed)
-        return found.low, found.high
+            return found.low, found.high
+        drawn = resampled_scores(result.pooled.statistics[None], result.pooled.of, resamples=1000, seed=seed)
+        return percentiles(drawn[0], 0.95)
 
     return [replace(result, interval=interval(result)) for result in results]
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from monge.data import open_dataset
-from monge.study import Resampling, evaluate
+from monge.study import Resampling, Setup, Task, evaluate
 
 PLACE = Path(__file__).parents[2] / "docs" / "families" / "make.py"
 MODEL = "multilingual-e5-small"
@@ -29,8 +29,9 @@ def test_the_page_has_the_table_of_the_kept_results(make):
 def test_figures_are_what_is_computed(make, data_dir, models_dir):
     kept = make.kept()[f"{MODEL} mlqe-pe ro-en without"]
     names = ["sentsim", "sbert"]
-    model = str(models_dir / MODEL)
-    found = evaluate("mlqe-pe", data_dir, names, pairs=["ro-en"], model=model, resampling=Resampling(resamples=2))
+    setup = Setup(model=str(models_dir / MODEL))
+    task = Task("mlqe-pe", data_dir, pairs=["ro-en"])
+    found = evaluate(task, names, setup=setup, resampling=Resampling(resamples=2))
     for one in found.agreements:
         assert one.mean.value == pytest.approx(kept[one.label]["value"], abs=1e-3)
         assert one.signature == kept[one.label]["signature"]

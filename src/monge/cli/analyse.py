@@ -2,80 +2,65 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from dataclasses import dataclass
+from importlib.metadata import version
 from typing import Annotated
 
 import typer
 
-from monge.cli import options
-from monge.cli.emit import check_output, emit
+from monge.cli import bundles, options, studies
+from monge.cli.emit import check_output, coloured, emit
+from monge.cli.reproduce import Models
 from monge.errors import UsageError
 
 FORMATS = ("text", "json")
 
 
-def analyse(
-    texts: Annotated[list[str], typer.Argument(metavar="FILE…", help="Texts, one a line.")],
-    model: Annotated[
-        list[str] | None, typer.Option("--model", metavar="NAME|DIR", help="A model directory or name; repeatable.")
-    ] = None,
-    sentences: Annotated[int, typer.Option("--sentences", metavar="N", help="At most so many texts, drawn.")] = 1000,
-    pairs: Annotated[
-        int, typer.Option("--pairs", metavar="N", help="Pairs of words drawn for each similarity.")
-    ] = 1000,
+@dataclass(frozen=True, kw_only=True)
+class Sampling:
+    """What is drawn."""
+
+    sentences: Annotated[int, typer.Option("--sentences", metavar="N", help="At most so many texts, drawn.")] = 1000
+    pairs: Annotated[int, typer.Option("--pairs", metavar="N", help="Pairs of words drawn for each similarity.")] = 1000
     contexts: Annotated[
         int, typer.Option("--contexts", metavar="N", help="Texts a word must stand in to be compared with itself.")
-    ] = 5,
-    batch: Annotated[int, typer.Option("--batch", metavar="N", help="Texts in a batch, for batch centring.")] = 32,
-    seed: Annotated[int, typer.Option("--seed", help="Of the sampling and the intervals.")] = 12345,
-    online: options.Online = False,
-    device: options.Device = "auto",
+    ] = 5
+    batch: Annotated[int, typer.Option("--batch", metavar="N", help="Texts in a batch, for batch centring.")] = 32
+    seed: Annotated[int, typer.Option("--seed", help="Of the sampling and the intervals.")] = 12345
+
+
+@bundles.flat
+def analyse(
+    *,
+    texts: Annotated[list[str], typer.Argument(metavar="FILE…", help="Texts, one a line.")],
+    models: Models,
+    sampling: Sampling,
     output_format: Annotated[str, options.formats(FORMATS)] = "text",
     output: options.Output = None,
-    figure: Annotated[str | None, typer.Option("--figure", metavar="FILE.svg|.png", help="Draw the curves.")] = None,
+    figure: studies.Figure = None,
 ) -> None:
     """Similarity of random words, of a word with itself, of words of one text, per layer and centring."""
-    from importlib.metadata import version
-
-    from monge import api
-    from monge.render.analyses import analysis_text
-    from monge.render.checks import dumps
-    from monge.study.analyse import analyse as analysed
-
     check_output(output_format, FORMATS, output)
-    if figure is not None:
-        _check_figure(figure)
-    lines = _drawn(texts, sentences, seed)
+    drawn = studies.check_figure(figure)
+    from monge import api
+    from monge.render.checks import dumps
+    from monge.render.table import sheets_text
+    from monge.study import vectors
+
+    lines = _drawn(texts, sampling.sentences, sampling.seed)
+    how = vectors.Sampling(sampling.pairs, sampling.batch, sampling.contexts, sampling.seed)
     found = [
-        analysed(
-            api.encoder_for(name, device=device, online=online),
-            lines,
-            pairs=pairs,
-            batch=batch,
-            contexts=contexts,
-            seed=seed,
-        )
-        for name in model or ["auto"]
+        vectors.analyse(api.encoder_for(name, device=models.device, online=models.online), lines, how)
+        for name in models.model or ["auto"]
     ]
-    plain = [one.to_dict() for one in found]
-    text = (
-        "\n".join(analysis_text(one) for one in plain)
-        if output_format == "text"
-        else dumps({"monge": version("monge"), "results": plain}) + "\n"
-    )
-    emit(text, output)
-    if figure is not None:
+    if output_format == "text":
+        emit(sheets_text([sheet for one in found for sheet in one.sheets()], colour=coloured(output)), output)
+    else:
+        emit(dumps({"monge": version("monge"), "results": [one.to_dict() for one in found]}) + "\n", output)
+    if drawn is not None:
         from monge.report.analysis import analysis_figure
 
-        analysis_figure(found, Path(figure))
-
-
-def _check_figure(path: str) -> None:
-    from monge.report.canvas import check_figures
-
-    if Path(path).suffix not in (".svg", ".png"):
-        raise UsageError(f"--figure takes a name ending in .svg or .png, got {path!r}")
-    check_figures(Path(path).parent)
+        analysis_figure(found, drawn)
 
 
 def _drawn(paths: list[str], most: int, seed: int) -> list[str]:

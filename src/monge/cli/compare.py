@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
-from importlib.metadata import version
-from typing import Annotated, Literal, cast
+from dataclasses import dataclass, replace
+from typing import Annotated
 
 import typer
 
-from monge.cli import bundles, options
-from monge.cli.emit import check_output, coloured, emit, progress
+from monge.cli import bundles, options, studies
+from monge.cli.emit import Watch, progress
 from monge.data.parallel import read_parallel
 from monge.data.tables import read_table
 from monge.errors import UsageError
-from monge.render.sheets import STUDY_FORMATS
 from monge.spec.presets import resolve
 from monge.types import Segment
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tests(studies.Tests):
+    """How intervals are drawn and systems tested against each other."""
+
+    test: Annotated[
+        str, typer.Option("--test", metavar="bootstrap|permutation", help="Whose p-values make the clusters.")
+    ] = "bootstrap"
 
 
 @bundles.flat
@@ -28,41 +35,24 @@ def compare(
     texts: bundles.Texts,
     metric: options.Metrics = None,
     setup: bundles.Setup,
-    test: Annotated[
-        str, typer.Option("--test", metavar="bootstrap|permutation", help="Whose p-values make the clusters.")
-    ] = "bootstrap",
-    resamples: options.Resamples = 1000,
-    confidence: options.Confidence = 0.95,
-    alpha: Annotated[float, typer.Option("--alpha", help="Of the tests.")] = 0.05,
-    seed: options.Seed = 12345,
-    output_format: Annotated[str, options.formats(STUDY_FORMATS)] = "text",
-    output: options.Output = None,
-    keep: bundles.Keep,
+    tests: Tests,
+    output: studies.Output,
 ) -> None:
     """Compare systems: scores with intervals, paired tests of every two, clusters that cannot be told apart."""
-    check_output(output_format, STUDY_FORMATS, output)
-    changes = setup.changes()
+    output.check()
     names = metric or ["twmd"]
     for name in names:
-        resolve(name, changes, setup.lang)  # a wrong name or setting is known before a model is loaded
+        resolve(name, setup.changes(), setup.lang)  # a wrong name or setting is known before a model is loaded
     rows = _rows(table, texts)
-    from monge.render.comparisons import render_comparison
-    from monge.study import Resampling, compare_segments
-    from monge.study.metrics import Where, ask
+    from monge.study import compare_segments, load_variants
 
-    asked = ask(names, changes=changes, lang=setup.lang, where=Where(setup.model, setup.device, setup.online))
-    with progress(show=not keep.quiet and sys.stderr.isatty()) as (grow, advance):
+    variants = load_variants(names, studies.setup_of(setup))
+    with progress(show=not output.quiet and sys.stderr.isatty()) as (grow, advance):
         if grow is not None:
             grow(len(rows))
-        found = compare_segments(
-            asked,
-            rows,
-            test=cast("Literal['bootstrap', 'permutation']", test),
-            resampling=Resampling(resamples, confidence, alpha, seed),
-            cache=keep.folder,
-            progress=advance,
-        )
-    emit(render_comparison(found, output_format, version=version("monge"), colour=coloured(output)), output)
+        run = output.run(Watch(grow, advance))
+        found = compare_segments(variants, rows, resampling=tests.resampling(), run=run)
+    output.write(found)
 
 
 def _rows(table: str | None, texts: bundles.Texts) -> list[Segment]:

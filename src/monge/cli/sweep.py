@@ -2,79 +2,66 @@
 
 from __future__ import annotations
 
-from importlib.metadata import version
-from pathlib import Path
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 import typer
 
-from monge.cli import bundles, options
-from monge.cli.emit import check_output, coloured, emit, watching
-from monge.errors import UsageError
-from monge.render.sheets import STUDY_FORMATS
+from monge.cli import bundles, options, studies
+from monge.cli.emit import watching
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judgements(bundles.Judgements):
+    """Which judgements a value is chosen on, on which others it is tried, and by which statistic."""
+
+    dataset: Annotated[str, typer.Argument(help="Development data: a data set, or several joined: wmt15+wmt16.")]
+    test: Annotated[
+        str | None, typer.Option("--test", metavar="DATASET", help="Where the chosen value is tried: other data.")
+    ] = None
+    test_data: Annotated[
+        str | None, typer.Option("--test-data", metavar="DIR", help="Where that lies, if elsewhere.")
+    ] = None
+    human: options.Human = None
+    statistic: options.Statistic = None
 
 
 @bundles.flat
 def sweep(
     *,
-    dataset: Annotated[str, typer.Argument(help="Development data: a data set, or several joined: wmt15+wmt16.")],
-    judgements: bundles.Judgements,
+    judgements: Judgements,
     vary: Annotated[
         list[str],
         typer.Option("--vary", metavar="AXIS.FIELD=V,V,…", help="What varies; layers=1..12 works; repeatable."),
     ],
     metric: options.Metrics = None,
-    test: Annotated[
-        str | None, typer.Option("--test", metavar="DATASET", help="Where the chosen value is tried: other data.")
-    ] = None,
-    test_data: Annotated[
-        str | None, typer.Option("--test-data", metavar="DIR", help="Where that lies, if elsewhere.")
-    ] = None,
-    human: options.Human = None,
-    statistic: options.Statistic = None,
     setup: bundles.Setup,
-    resamples: options.Resamples = 1000,
-    seed: options.Seed = 12345,
-    output_format: Annotated[str, options.formats(STUDY_FORMATS)] = "text",
-    output: options.Output = None,
-    figure: Annotated[str | None, typer.Option("--figure", metavar="FILE.svg|.png", help="Draw the curves.")] = None,
-    keep: bundles.Keep,
+    resamples: studies.Resamples,
+    figure: studies.Figure = None,
+    output: studies.Output,
 ) -> None:
     """Vary any setting, encoding once: a curve a group, the best value, and its score on other data."""
-    check_output(output_format, STUDY_FORMATS, output)
-    if figure is not None:
-        from monge.report import check_figures
-
-        if Path(figure).suffix not in (".svg", ".png"):
-            raise UsageError(f"--figure takes a name ending in .svg or .png, got {figure!r}")
-        check_figures(Path(figure).parent)
+    output.check()
+    drawn = studies.check_figure(figure)
     from monge import study
-    from monge.render.sweeps import render_sweep
 
-    with watching(quiet=keep.quiet) as watch:
+    given = judgements
+    task = studies.task_of(given.dataset, given, human=given.human, statistic=given.statistic)
+    test = None
+    if given.test is not None:
+        test = replace(task, dataset=given.test, data=given.test_data if given.test_data is not None else given.data)
+    with watching(quiet=output.quiet) as watch:
         found = study.sweep(
-            dataset,
-            judgements.data,
+            task,
             metric or ["twmd"],
             vary,
             test=test,
-            test_data=test_data,
-            pairs=judgements.groups,
-            human=human,
-            statistic=statistic,
-            text=judgements.text,
-            settings=setup.changes(),
-            lang=setup.lang,
-            model=setup.model,
-            device=setup.device,
-            online=setup.online,
-            resampling=study.Resampling(resamples=resamples, seed=seed),
-            cache=keep.folder,
-            progress=watch.advance,
-            opened=watch.opened,
+            setup=studies.setup_of(setup),
+            resampling=resamples.resampling(),
+            run=output.run(watch),
         )
-    emit(render_sweep(found, output_format, version=version("monge"), colour=coloured(output)), output)
-    if figure is not None:
+    output.write(found, "sweep")
+    if drawn is not None:
         from monge.report import sweep_figure
 
-        sweep_figure(found, Path(figure))
+        sweep_figure(found, drawn)

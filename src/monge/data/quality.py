@@ -8,7 +8,7 @@ import numpy as np
 
 from monge.data.judged import Group, Reading, scored
 from monge.data.lines import check_text
-from monge.data.request import Request
+from monge.data.request import Request, matching
 from monge.data.rows import Rows, no_column, table_format
 from monge.data.tables import Table
 from monge.errors import InvalidSetting, UnknownName, Unreadable
@@ -98,12 +98,9 @@ def read_table_judged(path: Path, human: str, against: str | None, wanted: tuple
         likelihoods.append(row.fields.get(model or ""))
     if not gathered:
         raise Unreadable(f"{rows.name}: no row has a value in the human column {human!r}")
-    for name in wanted or ():
-        if name not in gathered:
-            raise UnknownName("group", name, gathered)
-    for name, (segments, scores, likelihoods) in gathered.items():
-        if wanted is None or name in wanted:
-            reading.groups[name] = scored(segments, scores, model_scores=_numbers(likelihoods))
+    for name in matching(wanted, gathered, "group"):
+        segments, scores, likelihoods = gathered[name]
+        reading.groups[name] = scored(segments, scores, model_scores=_numbers(likelihoods))
     return reading
 
 

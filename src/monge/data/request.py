@@ -53,11 +53,12 @@ class Request:
 
 
 def matching(wanted: Iterable[str] | None, available: Iterable[str], kind: str) -> list[str]:
-    """Those of the available names that are wanted, patterns allowed, all by default; to fit none is an error."""
+    """Those of the available names that are wanted, by name or pattern, all by default; to fit none is an error."""
     there = list(dict.fromkeys(available))
     if wanted is None:
         return there
-    for name in wanted:
-        if not any(fnmatchcase(one, name) for one in there):
+    fitting = {name: [name] if name in there else [one for one in there if fnmatchcase(one, name)] for name in wanted}
+    for name, found in fitting.items():
+        if not found:
             raise UnknownName(kind, name, there)
-    return [one for one in there if any(fnmatchcase(one, name) for name in wanted)]
+    return [one for one in there if any(one in found for found in fitting.values())]

@@ -1,4 +1,4 @@
-"""Results and explanations as strings. Pure: objects in, text out; no file, no torch, no plots."""
+"""Results, explanations and tables as strings. Pure: objects in, text out; no file, no torch, no plots."""
 
 from monge.render.explanation import (
     EXPLANATION_FORMATS,

@@ -1,4 +1,4 @@
-"""Text in columns: how wide a string stands in a terminal, and tables that line up."""
+"""Numbers as people read them, and text in columns: how wide a string stands in a terminal, tables that line up."""
 
 from __future__ import annotations
 
@@ -12,7 +12,27 @@ _BIDI = frozenset("\u200e\u200f\u061c\u202a\u202b\u202c\u202d\u202e\u2066\u2067\
 _UNPRINTABLE = frozenset({"Cc", "Cs", "Zl", "Zp"})
 _INVISIBLE = frozenset({"Mn", "Me", "Cf"})
 _CODES = {"bold": "1", "dim": "2", "good": "32", "bad": "33"}
-GAP = "  "
+GAP, DASH = "  ", "–"
+
+
+def decimals(value: float, digits: int = 3) -> str:
+    """A number as tables print it, without a negative zero."""
+    return f"{round(float(value), digits) + 0.0:.{digits}f}"
+
+
+def number(value: float) -> str:
+    """A score: four decimals."""
+    return decimals(value, 4)
+
+
+def dashed(value: float | None, digits: int = 2) -> str:
+    """A number, or a dash where it is undefined."""
+    return DASH if value is None else decimals(value, digits)
+
+
+def span(low: float | None, high: float | None, digits: int = 3) -> str:
+    """An interval, or nothing."""
+    return "" if low is None or high is None else f"[{decimals(low, digits)}, {decimals(high, digits)}]"
 
 
 def printable(text: str) -> str:

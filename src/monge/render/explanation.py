@@ -8,11 +8,10 @@ from types import MappingProxyType
 import numpy as np
 
 from monge.errors import UnknownName
-from monge.render.cells import GAP, clip, display_width, gloss, pad, printable, styled, table
+from monge.render.cells import GAP, clip, display_width, gloss, number, pad, printable, styled, table
 from monge.render.checks import checked_explanation, dumps
 from monge.render.explanation_page import explanation_fragment, explanation_html
 from monge.render.heatmap import explanation_svg
-from monge.render.ranking import number
 from monge.types import Array, Explanation, Move, Side
 
 __all__ = [

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
+from monge.render.cells import number
 from monge.render.checks import checked_explanation
 from monge.render.heatmap import explanation_svg
 from monge.render.page import fragment, html_table, page, safe
-from monge.render.ranking import number
 from monge.types import Explanation, Move, Side
 
 _LISTED = 60

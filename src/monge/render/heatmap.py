@@ -12,11 +12,10 @@ from math import sqrt
 
 import numpy as np
 
-from monge.render.cells import clip, display_width
+from monge.render.cells import clip, display_width, number
 from monge.render.checks import checked_explanation
 from monge.render.page import safe
 from monge.render.palette import LEVELS, STYLE
-from monge.render.ranking import number
 from monge.types import Array, Explanation, Side
 
 _LABEL = 18  # columns of a label before it is clipped; its title has the whole

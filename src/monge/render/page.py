@@ -6,11 +6,16 @@ import re
 from collections.abc import Iterable
 from html import escape
 
+from monge.render.palette import BLUE, CARD, CARD_DARK, INK, INK_DARK, LINE, LINE_DARK, SOFT, SOFT_DARK
+
 _ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
-_STYLE = """
-.monge { --ink: #1b2430; --soft: #5b6776; --line: #dde3ea; --card: #fff; --good: #1864ab; --warm: #c2410c;
+_LIGHT = f"--ink: {INK}; --soft: {SOFT}; --line: {LINE}; --card: {CARD}; --good: {BLUE}; --warm: #c2410c;"
+_DARK = f"--ink: {INK_DARK}; --soft: {SOFT_DARK}; --line: {LINE_DARK}; --card: {CARD_DARK};"
+_STYLE = (
+    """
+.monge { LIGHT
   --good-rgb: 24 100 171; --warm-rgb: 217 72 15;
   color: var(--ink); background: var(--card); font: 16px/1.55 system-ui, "Segoe UI", "Noto Sans", sans-serif;
   padding: 2rem 2.25rem; border-radius: 12px; }
@@ -28,9 +33,12 @@ _STYLE = """
   color: var(--soft); background: none; }
 .monge summary { cursor: pointer; margin: .6rem 0; }
 @media (prefers-color-scheme: dark) {
-  .monge { --ink: #e6eaf0; --soft: #98a4b3; --line: #2b323c; --card: #171b21; --good: #74c0fc; --warm: #ffa94d;
+  .monge { DARK --good: #74c0fc; --warm: #ffa94d;
     --good-rgb: 77 171 247; --warm-rgb: 253 126 20; } }
 """.strip()
+    .replace("LIGHT", _LIGHT)
+    .replace("DARK", _DARK)
+)
 
 _BODY_STYLE = """
 :root { color-scheme: light dark; }

@@ -6,28 +6,132 @@ so that a million of them need not be in memory as text.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
 from monge.errors import UnknownName
+from monge.render.cells import number, span
 from monge.render.checks import checked, dumps
-from monge.render.results_page import results_html
-from monge.render.results_text import results_latex, results_text
+from monge.render.table import sheets_html, sheets_latex, sheets_text
 from monge.types import Result
-
-__all__ = [
-    "FORMATS",
-    "render_results",
-    "results_html",
-    "results_json",
-    "results_jsonl",
-    "results_latex",
-    "results_text",
-    "results_tsv",
-]
+from monge.types.table import Cell, Sheet
 
 _TSV = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
+
+
+def results_text(
+    results: Sequence[Result], *, segments: bool = False, width: int | None = None, colour: bool = False
+) -> str:
+    """A table for people: a row a system and metric, then signatures, then what was unusual.
+
+    Args:
+        results: what to show; rows come metric by metric.
+        segments: whether to add a table of segments for every result.
+        width: columns of the terminal; wider tables lose parts, then the interval, then the ends of long names.
+            Signatures stay whole.
+        colour: whether to use ANSI styles.
+    """
+    return sheets_text(_sheets(results, segments), remarks=_remarks(results), width=width, colour=colour)
+
+
+def results_html(results: Sequence[Result], *, segments: bool = False) -> str:
+    """A page with the table of results, the signatures, what was unusual and, if asked, every segment."""
+    systems = len({result.system for result in results})
+    metrics = ", ".join(dict.fromkeys(result.metric for result in results))
+    title = f"{metrics}: {systems} system{'s' * (systems != 1)}"
+    return sheets_html(_sheets(results, segments), title=title, remarks=_remarks(results))
+
+
+def results_latex(results: Sequence[Result]) -> str:
+    """A booktabs table, systems by metrics, best in bold, with the signatures under it and as comments."""
+    columns = _by_metric(checked(results))
+    marks = [_marks(column) for column in columns]
+    rows = []
+    for system in dict.fromkeys(result.system for result in results):
+        row = [Cell(system or "--")]
+        for column, mine in zip(columns, marks, strict=True):
+            k = next((k for k, result in enumerate(column) if result.system == system), None)
+            row.append(Cell("--") if k is None else Cell(number(column[k].score), _interval(column[k]), mine[k]))
+        rows.append(tuple(row))
+    head = ("System", *(_name(column[0]) for column in columns))
+    sheet = Sheet("", head, tuple(rows), signatures=tuple(str(result.signature) for result in results))
+    return sheets_latex([sheet], remarks=_remarks(results))
+
+
+def _sheets(results: Sequence[Result], segments: bool) -> list[Sheet]:
+    """A table for every set of parts that metrics have, then one of segments for every result."""
+    by_parts: dict[tuple[str, ...], list[tuple[Cell, ...]]] = {}
+    for column in _by_metric(checked(results)):
+        for result, mark in zip(column, _marks(column), strict=True):
+            parts = [Cell(number(float(values.mean()))) for values in result.parts.values()]
+            score = Cell(number(result.score), mark=mark)
+            row = Cell(_name(result)), Cell(result.system), score, Cell(_interval(result)), *parts, Cell(str(result.n))
+            by_parts.setdefault(tuple(result.parts), []).append(row)
+    signatures = tuple(str(result.signature) for result in results)
+    sheets = [
+        Sheet("", ("metric", "system", "score", "interval", *parts, "n"), tuple(rows), signatures=signatures, words=2,
+              spare=tuple(range(3, 4 + len(parts))), grouped=True)
+        for parts, rows in by_parts.items()
+    ]  # fmt: skip
+    return [*sheets, *(_segments(result) for result in results)] if segments else sheets
+
+
+def _segments(result: Result) -> Sheet:
+    several, flagged = bool(result.references.any()), any(result.flags)
+    rows = []
+    for index in range(result.n):
+        one = result.segment(index)
+        numbers = [Cell(number(value)) for value in (one["score"], *one["parts"].values())]
+        last = Cell(str(one["reference"]) if several else ""), Cell(", ".join(one["flags"]) if flagged else "")
+        rows.append((Cell(one["id"]), *numbers, *last))
+    head = ("id", "score", *result.parts, "reference", "flags")
+    title = " · ".join(name for name in (result.metric, result.system) if name)
+    return Sheet(title, head, tuple(rows), words_behind=1, folded=True)
+
+
+def _by_metric(results: Sequence[Result]) -> list[list[Result]]:
+    """The results by metric, in order of appearance; a metric that scored a system twice stands twice."""
+    seen: Counter[tuple[str, str]] = Counter()
+    groups: dict[tuple[str, bool, int], list[Result]] = {}
+    for result in results:
+        cell = (result.metric, result.system)
+        groups.setdefault((result.metric, result.higher_is_better, seen[cell]), []).append(result)
+        seen[cell] += 1
+    return list(groups.values())
+
+
+def _marks(column: Sequence[Result]) -> list[str]:
+    """Every system equal to the best as shown is best; one alone is not contested."""
+    if len(column) == 1:
+        return ["only"]
+    pick = max if column[0].higher_is_better else min
+    top = number(pick(result.score for result in column))
+    return ["best" if number(result.score) == top else "" for result in column]
+
+
+def _name(result: Result) -> str:
+    return f"{result.metric} {'↑' if result.higher_is_better else '↓'}"
+
+
+def _interval(result: Result) -> str:
+    low, high = result.interval or (None, None)
+    return span(low, high, 4)
+
+
+def _remarks(results: Sequence[Result]) -> list[str]:
+    """One line for every kind of truncation or flag of a system, with the metrics that met it."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for result in results:
+        flagged = result.run.get("flagged") or Counter(flag for flags in result.flags for flag in flags)
+        for name, count in {"truncated": result.run.get("truncated", 0), **flagged}.items():
+            if count:
+                found.setdefault((result.system, f"{count} {name}"), []).append(result.metric)
+    return [
+        f"{system + ': ' if system else ''}{what} ({', '.join(dict.fromkeys(metrics))})"
+        for (system, what), metrics in found.items()
+    ]
 
 
 def results_json(results: Sequence[Result], *, version: str, segments: bool = False) -> Iterator[str]:
@@ -90,7 +194,7 @@ def _result_rows(results: Sequence[Result], names: Sequence[str]) -> Iterator[li
         low, high = result.interval or (None, None)
         numbers = [result.score, low, high, *(row["parts"].get(name) for name in names)]
         better = str(result.higher_is_better).lower()
-        yield [result.metric, result.system, *map(_cell, numbers), better, str(result.n), row["signature"]]
+        yield [result.metric, result.system, *map(_full, numbers), better, str(result.n), row["signature"]]
 
 
 def _segment_rows(results: Sequence[Result], names: Sequence[str]) -> Iterator[list[str]]:
@@ -100,10 +204,11 @@ def _segment_rows(results: Sequence[Result], names: Sequence[str]) -> Iterator[l
             row = result.segment(index)
             numbers = [row["score"], *(row["parts"].get(name) for name in names)]
             last = [str(row["reference"]), ",".join(row["flags"])]
-            yield [result.metric, result.system, row["id"], *map(_cell, numbers), *last]
+            yield [result.metric, result.system, row["id"], *map(_full, numbers), *last]
 
 
-def _cell(value: float | None) -> str:
+def _full(value: float | None) -> str:
+    """A number with all its digits, or nothing."""
     return "" if value is None else repr(float(value))
 
 

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from monge.report.canvas import COLOURS, LINE, figure
-
-if TYPE_CHECKING:
-    from monge.study.analyse import Analysis
+from monge.render.palette import LINE, SERIES
+from monge.report.canvas import figure
+from monge.study.vectors import Analysis
 
 TITLES = {"baseline": "two random words", "self": "the same word in two texts", "intra": "two words of one text"}
 
@@ -27,7 +25,7 @@ def analysis_figure(found: Sequence[Analysis], path: Path) -> Path:
                 panel = axes[row, column]
                 for number, one in enumerate(found):
                     levels = one.centrings[row].levels[kind]
-                    colour = COLOURS[number % len(COLOURS)]
+                    colour = SERIES[number % len(SERIES)]
                     places = range(len(levels))
                     panel.fill_between(
                         places, [at.low for at in levels], [at.high for at in levels], color=colour, alpha=0.15

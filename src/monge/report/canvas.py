@@ -8,10 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from monge.errors import MissingExtra, UsageError
+from monge.render.palette import INK, SOFT
 
-INK, SOFT, LINE = "#1b2430", "#5b6776", "#dde3ea"
-COLOURS = ("#1864ab", "#d9480f", "#2b8a3e", "#862e9c", "#e67700", "#0b7285", "#a61e4d", "#5f3dc4")
-LOW, HIGH = "#d9480f", "#1864ab"
 LOOK = {
     "figure.dpi": 120,
     "font.size": 9,

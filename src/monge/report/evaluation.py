@@ -4,20 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from monge.render.evaluations import directed
-from monge.report.canvas import COLOURS, HIGH, INK, LOW, SOFT, blank, figure, grid
+from monge.data import Judged
+from monge.render.palette import BLUE, INK, ORANGE, SERIES, SOFT
+from monge.report.canvas import blank, figure, grid
 from monge.stats import UndefinedError, pearson
-from monge.study.agreement import signed_scores
+from monge.study.book import Scores
+from monge.study.evaluation import Agreement, Evaluation, directed
 from monge.types import Array
-
-if TYPE_CHECKING:
-    from monge.data import Judged
-    from monge.study.evaluation import Agreement, Evaluation
-    from monge.study.scores import Scored
 
 SHARE = 1 / 3
 """The lowest- and the highest-rated share of a group that are set against each other."""
@@ -51,7 +47,7 @@ def _standardised(values: Array) -> Array:
     return np.asarray((values - values.mean()) / (spread or 1.0))
 
 
-def _pooled(judged: Judged, scored: Sequence[Scored]) -> tuple[Array, list[Array]]:
+def _pooled(judged: Judged, scored: Sequence[Scores]) -> tuple[Array, list[Array]]:
     """Human scores and those of every metric, higher for better, standardised in each group and pooled."""
     human: list[Array] = []
     metrics: list[list[Array]] = [[] for _ in scored]
@@ -60,12 +56,11 @@ def _pooled(judged: Judged, scored: Sequence[Scored]) -> tuple[Array, list[Array
             continue
         human.append(_standardised(group.scores * judged.direction))
         for one, column in zip(scored, metrics, strict=True):
-            signed = signed_scores(group, one.groups[name], {}, higher_is_better=one.asked.higher_is_better)
-            column.append(_standardised(signed))
+            column.append(_standardised(one.signed(name, group)))
     return np.concatenate(human), [np.concatenate(column) for column in metrics]
 
 
-def distributions(judged: Judged, scored: Sequence[Scored], path: Path) -> Path:
+def distributions(judged: Judged, scored: Sequence[Scores], path: Path) -> Path:
     """Scores of the segments that people rated lowest and highest: how far apart does a metric keep them?"""
     human, metrics = _pooled(judged, scored)
     low, high = human <= np.quantile(human, SHARE), human >= np.quantile(human, 1 - SHARE)
@@ -74,41 +69,41 @@ def distributions(judged: Judged, scored: Sequence[Scored], path: Path) -> Path:
         for panel, one, values in zip(blank(axes, len(scored)), scored, metrics, strict=True):
             first, last = np.quantile(values, [0.005, 0.995])
             edges = np.linspace(float(first), float(last), 31)
-            for chosen, colour, label in ((low, LOW, "rated low"), (high, HIGH, "rated high")):
+            for chosen, colour, label in ((low, ORANGE, "rated low"), (high, BLUE, "rated high")):
                 panel.hist(values[chosen], edges, density=True, histtype="stepfilled", alpha=0.35, color=colour)
                 panel.hist(values[chosen], edges, density=True, histtype="step", color=colour, label=label)
                 panel.axvline(float(values[chosen].mean()), color=colour, linewidth=1, linestyle=":")
-            panel.set_title(one.asked.label)
+            panel.set_title(one.label)
             panel.set_yticks([])
             panel.set_xlabel("score (standardised)")
         axes[0, 0].legend(fontsize=7)
     return path
 
 
-def scatter(judged: Judged, scored: Sequence[Scored], path: Path) -> Path:
+def scatter(judged: Judged, scored: Sequence[Scores], path: Path) -> Path:
     """Metric against human score, a point a segment, with the least-squares line."""
     human, metrics = _pooled(judged, scored)
     step = max(1, -(-len(human) // MOST_POINTS))
     rows, columns = grid(len(scored))
     with figure(path, width=2.6 * columns, height=2.5 * rows, rows=rows, columns=columns) as axes:
         for panel, one, values in zip(blank(axes, len(scored)), scored, metrics, strict=True):
-            panel.scatter(human[::step], values[::step], s=4, color=HIGH, alpha=0.3, linewidths=0, rasterized=True)
+            panel.scatter(human[::step], values[::step], s=4, color=BLUE, alpha=0.3, linewidths=0, rasterized=True)
             r = float((human @ values) / np.sqrt((human @ human) * max(float(values @ values), 1e-300)))
             ends = np.array([human.min(), human.max()])
-            panel.plot(ends, r * ends, color=LOW, linewidth=1.2)
-            panel.set_title(f"{one.asked.label}  r = {r:.3f}")
+            panel.plot(ends, r * ends, color=ORANGE, linewidth=1.2)
+            panel.set_title(f"{one.label}  r = {r:.3f}")
             panel.set_xlabel(f"{judged.human} (standardised)")
         axes[0, 0].set_ylabel("score (standardised)")
     return path
 
 
-def heat_map(judged: Judged, scored: Sequence[Scored], path: Path) -> Path:
+def heat_map(judged: Judged, scored: Sequence[Scores], path: Path) -> Path:
     """Pearson's r between metrics on segments (mean over groups): do two metrics say the same?"""
-    names = [one.asked.label for one in scored]
+    names = [one.label for one in scored]
     matrix = np.eye(len(scored))
     for i, first in enumerate(scored):
         for j, second in enumerate(scored[:i]):
-            sign = 1.0 if first.asked.higher_is_better == second.asked.higher_is_better else -1.0
+            sign = 1.0 if first.higher_is_better == second.higher_is_better else -1.0
             matrix[i, j] = matrix[j, i] = sign * _mean_pearson(first, second)
     size = 1.6 + 0.62 * len(names)
     with figure(path, width=size + 0.8, height=size) as axes:
@@ -126,11 +121,11 @@ def heat_map(judged: Judged, scored: Sequence[Scored], path: Path) -> Path:
     return path
 
 
-def _mean_pearson(first: Scored, second: Scored) -> float:
+def _mean_pearson(first: Scores, second: Scores) -> float:
     found = []
     for name in first.groups:
         try:
-            found.append(pearson(first.groups[name], second.groups[name]))
+            found.append(pearson(first.groups[name].segments, second.groups[name].segments))
         except UndefinedError:
             continue
     return float(np.mean(found)) if found else 0.0
@@ -142,7 +137,7 @@ def bars(table: Sequence[Agreement], path: Path) -> Path:
         panel = axes[0, 0]
         for place, one in enumerate(table):
             mean = one.mean
-            panel.bar(place, mean.value, color=COLOURS[0], alpha=0.9 if mean.mark else 0.45, width=0.65)
+            panel.bar(place, mean.value, color=SERIES[0], alpha=0.9 if mean.mark else 0.45, width=0.65)
             if mean.low is not None and mean.high is not None:
                 reach = [[max(mean.value - mean.low, 0)], [max(mean.high - mean.value, 0)]]
                 panel.errorbar(place, mean.value, yerr=reach, color=INK, capsize=3, linewidth=1)

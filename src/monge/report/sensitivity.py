@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from monge.report.canvas import COLOURS, INK, LINE, SOFT, blank, figure, grid
-from monge.study.factors import shown
-
-if TYPE_CHECKING:
-    from monge.study.effects import Effect
-    from monge.study.sensitivity import Sensitivity
-    from monge.study.spread import Spread
+from monge.render.palette import INK, LINE, SERIES, SOFT
+from monge.report.canvas import blank, figure, grid
+from monge.study.sensitivity import Sensitivity
+from monge.study.sensitivity.effects import Effect
+from monge.study.sensitivity.factors import shown
+from monge.study.sensitivity.spread import Spread
 
 
 def sensitivity_figures(found: Sensitivity, directory: Path, *, form: str = "svg") -> list[Path]:
@@ -42,7 +41,7 @@ def bars(found: Sensitivity, path: Path, label: str, value: Callable[[Spread], f
                     [place for place, _ in kept],
                     [height for _, height in kept],
                     width=width * 0.92,
-                    color=COLOURS[k % len(COLOURS)],
+                    color=SERIES[k % len(SERIES)],
                     label=one.metric,
                 )
             panel.axhline(0, color=SOFT, linewidth=0.8)
@@ -73,7 +72,7 @@ def _rings(panel: Any, effects: list[Effect]) -> None:
         wedges, texts = panel.pie(
             [counts[setting] for setting in settings],
             radius=0.3 + thick * (k + 1),
-            colors=[COLOURS[s % len(COLOURS)] for s in range(len(settings))],
+            colors=[SERIES[s % len(SERIES)] for s in range(len(settings))],
             labels=[str(counts[setting]) if counts[setting] else "" for setting in settings],
             labeldistance=1 - thick / (2 * (0.3 + thick * (k + 1))),
             wedgeprops={"width": thick * 0.94, "edgecolor": "white"},
@@ -98,7 +97,7 @@ def shares(found: Sensitivity, path: Path) -> Path:
             start = 0.0
             for k, name in enumerate([*names, "interactions"]):
                 share = 100 * (one.shares.get(name, 0.0) if name in names else one.residual if one.shares else 0.0)
-                colour = COLOURS[k % len(COLOURS)] if name in names else LINE
+                colour = SERIES[k % len(SERIES)] if name in names else LINE
                 panel.barh(row, share, left=start, color=colour, height=0.7, label=name if row == 0 else None)
                 if share >= 6:
                     ink = "white" if name in names else INK

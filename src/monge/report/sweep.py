@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from monge.render.evaluations import directed
-from monge.report.canvas import COLOURS, INK, LOW, blank, figure, grid
-
-if TYPE_CHECKING:
-    from monge.study.sweep import Sweep
+from monge.render.palette import INK, ORANGE, SERIES
+from monge.report.canvas import blank, figure, grid
+from monge.study.evaluation import directed
+from monge.study.sweep import Sweep
 
 MOST_TICKS = 16
 
@@ -22,7 +21,7 @@ def sweep_figure(found: Sweep, path: Path) -> Path:
         for panel, curve in zip(blank(axes, len(found.curves)), found.curves, strict=True):
             for k, group in enumerate(curve.points[0].groups):
                 values = [one.groups[group].value for one in curve.points]
-                panel.plot(places, values, color=COLOURS[k % len(COLOURS)], linewidth=0.8, alpha=0.55, label=group)
+                panel.plot(places, values, color=SERIES[k % len(SERIES)], linewidth=0.8, alpha=0.55, label=group)
             means = [one.mean for one in curve.points]
             panel.plot(
                 places, [one.value for one in means], color=INK, linewidth=2, marker="o", markersize=3, label="mean"
@@ -31,7 +30,7 @@ def sweep_figure(found: Sweep, path: Path) -> Path:
                 panel.fill_between(
                     places, [one.low for one in means], [one.high for one in means], color=INK, alpha=0.1
                 )
-            panel.axvline(places[curve.chosen], color=LOW, linestyle=":", linewidth=1)
+            panel.axvline(places[curve.chosen], color=ORANGE, linestyle=":", linewidth=1)
             _ticks(panel, places, names)
             panel.set_title(curve.metric)
             panel.set_xlabel(", ".join(one.target for one in found.variations))

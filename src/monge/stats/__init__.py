@@ -1,126 +1,60 @@
 """Pure statistics on numbers: agreement with humans, significance, dispersion. Imports no scipy.stats."""
 
-from monge.stats.bootstrap import (
-    Interval,
-    bootstrap,
-    bootstrap_correlation,
-    bootstrap_darr,
-    bootstrap_difference,
-    bootstrap_mean,
-    bootstrap_means,
-)
+from monge.stats.bootstrap import Interval, OfCounts, bootstrap_mean, bootstrap_means, of_counts, percentiles
 from monge.stats.checks import RESAMPLES, SEED, UndefinedError
-from monge.stats.correlation import (
-    STATISTICS,
-    Statistic,
-    acc23,
-    acc_eq_calibrated,
-    correlate,
-    kendall,
-    pearson,
-    ranks,
-    spearman,
-    statistic_named,
-    tau10,
-    tau13,
-    tau14,
-    tau23,
-    tau_c,
-)
-from monge.stats.deviation import higher_is_better, mae100, rmse100
+from monge.stats.correlation import STATISTICS, Statistic, pearson, spearman
+from monge.stats.deviation import higher_is_better, mae100, rmse100, within
 from monge.stats.dispersion import VarianceShares, cv, rd, spread, variance_shares
-from monge.stats.multiple import PairwiseTests, benjamini_hochberg, clusters, holm, pairwise_tests
-from monge.stats.pairs import (
-    PairCounts,
-    RelativeRanking,
-    darr_counts,
-    darr_tau,
-    kendall_like,
-    pair_counts,
-    relative_ranking,
-)
-from monge.stats.significance import (
-    BootstrapTest,
-    PermutationTest,
-    WilliamsTest,
-    paired_bootstrap,
-    paired_permutation,
-    perm_both,
-    williams,
-    williams_scores,
-)
-from monge.stats.systems import (
-    better_than,
-    order_agreement,
-    outliers,
-    pair_mean,
-    pairwise_accuracy,
-    soft_agreement,
-    soft_pairwise_accuracy,
-)
+from monge.stats.multiple import PairwiseTests, clusters, holm, pairwise_tests, pooled_tests, resampled_scores
+from monge.stats.pairs import PairCounts, pair_counts, ranking_outcomes, ranking_tau
+from monge.stats.resampling import resample_counts
+from monge.stats.significance import PermutationTest, WilliamsTest, perm_both, williams, williams_scores
+from monge.stats.systems import better_than, order_agreement, pair_mean, soft_agreement
 from monge.stats.ties import TieCalibration, calibrate_ties
 
 __all__ = [
     "RESAMPLES",
     "SEED",
     "STATISTICS",
-    "BootstrapTest",
     "Interval",
+    "OfCounts",
     "PairCounts",
     "PairwiseTests",
     "PermutationTest",
-    "RelativeRanking",
     "Statistic",
     "TieCalibration",
     "UndefinedError",
     "VarianceShares",
     "WilliamsTest",
-    "acc23",
-    "acc_eq_calibrated",
-    "benjamini_hochberg",
     "better_than",
-    "bootstrap",
-    "bootstrap_correlation",
-    "bootstrap_darr",
-    "bootstrap_difference",
     "bootstrap_mean",
     "bootstrap_means",
     "calibrate_ties",
     "clusters",
-    "correlate",
     "cv",
-    "darr_counts",
-    "darr_tau",
     "higher_is_better",
     "holm",
-    "kendall",
-    "kendall_like",
     "mae100",
+    "of_counts",
     "order_agreement",
-    "outliers",
     "pair_counts",
     "pair_mean",
-    "paired_bootstrap",
-    "paired_permutation",
-    "pairwise_accuracy",
     "pairwise_tests",
     "pearson",
+    "percentiles",
     "perm_both",
-    "ranks",
+    "pooled_tests",
+    "ranking_outcomes",
+    "ranking_tau",
     "rd",
-    "relative_ranking",
+    "resample_counts",
+    "resampled_scores",
     "rmse100",
     "soft_agreement",
-    "soft_pairwise_accuracy",
     "spearman",
     "spread",
-    "statistic_named",
-    "tau10",
-    "tau13",
-    "tau14",
-    "tau23",
-    "tau_c",
     "variance_shares",
     "williams",
     "williams_scores",
+    "within",
 ]

@@ -5,8 +5,6 @@ Nothing here returns NaN or lets one in: a missing, infinite or misaligned value
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
@@ -18,8 +16,6 @@ SEED = 12345
 
 RESAMPLES = 1000
 """Draws of every resampling function unless the caller gives a number."""
-
-Labels = npt.NDArray[np.intp]
 
 
 class UndefinedError(DataError):
@@ -69,20 +65,6 @@ def matrix(values: npt.ArrayLike, name: str, *, rows: int = 2, columns: int = 2)
             f"{name} must be [systems, segments] with at least {rows} x {columns} values, got shape {list(array.shape)}"
         )
     return array
-
-
-def codes(groups: npt.ArrayLike | None, n: int) -> Labels:
-    """Group labels as integers 0..g-1 [n]; None is one group of everything."""
-    if groups is None:
-        return np.zeros(n, dtype=np.intp)
-    try:
-        labels: npt.NDArray[Any] = np.asarray(groups)
-        numbered = np.unique(labels, return_inverse=True)[1]
-    except (TypeError, ValueError) as problem:
-        raise DataError(f"groups must be labels of one kind, all strings or all numbers: {problem}") from problem
-    if labels.ndim != 1 or len(labels) != n:
-        raise Misaligned(f"groups must be one label a value ({n}), got shape {list(labels.shape)}")
-    return np.asarray(numbered, dtype=np.intp)
 
 
 def varying(values: Array, name: str) -> Array:

@@ -1,8 +1,7 @@
 """Correlations of human and metric scores, and the table that resolves statistics by name.
 
-Every statistic takes human [n] and metric [n] and is signed: a distance correlates negatively unless its
-direction is declared (`correlate(..., higher_is_better=False)` negates it). A vector that is constant has no
-correlation: `UndefinedError` (a DataError) is raised and the caller decides.
+Every statistic takes human [n] and metric [n] and is signed: negate a distance before. A vector that is constant has
+no correlation: `UndefinedError` (a DataError) is raised and the caller decides.
 """
 
 from __future__ import annotations
@@ -12,8 +11,7 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from monge.errors import UnknownName
-from monge.stats.checks import finite, varying, vectors
+from monge.stats.checks import varying, vectors
 from monge.stats.deviation import DEVIATIONS
 from monge.stats.pairs import pair_counts
 from monge.stats.ties import calibrate_ties
@@ -65,19 +63,19 @@ def tau14(human: npt.ArrayLike, metric: npt.ArrayLike) -> float:
     return pair_counts(human, metric).tau14
 
 
-def tau23(human: npt.ArrayLike, metric: npt.ArrayLike, *, epsilon: float = 0.0) -> float:
-    """(C + T_hm - D - T_h - T_m) / all, metric differences of at most epsilon being ties."""
-    return pair_counts(human, metric, epsilon=epsilon).tau23
+def tau23(human: npt.ArrayLike, metric: npt.ArrayLike) -> float:
+    """(C + T_hm - D - T_h - T_m) / all."""
+    return pair_counts(human, metric).tau23
 
 
-def acc23(human: npt.ArrayLike, metric: npt.ArrayLike, *, epsilon: float = 0.0) -> float:
-    """acc_eq = (C + T_hm) / all, metric differences of at most epsilon being ties; not calibrated."""
-    return pair_counts(human, metric, epsilon=epsilon).acc23
+def acc23(human: npt.ArrayLike, metric: npt.ArrayLike) -> float:
+    """acc_eq = (C + T_hm) / all, ties as they are: not calibrated."""
+    return pair_counts(human, metric).acc23
 
 
-def acc_eq_calibrated(human: npt.ArrayLike, metric: npt.ArrayLike, *, groups: npt.ArrayLike | None = None) -> float:
-    """acc_eq at the best tie threshold (`calibrate_ties`), mean over groups where they are given."""
-    return calibrate_ties(human, metric, groups=groups).accuracy
+def acc_eq_calibrated(human: npt.ArrayLike, metric: npt.ArrayLike) -> float:
+    """acc_eq at the best tie threshold (`calibrate_ties`)."""
+    return calibrate_ties(human, metric).accuracy
 
 
 STATISTICS: dict[str, Statistic] = {
@@ -96,22 +94,6 @@ STATISTICS: dict[str, Statistic] = {
     **DEVIATIONS,
 }
 """Names a user can ask for. `kendall` is tau-b; `acc_eq` is `acc23`."""
-
-
-def statistic_named(name: str) -> Statistic:
-    """The function of `STATISTICS` under this name; case and `-` for `_` do not matter."""
-    key = name.strip().lower().replace("-", "_")
-    if key not in STATISTICS:
-        raise UnknownName("statistic", key, STATISTICS)
-    return STATISTICS[key]
-
-
-def correlate(
-    human: npt.ArrayLike, metric: npt.ArrayLike, *, statistic: str = "pearson", higher_is_better: bool = True
-) -> float:
-    """The named statistic of human [n] and metric [n]; a metric that is lower for better texts is negated first."""
-    scores = finite(metric, "metric")
-    return statistic_named(statistic)(human, scores if higher_is_better else -scores)
 
 
 def ranks(values: Array) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Literal
@@ -12,24 +13,22 @@ import numpy.typing as npt
 from monge.errors import DataError, InvalidSetting
 from monge.stats.bootstrap import resampled_means
 from monge.stats.checks import RESAMPLES, SEED, finite, matrix, settings, vector
-from monge.stats.resampling import is_exhaustive, sign_flips
+from monge.stats.resampling import is_exhaustive, resample_counts, sign_flips
 from monge.stats.systems import ROUNDING
 from monge.types import Array
 
 Method = Literal["bootstrap", "permutation"]
-Correction = Literal["holm", "benjamini-hochberg", "none"]
+OfSums = Callable[[Array], Array]
+"""Summed statistics [..., k] to scores [...]."""
 
 
 @dataclass(frozen=True)
 class PairwiseTests:
-    """All pairs of systems: differences of means (row - column), two-sided p-values, corrected ones, all [s, s]."""
+    """All pairs of systems: differences (row - column), two-sided p-values, those corrected by Holm, all [s, s]."""
 
     differences: Array
     p_values: Array
     corrected: Array
-    method: Method
-    correction: Correction
-    resamples: int
 
 
 def holm(p_values: npt.ArrayLike) -> Array:
@@ -37,78 +36,99 @@ def holm(p_values: npt.ArrayLike) -> Array:
 
     Controls the chance of any false claim.
     """
-    p, order = _sorted_p(p_values)
-    return _restored(np.maximum.accumulate(p * np.arange(len(p), 0, -1)), order)
-
-
-def benjamini_hochberg(p_values: npt.ArrayLike) -> Array:
-    """Benjamini and Hochberg's correction [m]: min over j >= k of p_(j) m / j, at most 1.
-
-    Controls the expected share of false claims among the claims.
-    """
-    p, order = _sorted_p(p_values)
-    steps = p * len(p) / np.arange(1, len(p) + 1)
-    return _restored(np.minimum.accumulate(steps[::-1])[::-1], order)
+    p = vector(p_values, "p_values", least=1)
+    if p.min() < 0 or p.max() > 1:
+        raise DataError(f"p-values must be from 0 to 1, got {p.min():.6g} to {p.max():.6g}")
+    order = np.argsort(p, kind="stable")
+    found = np.empty_like(p)
+    found[order] = np.minimum(np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1)), 1.0)
+    return found
 
 
 def pairwise_tests(
-    scores: npt.ArrayLike,
-    *,
-    method: Method = "bootstrap",
-    correction: Correction = "holm",
-    resamples: int = RESAMPLES,
-    seed: int = SEED,
+    scores: npt.ArrayLike, *, method: Method = "bootstrap", resamples: int = RESAMPLES, seed: int = SEED
 ) -> PairwiseTests:
-    """Two-sided paired test of every two systems, scores [s, n], with the same draws for all pairs.
+    """Two-sided paired test of the means of every two systems, scores [s, n], with the same draws for all pairs.
 
-    For two rows the p-value is that of `paired_bootstrap` or `paired_permutation` with this seed. The
-    correction is over the s (s - 1) / 2 pairs; the diagonal is 1.
+    With d the difference of two means, "bootstrap" draws d* from resamples of the segments and counts |d* - d| >= |d|;
+    "permutation" flips the sign of every segment's difference at random and counts |d*| >= |d|. A p-value is
+    (count + 1) / (draws + 1), or the share itself where all 2^n flips were gone through.
     """
     values = matrix(scores, "scores")
     settings(resamples=resamples, seed=seed)
     means, size = values.mean(axis=1), np.abs(values).mean(axis=1)
     null, exact = _null(values, method, resamples, seed)
+
+    def null_of(i: int, j: int) -> tuple[Array, float]:
+        return null[i] - null[j], ROUNDING * float(size[i] + size[j])
+
+    return tested_pairs(means, null_of, exact=exact)
+
+
+def pooled_tests(
+    statistics: Array, of: OfSums, *, method: Method = "bootstrap", resamples: int = RESAMPLES, seed: int = SEED
+) -> PairwiseTests:
+    """`pairwise_tests` of corpus scores: statistics [s, n, k] of every segment, and `of` their sums [..., k] the score.
+
+    Under "permutation" the outputs of two systems are swapped on random segments and both scores computed again.
+    """
+    settings(resamples=resamples, seed=seed)
+    values, n = of(statistics.sum(axis=1)), statistics.shape[1]
+    if method == "bootstrap":
+        drawn = resampled_scores(statistics, of, resamples=resamples, seed=seed)
+        return tested_pairs(values, lambda i, j: (drawn[i] - drawn[j] - (values[i] - values[j]), 1e-9), exact=False)
+
+    def null_of(i: int, j: int) -> tuple[Array, float]:
+        middle, half = (statistics[i] + statistics[j]) / 2, (statistics[i] - statistics[j]) / 2
+        total = middle.sum(axis=0)
+        moved = np.concatenate([flips @ half for flips in sign_flips(n, resamples=resamples, seed=seed)])
+        return of(total + moved) - of(total - moved), 1e-9
+
+    return tested_pairs(values, null_of, exact=is_exhaustive(n, resamples))
+
+
+def resampled_scores(statistics: Array, of: OfSums, *, resamples: int, seed: int) -> Array:
+    """Corpus scores [s, resamples] of statistics [s, n, k] under shared bootstrap resamples."""
+    blocks = [
+        np.stack([of(counts @ mine) for mine in statistics])
+        for counts in resample_counts(statistics.shape[1], resamples=resamples, seed=seed)
+    ]
+    return np.concatenate(blocks, axis=1)
+
+
+def tested_pairs(values: Array, null_of: Callable[[int, int], tuple[Array, float]], *, exact: bool) -> PairwiseTests:
+    """Tests of every two values [s]; `null_of` gives draws [r] of a difference under the null, and their rounding."""
     pairs = list(combinations(range(len(values)), 2))
     p_values = []
     for i, j in pairs:
-        bound = abs(means[i] - means[j]) - ROUNDING * (size[i] + size[j])
-        count = int((np.abs(null[i] - null[j]) >= bound).sum())
-        p_values.append(count / null.shape[1] if exact else (count + 1) / (null.shape[1] + 1))
+        null, rounding = null_of(i, j)
+        count = int((np.abs(null) >= abs(values[i] - values[j]) - rounding).sum())
+        p_values.append(count / len(null) if exact else (count + 1) / (len(null) + 1))
     return PairwiseTests(
-        differences=means[:, None] - means,
+        differences=values[:, None] - values,
         p_values=_symmetric(p_values, pairs, len(values)),
-        corrected=_symmetric(_corrected(p_values, correction), pairs, len(values)),
-        method=method,
-        correction=correction,
-        resamples=null.shape[1],
+        corrected=_symmetric(holm(p_values), pairs, len(values)),
     )
 
 
 def clusters(
-    scores: npt.ArrayLike,
-    p_values: npt.ArrayLike,
-    *,
-    alpha: float = 0.05,
-    higher_is_better: bool = True,
-    rule: Literal["any", "all"] = "any",
+    scores: npt.ArrayLike, p_values: npt.ArrayLike, *, alpha: float = 0.05, higher_is_better: bool = True
 ) -> npt.NDArray[np.int64]:
     """Ranks [s], 1 for the best group of systems, from their scores [s] and (corrected) p-values [s, s].
 
-    Going down the scores, "any" opens a new group at a system that some member of the present group beats with
-    p <= alpha; "all" opens one where every system above beats every system below. Only p[better, worse] is read.
+    Going down the scores, a new group opens at a system that some member of the present group beats with p <= alpha.
+    Only p[better, worse] is read.
     """
     means, p = vector(scores, "scores", least=1), finite(p_values, "p_values")
     if p.shape != (len(means), len(means)):
         raise DataError(f"p_values must be [{len(means)}, {len(means)}] for {len(means)} scores, got {list(p.shape)}")
     if not 0 < alpha < 1:
         raise InvalidSetting(f"alpha must be between 0 and 1, got {alpha}; 0.05 is usual")
-    if rule not in ("any", "all"):
-        raise InvalidSetting(f"rule must be 'any' or 'all', got {rule!r}")
     order = np.argsort(-means if higher_is_better else means, kind="stable")
     beats = p[np.ix_(order, order)] <= alpha
     ranks, start = np.ones(len(means), dtype=np.int64), 0
     for place in range(1, len(means)):
-        opens = beats[start:place, place].any() if rule == "any" else beats[:place, place:].all()
+        opens = bool(beats[start:place, place].any())
         start = place if opens else start
         ranks[order[place]] = ranks[order[place - 1]] + int(opens)
     return ranks
@@ -126,32 +146,8 @@ def _null(values: Array, method: Method, resamples: int, seed: int) -> tuple[Arr
     raise InvalidSetting(f"method must be 'bootstrap' or 'permutation', got {method!r}")
 
 
-def _corrected(p_values: list[float], correction: Correction) -> Array:
-    if correction == "none":
-        return np.array(p_values)
-    if correction == "holm":
-        return holm(p_values)
-    if correction == "benjamini-hochberg":
-        return benjamini_hochberg(p_values)
-    raise InvalidSetting(f"correction must be 'holm', 'benjamini-hochberg' or 'none', got {correction!r}")
-
-
 def _symmetric(values: npt.ArrayLike, pairs: list[tuple[int, int]], size: int) -> Array:
     full = np.ones((size, size))
     rows, columns = np.array(pairs).T
     full[rows, columns] = full[columns, rows] = values
     return full
-
-
-def _sorted_p(p_values: npt.ArrayLike) -> tuple[Array, npt.NDArray[np.intp]]:
-    p = vector(p_values, "p_values", least=1)
-    if p.min() < 0 or p.max() > 1:
-        raise DataError(f"p-values must be from 0 to 1, got {p.min():.6g} to {p.max():.6g}")
-    order = np.argsort(p, kind="stable")
-    return p[order], order
-
-
-def _restored(adjusted: Array, order: npt.NDArray[np.intp]) -> Array:
-    out = np.empty_like(adjusted)
-    out[order] = np.minimum(adjusted, 1.0)
-    return out

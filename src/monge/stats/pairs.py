@@ -13,12 +13,13 @@ from math import sqrt
 import numpy as np
 import numpy.typing as npt
 
-from monge.errors import DataError, InvalidSetting
-from monge.stats.checks import Labels, UndefinedError, codes, vector, vectors
+from monge.errors import DataError
+from monge.stats.checks import UndefinedError, vectors
 from monge.types import Array
 
+Labels = npt.NDArray[np.intp]
 MOST_PAIRS = 50_000_000
-"""Pairs that are written out one by one (10,000 items of one group); above it a call is refused."""
+"""Pairs that are written out one by one (10,000 items); above it a call is refused."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,19 +40,23 @@ class PairCounts:
     @property
     def tau10(self) -> float:
         """(C - D - T_m) / (C + D + T_m): a tie of the metric is a loss (WMT10-12, daRR of WMT17-20)."""
-        decided = self.concordant + self.discordant + self.tied_metric
-        return _ratio("tau10", self.concordant - self.discordant - self.tied_metric, decided)
+        return self._ranked("tau10")
 
     @property
     def tau13(self) -> float:
         """(C - D) / (C + D): ties are ignored."""
-        return _ratio("tau13", self.concordant - self.discordant, self.concordant + self.discordant)
+        return self._ranked("tau13")
 
     @property
     def tau14(self) -> float:
         """(C - D) / (C + D + T_m): a tie of the metric is half a loss."""
-        decided = self.concordant + self.discordant + self.tied_metric
-        return _ratio("tau14", self.concordant - self.discordant, decided)
+        return self._ranked("tau14")
+
+    def _ranked(self, statistic: str) -> float:
+        value = float(ranking_tau(statistic, np.array([self.concordant, self.discordant, self.tied_metric])))
+        if np.isnan(value):
+            raise UndefinedError(f"{statistic} is undefined: a vector is constant or no pair is left to decide")
+        return value
 
     @property
     def tau_b(self) -> float:
@@ -72,126 +77,55 @@ class PairCounts:
         return _ratio("acc23", self.concordant + self.tied_both, self.total)
 
 
-def pair_counts(
-    human: npt.ArrayLike, metric: npt.ArrayLike, *, groups: npt.ArrayLike | None = None, epsilon: float = 0.0
-) -> PairCounts:
-    """Counts over all pairs of two score vectors [n]; with groups [n] only over pairs of one group.
-
-    A metric difference of at most epsilon is a tie. Without groups and epsilon the cost is n log n,
-    else every pair is visited.
-    """
+def pair_counts(human: npt.ArrayLike, metric: npt.ArrayLike) -> PairCounts:
+    """Counts over all pairs of two score vectors [n], in n log n."""
     h, s = vectors(human=human, metric=metric)
-    if not epsilon >= 0:
-        raise InvalidSetting(f"epsilon must be 0 or more, got {epsilon}")
-    if groups is None and epsilon == 0:
-        return _sorted_counts(h, s)
-    first, second = pairs_within(codes(groups, len(h)))
-    by_human, by_metric = h[first] - h[second], s[first] - s[second]
-    by_metric[np.abs(by_metric) <= epsilon] = 0
-    return _counted(by_human, by_metric)
+    human_ranks = np.unique(h, return_inverse=True)[1]
+    metric_ranks = np.unique(s, return_inverse=True)[1]
+    joint = human_ranks.astype(np.int64) * (int(metric_ranks.max()) + 1) + metric_ranks
+    by_human, by_metric, both = (
+        _tied(np.unique(ranks, return_counts=True)[1]) for ranks in (human_ranks, metric_ranks, joint)
+    )
+    discordant = _inversions(metric_ranks[np.argsort(joint, kind="stable")])
+    concordant = len(h) * (len(h) - 1) // 2 - discordant - by_human - by_metric + both
+    return PairCounts(concordant, discordant, by_human - both, by_metric - both, both)
 
 
-def pairs_within(labels: Labels) -> tuple[Labels, Labels]:
-    """Index pairs (first [p], second [p]) of items that share a label; labels are 0..g-1 [n]."""
-    sizes = np.bincount(labels)
-    count = int((sizes * (sizes - 1) // 2).sum())
-    if count == 0:
-        raise UndefinedError("no group has two items, so there are no pairs to compare")
-    if count > MOST_PAIRS:
-        raise DataError(f"{count} pairs are more than {MOST_PAIRS} to go through; give smaller groups (one an item)")
-    order, starts = np.argsort(labels, kind="stable"), np.cumsum(sizes) - sizes
-    first, second = [], []
-    for size in np.unique(sizes[sizes > 1]):
-        left, right = np.triu_indices(int(size), 1)
-        base = starts[sizes == size][:, None]
-        first.append(order[base + left].ravel())
-        second.append(order[base + right].ravel())
-    return np.concatenate(first), np.concatenate(second)
+def every_pair(n: int) -> tuple[Labels, Labels]:
+    """Index pairs i < j of n items, (first [p], second [p]); so many that they cannot be held are refused."""
+    if n * (n - 1) // 2 > MOST_PAIRS:
+        raise DataError(f"{n} items have {n * (n - 1) // 2} pairs, more than {MOST_PAIRS} to go through; give fewer")
+    first, second = np.triu_indices(n, 1)
+    return first, second
 
 
-@dataclass(frozen=True, slots=True)
-class RelativeRanking:
-    """Pairs made from direct assessment: indices better [p], worse [p] into the scores, and their group [p]."""
+def ranking_outcomes(scores: Array, better: Labels, worse: Labels, items: Labels) -> Array:
+    """Wins, losses and ties [items, 3] of pairs [p] of texts, of which people prefer `better` to `worse`.
 
-    better: Labels
-    worse: Labels
-    group: Labels
-
-
-def relative_ranking(
-    human: npt.ArrayLike, *, groups: npt.ArrayLike | None = None, threshold: float = 25.0
-) -> RelativeRanking:
-    """daRR: the pairs of one group whose human scores [n] differ by at least the threshold (raw 0-100 points)."""
-    h = vector(human, "human")
-    if not threshold > 0:
-        raise InvalidSetting(f"threshold must be positive, got {threshold}; 25 raw points is WMT's")
-    labels = codes(groups, len(h))
-    first, second = pairs_within(labels)
-    difference = h[first] - h[second]
-    kept = np.abs(difference) >= threshold
-    if not kept.any():
-        raise UndefinedError(
-            f"no two human scores of a group differ by {threshold:g} or more; are they raw 0-100 scores?"
-        )
-    better = np.where(difference > 0, first, second)[kept]
-    worse = np.where(difference > 0, second, first)[kept]
-    return RelativeRanking(better, worse, labels[better])
-
-
-def darr_counts(better: npt.ArrayLike, worse: npt.ArrayLike, *, higher_is_better: bool) -> PairCounts:
-    """Counts from the metric scores of the better [p] and the worse [p] text of each pair.
-
-    The direction must be said: |tau| of a distance would count its ties as wins.
+    scores [n], higher for better, `better` and `worse` are indices into them; `items` [p] numbers what is resampled.
     """
-    good, bad = vectors(least=1, better=better, worse=worse)
-    wins = np.sign(good - bad) if higher_is_better else np.sign(bad - good)
-    return PairCounts(int((wins > 0).sum()), int((wins < 0).sum()), tied_metric=int((wins == 0).sum()))
+    sign = np.sign(scores[better] - scores[worse])
+    count = int(items.max()) + 1
+    each = [np.bincount(items, weights=sign == outcome, minlength=count) for outcome in (1, -1, 0)]
+    return np.stack(each, axis=1)
 
 
-def darr_tau(better: npt.ArrayLike, worse: npt.ArrayLike, *, higher_is_better: bool) -> float:
-    """WMT's daRR tau, (C - D) / (C + D), where everything that is not a win is discordant: ties too."""
-    return darr_counts(better, worse, higher_is_better=higher_is_better).tau10
+def ranking_tau(statistic: str, outcomes: Array) -> Array:
+    """The named tau [...] of wins C, losses D and ties T_m of a metric, outcomes [..., 3]; NaN where nothing decides.
 
-
-def kendall_like(
-    human: npt.ArrayLike,
-    metric: npt.ArrayLike,
-    *,
-    groups: npt.ArrayLike | None = None,
-    threshold: float = 25.0,
-    higher_is_better: bool = True,
-) -> float:
-    """The daRR tau straight from direct assessment: pairs of one item at least `threshold` apart, pooled over items."""
-    h, s = vectors(human=human, metric=metric)
-    ranking = relative_ranking(h, groups=groups, threshold=threshold)
-    return darr_tau(s[ranking.better], s[ranking.worse], higher_is_better=higher_is_better)
+    tau10 = (C - D - T_m) / (C + D + T_m), the daRR tau of WMT: a tie is a loss; tau13 = (C - D) / (C + D);
+    tau14 = (C - D) / (C + D + T_m).
+    """
+    wins, losses, ties = np.moveaxis(outcomes, -1, 0)
+    above = wins - losses - (ties if statistic == "tau10" else 0)
+    below = wins + losses + (0 if statistic == "tau13" else ties)
+    return np.where(below > 0, above / np.where(below > 0, below, 1), np.nan)
 
 
 def _ratio(name: str, above: float, below: float) -> float:
     if below == 0:
         raise UndefinedError(f"{name} is undefined: a vector is constant or no pair is left to decide")
     return above / below
-
-
-def _counted(by_human: Array, by_metric: Array) -> PairCounts:
-    tied_human, tied_metric = by_human == 0, by_metric == 0
-    both = int((tied_human & tied_metric).sum())
-    only_human, only_metric = int(tied_human.sum()) - both, int(tied_metric.sum()) - both
-    concordant = int(((by_human > 0) & (by_metric > 0)).sum() + ((by_human < 0) & (by_metric < 0)).sum())
-    discordant = len(by_human) - both - only_human - only_metric - concordant
-    return PairCounts(concordant, discordant, only_human, only_metric, both)
-
-
-def _sorted_counts(h: Array, s: Array) -> PairCounts:
-    human_ranks = np.unique(h, return_inverse=True)[1]
-    metric_ranks = np.unique(s, return_inverse=True)[1]
-    joint = human_ranks.astype(np.int64) * (int(metric_ranks.max()) + 1) + metric_ranks
-    human, metric, both = (
-        _tied(np.unique(ranks, return_counts=True)[1]) for ranks in (human_ranks, metric_ranks, joint)
-    )
-    discordant = _inversions(metric_ranks[np.argsort(joint, kind="stable")])
-    concordant = len(h) * (len(h) - 1) // 2 - discordant - human - metric + both
-    return PairCounts(concordant, discordant, human - both, metric - both, both)
 
 
 def _tied(sizes: Labels) -> int:

@@ -1,48 +1,30 @@
-"""Is one better than the other: two systems on their segments, or two metrics on the same human scores.
+"""Is one metric better than another on the same human scores: Williams' test, PERM-BOTH.
 
-p-values of random draws are (count + 1) / (draws + 1), so they are never 0; `p_uncorrected` is count / draws.
-Where all sign vectors are gone through the test is exact and both are count / 2^n.
+p-values of random draws are (count + 1) / (draws + 1), so they are never 0; where all sign vectors are gone through
+the test is exact and p is count / 2^n.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from math import sqrt
-from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from monge.errors import InvalidSetting
-from monge.stats.bootstrap import resampled_means
 from monge.stats.checks import RESAMPLES, SEED, UndefinedError, settings, vectors
-from monge.stats.correlation import Statistic, direction, pearson, statistic_named
+from monge.stats.correlation import STATISTICS, Statistic, direction, pearson
 from monge.stats.resampling import is_exhaustive, sign_flips
-from monge.stats.systems import ROUNDING
 from monge.types import Array
-
-Alternative = Literal["two-sided", "greater"]
-
-
-@dataclass(frozen=True, slots=True)
-class BootstrapTest:
-    """Difference first - second, its percentile interval, and the p-value of "no difference"."""
-
-    difference: float
-    low: float
-    high: float
-    level: float
-    p_value: float
-    resamples: int
 
 
 @dataclass(frozen=True, slots=True)
 class PermutationTest:
-    """Difference first - second, p-value with and without the +1 correction, number of draws, all 2^n or not."""
+    """Difference first - second, p-value, number of draws, and whether they are all 2^n."""
 
     difference: float
     p_value: float
-    p_uncorrected: float
     resamples: int
     exact: bool
 
@@ -54,56 +36,6 @@ class WilliamsTest:
     t: float
     degrees: int
     p_value: float
-
-
-def paired_bootstrap(
-    first: npt.ArrayLike,
-    second: npt.ArrayLike,
-    *,
-    alternative: Alternative = "two-sided",
-    resamples: int = RESAMPLES,
-    level: float = 0.95,
-    seed: int = SEED,
-) -> BootstrapTest:
-    """Paired bootstrap test of the mean difference d of two systems' segment scores [n].
-
-    The draws d* are centred on d to follow the null: p = (#{|d* - d| >= |d|} + 1) / (resamples + 1), or without
-    the bars for "greater" (first is higher). The interval is the plain percentile interval of d*.
-    """
-    a, b = vectors(first=first, second=second)
-    settings(resamples=resamples, level=level, seed=seed)
-    difference = a - b
-    observed = float(difference.mean())
-    drawn = resampled_means(difference[None, :], resamples=resamples, seed=seed)[0]
-    slack = ROUNDING * float(np.abs(a).mean() + np.abs(b).mean())
-    count = _reached(drawn - observed, observed, slack, alternative)
-    low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2])
-    return BootstrapTest(observed, float(low), float(high), level, (count + 1) / (resamples + 1), resamples)
-
-
-def paired_permutation(
-    first: npt.ArrayLike,
-    second: npt.ArrayLike,
-    *,
-    alternative: Alternative = "two-sided",
-    resamples: int = RESAMPLES,
-    seed: int = SEED,
-) -> PermutationTest:
-    """Paired approximate-randomisation test of two systems' segment scores [n].
-
-    Under the null the two scores of a segment may be exchanged, i.e. the sign of x_k - y_k flipped:
-    count = #{|mean of flipped differences| >= |d|} ("greater": without the bars).
-    """
-    a, b = vectors(first=first, second=second)
-    settings(resamples=resamples, seed=seed)
-    difference, n = a - b, len(a)
-    observed = float(difference.mean())
-    slack = ROUNDING * float(np.abs(a).mean() + np.abs(b).mean())
-    count, draws = 0, 0
-    for flips in sign_flips(n, resamples=resamples, seed=seed):
-        count += _reached(flips @ difference / n, observed, slack, alternative)
-        draws += len(flips)
-    return _permuted(observed, count, draws, exact=is_exhaustive(n, resamples))
 
 
 def williams(r12: float, r13: float, r23: float, *, n: int) -> WilliamsTest:
@@ -153,14 +85,15 @@ def perm_both(
     settings(resamples=resamples, seed=seed)
     scale = sqrt(len(h))
     one, two = direction(one, "first") * scale, direction(two, "second") * scale
-    function = statistic_named(statistic) if isinstance(statistic, str) else statistic
+    function = STATISTICS[statistic] if isinstance(statistic, str) else statistic
     observed = function(h, one) - function(h, two)
     count, draws = 0, 0
     for flips in sign_flips(len(h), resamples=resamples, seed=seed):
         drawn = _swapped_pearson(h, one, two, flips) if function is pearson else _swapped(function, h, one, two, flips)
         count += int((~(drawn < observed - 1e-12)).sum())
         draws += len(flips)
-    return _permuted(observed, count, draws, exact=is_exhaustive(len(h), resamples))
+    exact = is_exhaustive(len(h), resamples)
+    return PermutationTest(observed, count / draws if exact else (count + 1) / (draws + 1), draws, exact)
 
 
 def _swapped_pearson(human: Array, one: Array, two: Array, flips: Array) -> Array:
@@ -189,16 +122,3 @@ def _swapped(function: Statistic, human: Array, one: Array, two: Array, flips: A
             return np.nan
 
     return np.array([difference(row > 0) for row in flips])
-
-
-def _reached(drawn: Array, observed: float, slack: float, alternative: Alternative) -> int:
-    if alternative == "two-sided":
-        return int((np.abs(drawn) >= abs(observed) - slack).sum())
-    if alternative == "greater":
-        return int((drawn >= observed - slack).sum())
-    raise InvalidSetting(f"alternative must be 'two-sided' or 'greater', got {alternative!r}")
-
-
-def _permuted(observed: float, count: int, draws: int, *, exact: bool) -> PermutationTest:
-    plain = count / draws
-    return PermutationTest(observed, plain if exact else (count + 1) / (draws + 1), plain, draws, exact)

@@ -1,13 +1,12 @@
-"""Agreement with humans about whole systems: pairwise accuracy, soft pairwise accuracy, the outlier rule."""
+"""Agreement with humans about whole systems: do they order two systems alike, and are they as sure?"""
 
 from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
 
-from monge.errors import InvalidSetting, Misaligned
-from monge.stats.checks import RESAMPLES, SEED, UndefinedError, matrix, settings, vector, vectors
-from monge.stats.pairs import pair_counts
+from monge.errors import Misaligned
+from monge.stats.checks import RESAMPLES, SEED, UndefinedError, matrix, settings, vectors
 from monge.stats.resampling import sign_flips
 from monge.types import Array
 
@@ -15,55 +14,25 @@ ROUNDING = 1e-12
 """Two sums of n terms that differ by less than this share of their terms' absolute sum count as equal."""
 
 
-def pairwise_accuracy(
-    human: npt.ArrayLike, metric: npt.ArrayLike, *, groups: npt.ArrayLike | None = None, higher_is_better: bool = True
-) -> float:
-    """Share of system pairs that human [n] and metric [n] order alike (WMT21-23).
-
-    Groups [n] are the language pairs: systems are compared within one, and the pairs of all are pooled.
-    A tie agrees with a tie only.
-    """
-    h, s = vectors(human=human, metric=metric)
-    return pair_counts(h, s if higher_is_better else -s, groups=groups).acc23
-
-
-def soft_pairwise_accuracy(
-    human: npt.ArrayLike,
-    metric: npt.ArrayLike,
-    *,
-    present: npt.ArrayLike | None = None,
-    higher_is_better: bool = True,
-    resamples: int = RESAMPLES,
-    seed: int = SEED,
-) -> float:
-    """SPA = 1 - mean over systems i < j of |p_human(i, j) - p_metric(i, j)| (WMT24-25).
-
-    human, metric [systems, segments]. p(i, j) is the one-sided p-value of "i is better than j" by
-    `better_than`, with the same sign flips for every pair and for both. `present` [systems, segments] tells
-    which outputs people judged: a pair of systems is compared on what both have, a pair without any is left out.
-    """
-    agreement = soft_agreement(
-        human, metric, present=present, higher_is_better=higher_is_better, resamples=resamples, seed=seed
-    )
-    return float(pair_mean(agreement, np.ones((1, len(agreement))))[0])
-
-
 def soft_agreement(
     human: npt.ArrayLike,
     metric: npt.ArrayLike,
     *,
     present: npt.ArrayLike | None = None,
-    higher_is_better: bool = True,
     resamples: int = RESAMPLES,
     seed: int = SEED,
 ) -> Array:
-    """1 - |p_human(i, j) - p_metric(i, j)| [s, s] of every two systems; -1 where no segment has both."""
+    """1 - |p_human(i, j) - p_metric(i, j)| [s, s] of every two systems; -1 where no segment has both.
+
+    human, metric [systems, segments], higher for better; p(i, j) is the p-value of "i is better than j" by
+    `better_than`, with the same sign flips for both. Soft pairwise accuracy (WMT24-25) is the mean over pairs.
+    `present` [systems, segments] tells which outputs people judged: a pair is compared on what both have.
+    """
     h, s = matrix(human, "human"), matrix(metric, "metric")
     if h.shape != s.shape:
         raise Misaligned(f"human {list(h.shape)} and metric {list(s.shape)} must be of one shape [systems, segments]")
     known = _present(present, h)
-    p_human = better_than(h, present=known, resamples=resamples, seed=seed)
-    p_metric = better_than(s if higher_is_better else -s, present=known, resamples=resamples, seed=seed)
+    p_human, p_metric = (better_than(one, present=known, resamples=resamples, seed=seed) for one in (h, s))
     paired = (known.astype(np.intp) @ known.T.astype(np.intp)) > 0
     return np.where(paired, 1 - np.abs(p_human - p_metric), -1.0)
 
@@ -119,21 +88,3 @@ def _present(present: npt.ArrayLike | None, values: Array) -> npt.NDArray[np.boo
     if known.shape != values.shape:
         raise Misaligned(f"present {list(known.shape)} must have the shape of the scores, {list(values.shape)}")
     return known
-
-
-def outliers(human: npt.ArrayLike, *, cutoff: float = 2.5) -> npt.NDArray[np.bool_]:
-    """Systems to drop before a system-level Pearson [n]: |h - median h| / (1.483 MAD) > cutoff (WMT20 on).
-
-    MAD is the median of |h - median h|. Where it is 0, more than half of the scores are one number and the
-    rule has no scale: UndefinedError.
-    """
-    h = vector(human, "human")
-    if not cutoff > 0:
-        raise InvalidSetting(f"cutoff must be positive, got {cutoff}")
-    distance = np.abs(h - np.median(h))
-    deviation = float(np.median(distance))
-    if deviation == 0:
-        raise UndefinedError(
-            f"the outlier rule is undefined: half or more of the {len(h)} human scores are equal (MAD is 0)"
-        )
-    return np.asarray(distance / (1.483 * deviation) > cutoff)

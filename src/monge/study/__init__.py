@@ -1,32 +1,41 @@
-"""Studies: metrics against people, systems against each other, settings against data."""
+"""Studies: metrics against people, systems against each other, settings against data.
 
-from monge.study.assess import assess
+Four nouns: a `Task` (which judgements, which question), variants (metric settings to compare), a score book (their
+scores, computed once) and an agreement table (values, draws, tests). Every study is a short sentence in them.
+"""
+
+from monge.study.agreement import Resampling
+from monge.study.book import Run, ScoreBook
 from monge.study.compare import compare, compare_scores, compare_segments
-from monge.study.comparison import Comparison, Standings, SystemScore, Versus
-from monge.study.evaluate import evaluate
-from monge.study.evaluation import Agreement, Evaluation, Figure, Order
-from monge.study.resampling import Resampling
-from monge.study.sensitivity import Sensitivity, sensitivity
+from monge.study.comparison import Comparison
+from monge.study.evaluate import assess, evaluate
+from monge.study.evaluation import Agreement, Evaluation, Figure
+from monge.study.sensitivity import Design, Sensitivity, sensitivity
 from monge.study.sweep import Curve, Sweep, sweep
+from monge.study.task import Task
+from monge.study.variants import Setup, Variant, load_variants
 
 __all__ = [
     "Agreement",
     "Comparison",
     "Curve",
+    "Design",
     "Evaluation",
     "Figure",
-    "Order",
     "Resampling",
+    "Run",
+    "ScoreBook",
     "Sensitivity",
-    "Standings",
+    "Setup",
     "Sweep",
-    "SystemScore",
-    "Versus",
+    "Task",
+    "Variant",
     "assess",
     "compare",
     "compare_scores",
     "compare_segments",
     "evaluate",
+    "load_variants",
     "sensitivity",
     "sweep",
 ]

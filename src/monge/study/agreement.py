@@ -1,137 +1,160 @@
-"""How well a metric agrees with people on one group: the value, and its bootstrap draws.
+"""The agreement table: how well variants agree with people, group by group and on the mean; draws, and tests.
 
-Whatever was judged (scores of segments, rankings of pairs, scores of systems), a statistic is a function of
-how often each item was drawn, so values, intervals and paired tests of every kind come from the same draws.
+Which variants are best, and which cannot be told from the best? Unless another test is asked for: on a group of plain
+scores and Pearson's r Williams' test; everywhere else (other statistics, rankings) paired bootstrap, from the draws
+that also make the intervals. PERM-BOTH can be asked for where people scored. Means over groups are always tested by
+paired bootstrap. One-sided, against the best value, which is the lowest where the statistic is an error; Holm's
+correction over the other variants of the column.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from monge.data import Group
-from monge.errors import InvalidSetting, UnknownName
-from monge.stats import STATISTICS, UndefinedError, higher_is_better, statistic_named
-from monge.stats.bootstrap import OfCounts, of_counts
-from monge.stats.deviation import within
-from monge.stats.resampling import resample_counts
-from monge.study.question import Question
-from monge.study.systems import PAIRWISE, SOFT, of_pairs
+from monge.data import Judged
+from monge.errors import DataError, InvalidSetting
+from monge.stats import (
+    RESAMPLES,
+    SEED,
+    UndefinedError,
+    higher_is_better,
+    holm,
+    perm_both,
+    resample_counts,
+    williams_scores,
+)
+from monge.study.book import Scores
+from monge.study.question import PAIRWISE, Question, question
 from monge.types import Array
 
-RANKING_STATISTICS = ("tau10", "tau13", "tau14")
-SYNONYMS = {"darr": "tau10", "tau_b": "kendall", "acc_eq": "acc23", "spa": SOFT}
+WILLIAMS, PERM_BOTH, BOOTSTRAP = "Williams' test", "PERM-BOTH", "paired bootstrap"
+TESTS = {"williams": WILLIAMS, "perm-both": PERM_BOTH, "bootstrap": BOOTSTRAP}
+AUTO, MEAN = "auto", "mean"
 
 
-def named(statistic: str, kind: str, *, errors: bool = False, segments: bool = False) -> str:
-    """The name under which a statistic is reported; raises where the kind of judgement, or the study, has it not.
+@dataclass(frozen=True)
+class Resampling:
+    """How intervals are drawn and differences are tested.
 
-    `errors`: whether the study knows statistics of which less is better; `segments`: whether it hands over the
-    scores of segments where systems are judged.
+    `test` is auto, williams, perm-both or bootstrap; comparisons of systems take auto, bootstrap or permutation.
     """
-    key = statistic.strip().lower().replace("-", "_")
-    key = SYNONYMS.get(key, key)
-    if kind == "systems":
-        key = PAIRWISE if key == "acc23" else key
-    elif key == PAIRWISE:
-        key = "acc23"
-    known = tuple(name for name in _known(kind) if (errors or higher_is_better(name)) and (segments or name != SOFT))
-    if key in known:
-        return key
-    if key == SOFT:
-        raise InvalidSetting(f"{statistic} compares systems: take it from evaluate with --level system")
-    if key in STATISTICS and kind != "rankings":
-        raise InvalidSetting(
-            f"{statistic} is an error, lower for better: evaluate and sweep take it, this study does not"
-        )
-    if key in STATISTICS:
-        raise InvalidSetting(f"{statistic} needs human scores; these are rankings, which take {', '.join(known)}")
-    raise UnknownName("statistic", statistic, {*known, *SYNONYMS})
+
+    resamples: int = RESAMPLES
+    confidence: float = 0.95
+    alpha: float = 0.05
+    seed: int = SEED
+    test: str = AUTO
+
+    def __post_init__(self) -> None:
+        if self.resamples < 1 or self.seed < 0:
+            raise InvalidSetting(f"resamples {self.resamples} must be 1 or more, seed {self.seed} 0 or more")
+        if not (0 < self.confidence < 1 and 0 < self.alpha < 1):
+            raise InvalidSetting(f"confidence {self.confidence} and alpha {self.alpha} must be between 0 and 1")
+
+    @property
+    def note(self) -> str:
+        """How intervals were made, as tables say it."""
+        return f"intervals: {self.confidence:.0%} bootstrap percentiles, {self.resamples} resamples, seed {self.seed}"
 
 
-def _known(kind: str) -> tuple[str, ...]:
-    if kind == "systems":
-        return (*(name for name in STATISTICS if name != "acc23"), PAIRWISE, SOFT)
-    return RANKING_STATISTICS if kind == "rankings" else tuple(STATISTICS)
+USUAL = Resampling()
 
 
-def question(group: Group, statistic: str, direction: int, human_range: tuple[float, float] = (0.0, 1.0)) -> Question:
-    """The statistic asked of a group; `direction` -1 says that lower human scores are better.
+@dataclass(frozen=True)
+class Column:
+    """A group, or the mean over groups: values [m] of all variants, draws [d, r] of the first d, judgements n.
 
-    Errors see the human scores as (score - low) / (high - low), low and high being the ends of `human_range`.
+    `question` and `scores` are those of a group, for tests that look at the scores; the mean has none.
     """
-    if group.rankings is not None:
-        return _of_rankings(group, statistic)
-    if statistic in (PAIRWISE, SOFT):
-        return of_pairs(group, statistic, direction)
-    given = group.scores if group.scores is not None else np.array(list((group.systems or {}).values()))
-    human, function = np.asarray(given * direction, dtype=np.float64), statistic_named(statistic)
-    if not higher_is_better(statistic):
-        human = _in_unit(human, sorted(end * direction for end in human_range))
-    return Question(
-        statistic,
-        len(human),
-        len(human),
-        lambda scores: function(human, scores),
-        lambda scores: of_counts(function, human, scores),
-        human,
-    )
+
+    values: Array
+    drawn: Array
+    n: int
+    question: Question | None = None
+    scores: Sequence[Array] = ()
 
 
-def _in_unit(human: Array, ends: Sequence[float]) -> Array:
-    """Human scores [n], higher for better, mapped from between the ends to 0..1."""
-    low, high = ends
-    within(human, "human scores", "declare the range they have (switch human_range=LOW/HIGH)", ends=(low, high))
-    return np.asarray((human - low) / (high - low), dtype=np.float64)
+@dataclass(frozen=True)
+class AgreementTable:
+    """The columns of a statistic by group, the share of each group in the mean, and why some have no value."""
+
+    statistic: str
+    columns: Mapping[str, Column]
+    weights: Array
+    undefined: Mapping[str, str]
+
+    @property
+    def mean(self) -> Column:
+        """The weighted mean over the groups that have a value; of one group, that group."""
+        every = list(self.columns.values())
+        if len(every) == 1:
+            return every[0]
+        values = self.weights @ np.stack([one.values for one in every])
+        drawn = np.tensordot(self.weights, np.stack([one.drawn for one in every]), axes=1)
+        return Column(values, drawn, sum(one.n for one in every))
 
 
-def signed_scores(
-    group: Group, segments: Array, systems: Mapping[str, float], *, higher_is_better: bool, by_segment: bool = False
-) -> Array:
-    """What is compared with the human judgements of a group, higher for better: scores of segments, or of systems.
+def agreement_table(
+    judged: Judged,
+    scores: Sequence[Scores],
+    statistic: str,
+    *,
+    resamples: int = RESAMPLES,
+    seed: int = SEED,
+    drawn: int | None = None,
+) -> AgreementTable:
+    """The agreement of every variant with people; the first `drawn` variants (all by default) are resampled.
 
-    `by_segment`: those of segments, whatever is judged.
+    A group on which the statistic is undefined is left out, with the reason; any other error is one of the study.
     """
-    if group.systems is not None and not by_segment:
-        segments = np.array([systems[name] for name in group.systems], dtype=np.float64)
-    return segments if higher_is_better else -segments
+    columns: dict[str, Column] = {}
+    undefined: dict[str, str] = {}
+    for number, (name, group) in enumerate(judged.groups.items()):
+        asked = question(group, statistic, judged.direction, judged.human_range)
+        signed = [one.signed(name, group, by_segment=asked.by_segment) for one in scores]
+        try:
+            values = [_value(asked, one, label=row.label) for one, row in zip(signed, scores, strict=True)]
+        except UndefinedError as problem:
+            undefined[name] = str(problem)
+            continue
+        draws = drawn_values(asked, signed[:drawn], resamples=resamples, seed=seed + number)
+        columns[name] = Column(np.array(values), draws, asked.n, asked, signed)
+    return AgreementTable(statistic, columns, _weights(judged, statistic, list(columns)), undefined)
 
 
-def _of_rankings(group: Group, statistic: str) -> Question:
-    assert group.rankings is not None
-    better, worse = group.rankings.T
-    items = np.unique([group.segments[index].id for index in better], return_inverse=True)[1]
-    count = int(items.max()) + 1
-
-    def sums(scores: Array) -> Array:
-        """Wins, losses and ties of every item [items, 3]."""
-        difference = np.sign(scores[better] - scores[worse])
-        each = [np.bincount(items, weights=difference == sign, minlength=count) for sign in (1, -1, 0)]
-        return np.stack(each, axis=1)
-
-    def tau(counted: Array) -> Array:
-        wins, losses, ties = counted.T
-        above = wins - losses - (ties if statistic == "tau10" else 0)
-        below = wins + losses + (0 if statistic == "tau13" else ties)
-        return np.where(below > 0, above / np.where(below > 0, below, 1), np.nan)
-
-    def value(scores: Array) -> float:
-        found = float(tau(sums(scores).sum(axis=0)[None])[0])
-        if np.isnan(found):
-            raise UndefinedError(f"{statistic} is undefined: no pair is left to decide")
-        return found
-
-    def of_counts(scores: Array) -> OfCounts:
-        per_item = sums(scores)
-        return lambda counts: tau(counts @ per_item)
-
-    return Question(statistic, len(better), count, value, of_counts)
+def defined(table: AgreementTable, judged: Judged) -> AgreementTable:
+    """The table, if at least one group has a value."""
+    if not table.columns:
+        name, why = next(iter(table.undefined.items()))
+        raise DataError(f"{judged.dataset}: {table.statistic} has no value on any group; {name}: {why}")
+    return table
 
 
-def draws(asked: Question, scores: Sequence[Array], *, resamples: int, seed: int) -> Array:
+def _value(asked: Question, scores: Array, *, label: str) -> float:
+    """The value of a variant; what is wrong with its scores is told under its name."""
+    try:
+        return asked.value(scores)
+    except UndefinedError:
+        raise
+    except DataError as problem:
+        raise DataError(f"{label}: {problem}") from problem
+
+
+def _weights(judged: Judged, statistic: str, names: Sequence[str]) -> Array:
+    """The share of each group in the mean; accuracy over pairs of systems pools the pairs of all groups."""
+    if judged.kind == "systems" and statistic in (PAIRWISE, "acc_eq_calibrated"):
+        sizes = [judged.groups[name].n * (judged.groups[name].n - 1) / 2 for name in names]
+    else:
+        sizes = [judged.weights[name] for name in names]
+    return np.array(sizes) / (sum(sizes) or 1.0)
+
+
+def drawn_values(asked: Question, scores: Sequence[Array], *, resamples: int, seed: int) -> Array:
     """Values [metrics, resamples] on bootstrap resamples of the items, the same ones for every metric."""
-    if asked.items < 2:
+    if asked.items < 2 or not scores or not resamples:
         return np.full((len(scores), resamples), np.nan)
     functions = [asked.of_counts(one) for one in scores]
     blocks = [
@@ -141,10 +164,69 @@ def draws(asked: Question, scores: Sequence[Array], *, resamples: int, seed: int
     return np.concatenate(blocks, axis=1)
 
 
-def interval(drawn: Array, level: float) -> tuple[float, float] | None:
-    """Percentile interval of draws [r]; None where fewer than half of them have a value."""
-    kept = drawn[~np.isnan(drawn)]
-    if 2 * len(kept) < len(drawn) or len(kept) == 0:
-        return None
-    low, high = np.quantile(kept, [(1 - level) / 2, (1 + level) / 2])
-    return float(low), float(high)
+@dataclass(frozen=True)
+class Standing:
+    """A column of variants: the place of the best, corrected p-values [m] of "the best is no better" (1 for itself)."""
+
+    best: int
+    p_values: Array
+    test: str
+
+    def mark(self, index: int, alpha: float) -> str:
+        """`best`, `tied` (not significantly worse than the best), or nothing."""
+        if index == self.best:
+            return "best"
+        return "tied" if self.p_values[index] > alpha else ""
+
+
+def standing(column: Column, *, higher: bool = True, wanted: str = AUTO, seed: int = SEED) -> Standing:
+    """How the variants of a column stand; `higher`: whether higher values are better."""
+    test = chosen_test(wanted, column.question)
+    sign = 1.0 if higher else -1.0
+    best = int(np.argmax(sign * column.values))
+    others = [index for index in range(len(column.values)) if index != best]
+    p_values = np.ones(len(column.values))
+    if others:
+        p_values[others] = holm([_against(column, best, index, test, sign, seed) for index in others])
+    return Standing(best, p_values, test)
+
+
+def chosen_test(wanted: str, asked: Question | None) -> str:
+    """The test for a group, or for the mean; raises where the one asked for does not fit the judgements."""
+    if wanted != AUTO and wanted not in TESTS:
+        raise InvalidSetting(f"a test is one of {', '.join((AUTO, *TESTS))}, got {wanted!r}")
+    if asked is None or wanted == "bootstrap":
+        return BOOTSTRAP
+    plain = asked.human is not None
+    fits = plain and asked.statistic == "pearson" and asked.n >= 4
+    if wanted == AUTO:
+        return WILLIAMS if fits else BOOTSTRAP
+    if wanted == "williams" and not fits:
+        raise InvalidSetting("Williams' test is for Pearson's r of four scores or more; take perm-both or bootstrap")
+    if not plain:
+        raise InvalidSetting("PERM-BOTH needs a human score of every item; these are rankings or pairs: take bootstrap")
+    if not higher_is_better(asked.statistic):
+        raise InvalidSetting(f"PERM-BOTH standardises scores, which leaves {asked.statistic} no scale: take bootstrap")
+    return TESTS[wanted]
+
+
+def _against(column: Column, best: int, other: int, test: str, sign: float, seed: int) -> float:
+    """The p-value of "the best is no better than the other"."""
+    asked = column.question
+    if asked is None or asked.human is None or test == BOOTSTRAP:
+        observed = sign * float(column.values[best] - column.values[other])
+        return _bootstrap(observed, sign * (column.drawn[best] - column.drawn[other]))
+    first, second = column.scores[best], column.scores[other]
+    try:
+        if test == WILLIAMS:
+            return williams_scores(asked.human, first, second).p_value
+        draws = column.drawn.shape[1]
+        return perm_both(asked.human, first, second, statistic=asked.statistic, resamples=draws, seed=seed).p_value
+    except UndefinedError:  # the same metric up to scale
+        return 1.0
+
+
+def _bootstrap(observed: float, drawn: Array) -> float:
+    """One-sided p-value of a difference from its draws, centred to follow the null; a draw without a value counts."""
+    reached = int((~(drawn - observed < observed - 1e-12)).sum())
+    return (reached + 1) / (len(drawn) + 1)

@@ -5,25 +5,30 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
-from pathlib import Path
-from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from monge import api
 from monge.errors import InvalidSetting, Misaligned, UsageError
-from monge.stats import PairwiseTests, bootstrap_means, clusters, pairwise_tests
-from monge.study import metrics as asking
-from monge.study.agreement import interval
+from monge.stats import (
+    PairwiseTests,
+    bootstrap_means,
+    clusters,
+    pairwise_tests,
+    percentiles,
+    pooled_tests,
+    resampled_scores,
+)
+from monge.study.agreement import AUTO, USUAL, Resampling
+from monge.study.book import QUIET, Run
 from monge.study.comparison import Comparison, Standings, SystemScore, Versus
-from monge.study.pooled import Pooled, pooled, pooled_tests
-from monge.study.resampling import USUAL, Resampling
+from monge.study.variants import DEFAULT_MODEL, Setup, Variant, load_variants
 from monge.types import Array, Result, Segment
 
-Test = Literal["bootstrap", "permutation"]
-TESTS: tuple[Test, ...] = ("bootstrap", "permutation")
+TESTS = ("bootstrap", "permutation")
 MEAN_OF_SEGMENTS, CORPUS = "mean of segments", "corpus score"
+OfSums = Callable[[Array], Array]
 
 
 def compare(
@@ -32,14 +37,9 @@ def compare(
     metrics: Sequence[str] = ("twmd",),
     *,
     sources: Iterable[str] | None = None,
-    settings: Sequence[str] = (),
-    lang: str | None = None,
-    model: str = "auto",
-    device: str = "auto",
-    online: bool = False,
-    test: Test = "bootstrap",
+    setup: Setup = DEFAULT_MODEL,
     resampling: Resampling = USUAL,
-    cache: str | Path | None = None,
+    run: Run = QUIET,
 ) -> Comparison:
     """Compare the outputs of systems for the same items.
 
@@ -48,14 +48,10 @@ def compare(
         references: One text or a list of texts an item; without them the sources stand in their place.
         metrics: NAME, NAME@PROFILE, 'NAME[axis.field=value]', or a lexical metric.
         sources: Source texts.
-        settings: AXIS=VALUE changes for every metric.
-        lang: Target language, for metrics that declare something by language.
-        model: Name or directory of the encoder.
-        device: Where it runs.
-        online: Whether a named model may be fetched.
-        test: Whose corrected p-values make the clusters.
-        resampling: Resamples, confidence, alpha and seed.
-        cache: A directory that keeps vectors and scores.
+        setup: Settings, language and model that all metrics share.
+        resampling: Resamples, confidence, alpha, seed, and the test whose p-values make the clusters:
+            bootstrap (auto) or permutation.
+        run: The cache, and whom to tell.
     """
     references = list(references) if references is not None else None
     sources = list(sources) if sources is not None else None
@@ -64,38 +60,27 @@ def compare(
         for name, texts in systems.items()
         for row in api.segments_of(texts, references, sources)
     ]
-    where = asking.Where(model, device, online)
-    asked = asking.ask(metrics, changes=settings, lang=lang, where=where)
-    return compare_segments(asked, rows, test=test, resampling=resampling, cache=cache)
+    return compare_segments(load_variants(metrics, setup), rows, resampling=resampling, run=run)
 
 
 def compare_segments(
-    asked: Sequence[asking.Asked],
-    rows: Iterable[Segment],
-    *,
-    test: Test = "bootstrap",
-    resampling: Resampling = USUAL,
-    cache: str | Path | None = None,
-    progress: Callable[[int], None] | None = None,
+    variants: Sequence[Variant], rows: Iterable[Segment], *, resampling: Resampling = USUAL, run: Run = QUIET
 ) -> Comparison:
-    """Compare the systems named in re-iterable segments; every system must have the same items."""
+    """Compare the systems named in segments; every system must have the same items."""
+    resampling = replace(resampling, test=_test(resampling))
+    by_system = _aligned(rows)
+    every = [row for some in by_system.values() for row in some]
+    metrics = [one.metric for one in variants]
+    results = api.score_segments(metrics, every, cache=run.cache, watch=api.Watch(run.progress))
+    standings = tuple(_standings(one, results[k :: len(variants)], resampling) for k, one in enumerate(variants))
+    return Comparison(standings, resampling)
+
+
+def _test(resampling: Resampling) -> str:
+    test = "bootstrap" if resampling.test == AUTO else resampling.test
     if test not in TESTS:
         raise InvalidSetting(f"test takes bootstrap, permutation, got {test!r}")
-    by_system = _aligned(rows)
-    results = api.score_segments(
-        [one.metric for one in asked],
-        [row for some in by_system.values() for row in some],
-        progress=progress,
-        cache=cache,
-    )
-    standings = []
-    for k, one in enumerate(asked):
-        mine = results[k :: len(asked)]
-        counts = pooled(one.metric, list(by_system.values()))
-        standings.append(_standings(one, mine, counts, test, resampling))
-    return Comparison(
-        tuple(standings), resampling.seed, resampling.resamples, resampling.confidence, resampling.alpha, test
-    )
+    return test
 
 
 def _aligned(rows: Iterable[Segment]) -> dict[str, list[Segment]]:
@@ -120,30 +105,30 @@ def _aligned(rows: Iterable[Segment]) -> dict[str, list[Segment]]:
     return {system: [mine[item] for item in found[first]] for system, mine in found.items()}
 
 
-def _standings(
-    asked: asking.Asked, results: Sequence[Result], counts: Pooled | None, test: Test, resampling: Resampling
-) -> Standings:
-    names = [one.system for one in results]
-    if counts is None:
-        systems, pairs = compare_scores(
-            names,
-            np.stack([one.segments for one in results]),
-            higher_is_better=asked.higher_is_better,
-            test=test,
-            resampling=resampling,
-        )
+def _standings(variant: Variant, results: Sequence[Result], resampling: Resampling) -> Standings:
+    """The systems by one variant, from the scores of segments or from the counts that a corpus score pools."""
+    names, higher = [one.system for one in results], results[0].higher_is_better
+    pooled = [one.pooled for one in results if one.pooled is not None]
+    if not pooled:
+        scores = np.stack([one.segments for one in results])
+        systems, pairs = compare_scores(names, scores, higher_is_better=higher, resampling=resampling)
     else:
-        systems, pairs = _compare_pooled(names, counts, asked.higher_is_better, test, resampling)
+        counts = np.stack([one.statistics for one in pooled])
+        systems, pairs = compare_pooled(names, counts, pooled[0].of, higher_is_better=higher, resampling=resampling)
     return Standings(
-        metric=asked.name,
-        label=asked.label,
+        metric=variant.name,
+        label=variant.label,
         signature=str(results[0].signature),
-        higher_is_better=asked.higher_is_better,
+        higher_is_better=higher,
         n=results[0].n,
-        of=MEAN_OF_SEGMENTS if counts is None else CORPUS,
+        of=CORPUS if pooled else MEAN_OF_SEGMENTS,
         systems=systems,
         pairs=pairs,
     )
+
+
+Found = tuple[tuple[SystemScore, ...], tuple[Versus, ...]]
+"""Each system's score, interval and cluster, and all pairs."""
 
 
 def compare_scores(
@@ -151,60 +136,56 @@ def compare_scores(
     scores: npt.ArrayLike,
     *,
     higher_is_better: bool = True,
-    test: Test = "bootstrap",
     resampling: Resampling = USUAL,
-) -> tuple[tuple[SystemScore, ...], tuple[Versus, ...]]:
-    """The statistics alone: scores [systems, segments] -> each system's mean, interval and cluster, and all pairs."""
+) -> Found:
+    """The statistics alone, of the means of scores [systems, segments]."""
     values = np.asarray(scores, dtype=np.float64)
-    tests = {
-        method: pairwise_tests(values, method=method, resamples=resampling.resamples, seed=resampling.seed)
-        for method in TESTS
-    }
-    found = bootstrap_means(values, level=resampling.confidence, resamples=resampling.resamples, seed=resampling.seed)
-    bounds = [(one.low, one.high) for one in found]
-    return _gathered(names, values.mean(axis=1), bounds, tests, higher_is_better, test, resampling)
+    how = {"resamples": resampling.resamples, "seed": resampling.seed}
+    tests = pairwise_tests(values, method="bootstrap", **how), pairwise_tests(values, method="permutation", **how)
+    found = bootstrap_means(values, level=resampling.confidence, **how)
+    rows = [(one.value, one.low, one.high) for one in found]
+    return _gathered(names, rows, tests, higher_is_better, resampling)
 
 
-def _compare_pooled(
-    names: Sequence[str], counts: Pooled, higher_is_better: bool, test: Test, resampling: Resampling
-) -> tuple[tuple[SystemScore, ...], tuple[Versus, ...]]:
-    values = counts.scores(counts.counts.sum(axis=1))
-    drawn = counts.resampled(resamples=resampling.resamples, seed=resampling.seed)
-    tests = {
-        method: pooled_tests(
-            counts, values, method=method, resamples=resampling.resamples, seed=resampling.seed, drawn=drawn
-        )
-        for method in TESTS
-    }
-    bounds = [interval(row, resampling.confidence) or (float(row.min()), float(row.max())) for row in drawn]
-    return _gathered(names, values, bounds, tests, higher_is_better, test, resampling)
+def compare_pooled(
+    names: Sequence[str],
+    counts: Array,
+    of: OfSums,
+    *,
+    higher_is_better: bool = True,
+    resampling: Resampling = USUAL,
+) -> Found:
+    """The statistics alone, of corpus scores: counts [systems, segments, k], and their sums [..., k] to scores."""
+    how = {"resamples": resampling.resamples, "seed": resampling.seed}
+    tests = pooled_tests(counts, of, method="bootstrap", **how), pooled_tests(counts, of, method="permutation", **how)
+    rows = []
+    for value, drawn in zip(of(counts.sum(axis=1)), resampled_scores(counts, of, **how), strict=True):
+        low, high = percentiles(drawn, resampling.confidence) or (float(drawn.min()), float(drawn.max()))
+        rows.append((float(value), low, high))
+    return _gathered(names, rows, tests, higher_is_better, resampling)
 
 
 def _gathered(
     names: Sequence[str],
-    values: Array,
-    bounds: Sequence[tuple[float, float]],
-    tests: Mapping[Test, PairwiseTests],
+    rows: Sequence[tuple[float, float, float]],
+    tests: tuple[PairwiseTests, PairwiseTests],
     higher_is_better: bool,
-    test: Test,
     resampling: Resampling,
-) -> tuple[tuple[SystemScore, ...], tuple[Versus, ...]]:
-    boot, perm = tests["bootstrap"], tests["permutation"]
-    chosen = boot if test == "bootstrap" else perm
+) -> Found:
+    boot, perm = tests
+    chosen = perm if resampling.test == "permutation" else boot
+    values = np.array([value for value, _, _ in rows])
     ranks = clusters(values, chosen.corrected, alpha=resampling.alpha, higher_is_better=higher_is_better)
     systems = tuple(
-        SystemScore(name, float(value), low, high, int(rank))
-        for name, value, (low, high), rank in zip(names, values, bounds, ranks, strict=True)
+        SystemScore(name, value, low, high, int(rank))
+        for name, (value, low, high), rank in zip(names, rows, ranks, strict=True)
     )
     pairs = tuple(
         Versus(
             names[i],
             names[j],
-            float(boot.differences[i, j]),
-            float(boot.p_values[i, j]),
-            float(boot.corrected[i, j]),
-            float(perm.p_values[i, j]),
-            float(perm.corrected[i, j]),
+            *(float(each[i, j]) for each in (boot.differences, boot.p_values, boot.corrected)),
+            *(float(each[i, j]) for each in (perm.p_values, perm.corrected)),
         )
         for i, j in combinations(range(len(names)), 2)
     )

@@ -5,6 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from monge.render.cells import DASH, number, span
+from monge.study.agreement import Resampling
+from monge.types.table import Cell, Sheet
+
 
 @dataclass(frozen=True, slots=True)
 class SystemScore:
@@ -43,6 +47,12 @@ class Standings:
     systems: tuple[SystemScore, ...]
     pairs: tuple[Versus, ...]
 
+    def cell(self, index: int) -> Cell:
+        """A system's score as tables show it."""
+        one, pick = self.systems[index], max if self.higher_is_better else min
+        best = one.score == pick(other.score for other in self.systems)
+        return Cell(number(one.score), span(one.low, one.high, 4), "best" if best else "tied" * (one.cluster == 1))
+
     def to_dict(self) -> dict[str, Any]:
         """The JSON form."""
         return {
@@ -70,25 +80,48 @@ class Standings:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Systems by metrics; clusters come from the Holm-corrected p-values of `test` at `alpha`."""
+    """Systems by metrics; clusters come from the Holm-corrected p-values of `resampling.test` at its `alpha`."""
 
     standings: tuple[Standings, ...]
-    seed: int
-    resamples: int
-    confidence: float
-    alpha: float
-    test: str
+    resampling: Resampling
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON form."""
-        return {
-            "results": [one.to_dict() for one in self.standings],
-            "study": {
-                "seed": self.seed,
-                "resamples": self.resamples,
-                "confidence": self.confidence,
-                "alpha": self.alpha,
-                "test": self.test,
-                "correction": "Holm",
-            },
-        }
+        how = {name: getattr(self.resampling, name) for name in ("seed", "resamples", "confidence", "alpha", "test")}
+        return {"results": [one.to_dict() for one in self.standings], "study": {**how, "correction": "Holm"}}
+
+    def sheets(self) -> list[Sheet]:
+        """A table of all systems, and one of every two systems a metric."""
+        return [self._systems(), *(self._pairs(one) for one in self.standings)]
+
+    def _systems(self) -> Sheet:
+        head = ["system"]
+        for one in self.standings:
+            head += [f"{one.label} {'↑' if one.higher_is_better else '↓'}", "cluster"]
+        rows = []
+        for k, first in enumerate(self.standings[0].systems):
+            row = [Cell(first.system)]
+            for one in self.standings:
+                row += [one.cell(k), Cell(str(one.systems[k].cluster))]
+            rows.append(tuple(row))
+        measured = "; ".join(f"{one.label}: {one.of}, n = {one.n}" for one in self.standings)
+        test = f"paired {self.resampling.test}, two-sided, Holm over all pairs, p > {self.resampling.alpha:g}"
+        return Sheet(
+            f"{len(rows)} systems",
+            tuple(head),
+            tuple(rows),
+            (measured, self.resampling.note),
+            tuple(one.signature for one in self.standings),
+            tied=f"in the best one's cluster ({test})",
+        )
+
+    def _pairs(self, one: Standings) -> Sheet:
+        rows = []
+        for pair in one.pairs:
+            p = pair.permutation_holm if self.resampling.test == "permutation" else pair.bootstrap_holm
+            better = pair.first if (pair.difference > 0) == one.higher_is_better else pair.second
+            names = pair.first, pair.second, better if p <= self.resampling.alpha else DASH
+            tested = pair.bootstrap, pair.bootstrap_holm, pair.permutation, pair.permutation_holm
+            rows.append(tuple(Cell(text) for text in (*names, *map(number, (pair.difference, *tested)))))
+        head = ("first", "second", "better", "difference", "p bootstrap", "Holm", "p permutation", "Holm")
+        return Sheet(f"{one.label}: every two systems", head, tuple(rows), words=3)

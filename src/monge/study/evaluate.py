@@ -2,125 +2,131 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from pathlib import Path
-from typing import Any
+from collections.abc import Sequence
 
-from monge.data import Judged, open_dataset
-from monge.data.lines import StrPath
-from monge.study import metrics as asking
-from monge.study import systems
-from monge.study.agreement import named
-from monge.study.assess import assess
-from monge.study.evaluation import Evaluation
-from monge.study.resampling import USUAL, Resampling
-from monge.study.scores import Scored, rows_of, score_judged
+import numpy as np
 
-UNIFORM_UNITS = (
-    "units.subwords=all",
-    "units.punctuation=keep",
-    "units.stopwords=none",
-    "units.specials=drop",
-    "weights=uniform",
-)
-"""What `uniform_units` gives to every metric of vectors: all pieces of a text, specials left out, equal weights."""
+from monge.data import Judged
+from monge.stats import higher_is_better, percentiles
+from monge.study.agreement import MEAN, USUAL, Column, Resampling, Standing, agreement_table, defined, standing
+from monge.study.book import QUIET, Run, ScoreBook, Scores
+from monge.study.evaluation import Agreement, Evaluation, Figure, Order
+from monge.study.task import Task
+from monge.study.variants import DEFAULT_MODEL, UNIFORM_UNITS, Setup, check_names, load_variants
+
+ROUNDING = 1e-9
 
 
 def evaluate(
-    dataset: str,
-    data: StrPath,
+    task: Task,
     metrics: Sequence[str] = ("twmd",),
     *,
-    pairs: Sequence[str] | None = None,
-    level: str = "segment",
-    human: str | Sequence[str] | None = None,
-    statistic: str | Sequence[str] | None = None,
-    text: str = "raw",
-    settings: Sequence[str] = (),
-    lang: str | None = None,
-    model: str = "auto",
-    device: str = "auto",
-    online: bool = False,
+    setup: Setup = DEFAULT_MODEL,
     uniform_units: bool = False,
     resampling: Resampling = USUAL,
-    switches: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
-    cache: str | Path | None = None,
-    progress: Callable[[int], None] | None = None,
-    opened: Callable[[Sequence[Judged]], None] | None = None,
+    run: Run = QUIET,
 ) -> Evaluation:
     """Agreement of metrics with human judgements: a result a metric, human column and statistic.
 
     Args:
-        dataset: A data set's name, or `table` for a table of your own.
-        data: The directory of the published files, or the table.
+        task: Which judgements of which data, and which statistics.
         metrics: NAME, NAME@PROFILE, 'NAME[axis.field=value]', or a lexical metric.
-        pairs: The groups wanted; `*-en` works.
-        level: `segment` or `system`.
-        human: Human columns; the data set's own by default.
-        statistic: Names of statistics; the data set's own by default.
-        text: `raw` or `tokenised`.
-        settings: AXIS=VALUE changes for every metric.
-        lang: Target language, for metrics that declare something by language.
-        model: Name or directory of the encoder.
-        device: Where it runs.
-        online: Whether a named model may be fetched.
+        setup: Settings, language and model that all of them share.
         uniform_units: Give every metric the same units and weights, and tell whether that changes their order.
-        resampling: Resamples, confidence, alpha and seed.
-        switches: What else the data set's file lets one choose; several choices are several readings, a table each.
-        cache: A directory that keeps vectors and scores.
-        progress: Called with the number of segments done.
-        opened: Called with what was read, before anything is scored.
+        resampling: Resamples, confidence, alpha, seed and test.
+        run: The cache, and whom to tell.
     """
-    asking.check(metrics, changes=settings, lang=lang)
-    columns: Sequence[str | None] = [human] if human is None or isinstance(human, str) else human
-    every = [
-        replace(open_dataset(dataset, data, pairs=pairs, level=level, human=one, text=text, **chosen), reading=reading)
-        for one in columns
-        for reading, chosen in readings(switches)
-    ]
-    wanted = [statistic] if isinstance(statistic, str) else list(statistic or ())
-    statistics = [
-        list(dict.fromkeys(named(name, one.kind, errors=True, segments=True) for name in wanted or [one.statistic]))
-        for one in every
-    ]
-    for one, names in zip(every, statistics, strict=True):
-        systems.check(one, names)
-    if opened is not None:
-        opened(every)
-    where = asking.Where(model, device, online)
-    asked = asking.ask(metrics, changes=settings, lang=lang, where=where, rule=every[0].references)
+    check_names(metrics, setup)
+    every = task.open(resampling.seed)
+    statistics = [task.statistics(one, errors=True, segments=True) for one in every]
+    run.tell(every)
+    variants = load_variants(metrics, setup, references=every[0].references)
     if uniform_units:
-        asked += asking.ask(
-            metrics, changes=settings, lang=lang, where=where, rule=every[0].references, last=UNIFORM_UNITS
-        )
-    pools = _scored(asked, every, progress, cache)
+        variants += load_variants(metrics, setup, references=every[0].references, last=UNIFORM_UNITS)
+    with ScoreBook(run) as book:
+        pools = [(judged, book.scores(variants, judged)) for judged in every]
     return assess(pools, statistics, resampling=resampling, doubled=uniform_units)
 
 
-def readings(switches: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None) -> list[tuple[str, Mapping[str, Any]]]:
-    """Each choice of switches with its name: what tells it from the others, nothing where there is one choice."""
-    every = [switches or {}] if switches is None or isinstance(switches, Mapping) else list(switches)
-    apart = [key for key in every[0] if any(one.get(key) != every[0][key] for one in every)]
-    return [(", ".join(f"{key}={_word(one[key])}" for key in apart), one) for one in every]
+def assess(
+    pools: Sequence[tuple[Judged, Sequence[Scores]]],
+    statistics: Sequence[Sequence[str]],
+    *,
+    resampling: Resampling = USUAL,
+    doubled: bool = False,
+) -> Evaluation:
+    """The evaluation of scores that are there already; pure.
+
+    `doubled`: the second half of the variants of each pool are the first with uniform units; they are what is
+    reported, and the first half gives the order they are compared with.
+    """
+    agreements: list[Agreement] = []
+    warnings = list(dict.fromkeys(line for judged, _ in pools for line in judged.warnings))
+    orders: list[Order] = []
+    tests: dict[tuple[str, str], dict[str, str]] = {}
+    shown = []
+    for (judged, scores), names in zip(pools, statistics, strict=True):
+        half = len(scores) // 2 if doubled else 0
+        shown.append((judged, scores[half:]))
+        for name in names:
+            rows, test, notes = _agreements(judged, scores[half:], name, resampling)
+            agreements += rows
+            tests[judged.judgement, name] = test
+            warnings += [line for line in notes if line not in warnings]
+            if doubled:
+                own = _agreements(judged, scores[:half], name, resampling)[0]
+                orders.append(Order(judged.judgement, name, _order(own), _order(rows)))
+    return Evaluation(tuple(agreements), resampling, tests, tuple(warnings), tuple(orders), shown)
 
 
-def _word(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
+def _agreements(
+    judged: Judged, scores: Sequence[Scores], statistic: str, resampling: Resampling
+) -> tuple[list[Agreement], dict[str, str], list[str]]:
+    """A row a variant, the tests behind the marks, and what the user should know."""
+    table = agreement_table(judged, scores, statistic, resamples=resampling.resamples, seed=resampling.seed)
+    defined(table, judged)
+    higher, numbers = higher_is_better(statistic), {name: k for k, name in enumerate(judged.groups)}
+    stands = {
+        name: standing(column, higher=higher, wanted=resampling.test, seed=resampling.seed + numbers[name])
+        for name, column in table.columns.items()
+    }
+    mean = table.mean
+    overall = next(iter(stands.values())) if len(stands) == 1 else standing(mean, higher=higher)
+    left_out = {"groups without a value": len(table.undefined)} if table.undefined else {}
+    rows = [
+        Agreement(
+            metric=one.variant.name,
+            label=one.label,
+            signature=one.signature,
+            dataset=judged.dataset,
+            text=judged.text,
+            level=judged.level,
+            human=judged.human,
+            statistic=statistic,
+            groups={name: figure(column, stands[name], k, resampling) for name, column in table.columns.items()},
+            mean=figure(mean, overall, k, resampling),
+            excluded={**judged.excluded, **left_out},
+            reading=judged.reading,
+        )
+        for k, one in enumerate(scores)
+    ]
+    used = " or ".join(sorted({one.test for one in stands.values()}))
+    notes = [f"{name}: {why}; the group is left out" for name, why in table.undefined.items()]
+    return rows, {"groups": used, MEAN: overall.test, "correction": "Holm"}, notes
 
 
-def _scored(
-    asked: Sequence[asking.Asked],
-    every: Sequence[Judged],
-    progress: Callable[[int], None] | None,
-    cache: str | Path | None,
-) -> list[tuple[Judged, list[Scored]]]:
-    """The scores for every human column; equal texts are scored once."""
-    pools: list[tuple[Judged, list[Scored]]] = []
-    for judged in every:
-        rows = rows_of(judged)
-        known = next((scored for other, scored in pools if rows_of(other) == rows), None)
-        if known is None:
-            known = score_judged(asked, judged, progress=progress, cache=cache)
-        pools.append((judged, known))
-    return pools
+def figure(column: Column, stands: Standing, index: int, resampling: Resampling) -> Figure:
+    """The figure of a variant in a column."""
+    value = float(column.values[index])
+    bounds = percentiles(np.asarray(column.drawn[index]), resampling.confidence)
+    if bounds is not None and not bounds[0] - ROUNDING <= value <= bounds[1] + ROUNDING:
+        bounds = None  # too few items: resamples of four systems lie on a line more often than the four do
+    low, high = bounds if bounds is not None else (None, None)
+    mark = stands.mark(index, resampling.alpha) if len(column.values) > 1 else ""
+    return Figure(value, low, high, column.n, mark, float(stands.p_values[index]))
+
+
+def _order(table: Sequence[Agreement]) -> tuple[tuple[str, float], ...]:
+    sign = -1 if higher_is_better(table[0].statistic) else 1
+    ranked = sorted(table, key=lambda one: sign * one.mean.value)
+    return tuple((one.label, one.mean.value) for one in ranked)

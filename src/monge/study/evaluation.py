@@ -7,10 +7,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from monge.data import Judged
+from monge.render.cells import decimals, span
 from monge.stats import higher_is_better
-from monge.study.scores import Scored
+from monge.study.agreement import MEAN, Resampling
+from monge.study.book import Scores
+from monge.types.table import Cell, Sheet
 
-MEAN = "mean"
+WIDE = 9
+"""More groups than this stand below each other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,14 +109,11 @@ class Evaluation:
     """
 
     agreements: tuple[Agreement, ...]
-    seed: int
-    resamples: int
-    confidence: float
-    alpha: float
+    resampling: Resampling
     tests: Mapping[tuple[str, str], Mapping[str, str]]
     warnings: tuple[str, ...] = ()
     orders: tuple[Order, ...] = ()
-    pools: Sequence[tuple[Judged, Sequence[Scored]]] = field(default=(), repr=False)
+    pools: Sequence[tuple[Judged, Sequence[Scores]]] = field(default=(), repr=False)
 
     @property
     def tables(self) -> list[tuple[Agreement, ...]]:
@@ -125,10 +126,10 @@ class Evaluation:
     def to_dict(self) -> dict[str, Any]:
         """The JSON form: the results of the design, and beside them how they were tested."""
         study: dict[str, Any] = {
-            "seed": self.seed,
-            "resamples": self.resamples,
-            "confidence": self.confidence,
-            "alpha": self.alpha,
+            "seed": self.resampling.seed,
+            "resamples": self.resampling.resamples,
+            "confidence": self.resampling.confidence,
+            "alpha": self.resampling.alpha,
             "standings": [
                 _standing(table, self.tests.get((table[0].judgement, table[0].statistic))) for table in self.tables
             ],
@@ -137,6 +138,11 @@ class Evaluation:
         if self.orders:
             study["orders"] = [one.to_dict() for one in self.orders]
         return {"results": [one.to_dict() for one in self.agreements], "study": study}
+
+    def sheets(self) -> list[Sheet]:
+        """A table a human column and statistic, the notes under the last."""
+        tables = self.tables
+        return [_sheet(self, table, last=table is tables[-1]) for table in tables]
 
 
 def _standing(table: Sequence[Agreement], tests: Mapping[str, str] | None) -> dict[str, Any]:
@@ -161,3 +167,71 @@ def _standing(table: Sequence[Agreement], tests: Mapping[str, str] | None) -> di
         found["tests"] = dict(tests or {})
         found["p_values"] = {name: [figure.p_value for figure in figures] for name, figures in columns.items()}
     return found
+
+
+def _sheet(found: Evaluation, table: Sequence[Agreement], *, last: bool) -> Sheet:
+    first = table[0]
+    groups = list(first.groups)
+    title = (
+        f"{first.dataset} ({first.text} text): {directed(first.statistic)} with {first.judgement}, {first.level} level"
+    )
+    shown = [*groups, "mean"] if len(groups) > 1 else groups
+    rows = tuple((Cell(one.label), *(_cell(one.groups.get(name, one.mean)) for name in shown)) for one in table)
+    counts = {figure.n for figure in first.groups.values()}
+    head = [f"{name} ({first.groups[name].n})" if len(counts) > 1 and name in groups else name for name in shown]
+    sheet = Sheet(
+        title,
+        ("metric", *head),
+        rows,
+        notes=(_counted(first), *(_tail(found) if last else ())),
+        signatures=tuple(one.signature for one in table),
+        tied=_tied(found, table),
+    )
+    return sheet.turned() if len(groups) > WIDE else sheet
+
+
+def directed(statistic: str) -> str:
+    """A statistic as tables and figures call it: errors say that less is better."""
+    return statistic if higher_is_better(statistic) else f"{statistic} (lower is better)"
+
+
+def worse_than_best(statistic: str) -> str:
+    """The side of the best on which a worse value lies."""
+    return "below" if higher_is_better(statistic) else "above"
+
+
+def _cell(figure: Figure) -> Cell:
+    return Cell(decimals(figure.value), span(figure.low, figure.high, 2), figure.mark)
+
+
+def _counted(first: Agreement) -> str:
+    total = sum(figure.n for figure in first.groups.values())
+    left_out = ", ".join(f"{count} {reason}" for reason, count in first.excluded.items())
+    return f"{total} judgements in {len(first.groups)} group(s)" + (f"; excluded: {left_out}" if left_out else "")
+
+
+def _tied(found: Evaluation, table: Sequence[Agreement]) -> str:
+    if len(table) < 2:
+        return ""
+    tests = found.tests[table[0].judgement, table[0].statistic]
+    groups, mean = tests["groups"], tests["mean"]
+    test = f"{groups} in a group, {mean} of the mean" if groups != mean and len(table[0].groups) > 1 else groups
+    how = f"{test}; one-sided, Holm over {len(table) - 1}, p > {found.resampling.alpha:g}"
+    return f"not significantly {worse_than_best(table[0].statistic)} the best ({how})"
+
+
+def _tail(found: Evaluation) -> list[str]:
+    lines = [found.resampling.note]
+    for one in found.orders:
+        uniform, own = (
+            (" > " if higher_is_better(one.statistic) else " < ").join(
+                f"{name} {decimals(value)}" for name, value in order
+            )
+            for order in (one.uniform, one.own)
+        )
+        verdict = "changes" if one.changed else "does not change"
+        lines.append(
+            f"uniform units and weights: the order of metrics {verdict} ({one.human}, {one.statistic}): "
+            f"uniform {uniform}; own {own}"
+        )
+    return lines

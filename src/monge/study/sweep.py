@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from monge.data import Judged, open_dataset
-from monge.data.lines import StrPath
+from monge.data import Judged
 from monge.errors import UsageError
-from monge.spec.presets import resolve
+from monge.render.cells import decimals, span
+from monge.spec.presets import split_name
 from monge.stats import higher_is_better
-from monge.study import metrics as asking
-from monge.study.agreement import named
-from monge.study.assess import assess
-from monge.study.evaluation import Agreement
-from monge.study.resampling import USUAL, Resampling
-from monge.study.scores import score_judged
-from monge.study.vary import Variation, joined, points, variation
+from monge.study.agreement import USUAL, Resampling
+from monge.study.book import QUIET, Run, ScoreBook, Scores, joined_scores
+from monge.study.evaluate import assess
+from monge.study.evaluation import Agreement, directed, worse_than_best
+from monge.study.task import Task, joined
+from monge.study.variants import DEFAULT_MODEL, Setup, Variant, Variation, check_names, grid, load_variants, variation
+from monge.types.table import Cell, Sheet
 
 
 @dataclass(frozen=True)
@@ -40,9 +40,7 @@ class Sweep:
     curves: tuple[Curve, ...]
     development: str
     test: str | None
-    seed: int
-    resamples: int
-    alpha: float
+    resampling: Resampling
     warnings: tuple[str, ...] = ()
 
     @property
@@ -68,8 +66,8 @@ class Sweep:
             "vary": {one.target: list(one.values) for one in self.variations},
             "development": self.development,
             "test": self.test,
-            "seed": self.seed,
-            "resamples": self.resamples,
+            "seed": self.resampling.seed,
+            "resamples": self.resampling.resamples,
             "together": {"point": list(self.points[self.together]), "mean": self.means[self.together]},
             "curves": [
                 {
@@ -86,78 +84,104 @@ class Sweep:
             "warnings": list(self.warnings),
         }
 
+    def sheets(self) -> list[Sheet]:
+        """A curve a metric, then the chosen values with their scores on the test data."""
+        return [*(self._curve(curve) for curve in self.curves), self._chosen()]
+
+    def _curve(self, curve: Curve) -> Sheet:
+        first = curve.points[0]
+        rows = tuple((Cell(self.named(k)), *_cells(one)) for k, one in enumerate(curve.points))
+        targets = ", ".join(one.target for one in self.variations)
+        return Sheet(
+            f"{curve.metric} over {targets} on {self.development}: {directed(first.statistic)} with {first.human}",
+            (targets, *first.groups, "mean"),
+            rows,
+            tied=f"not significantly {worse_than_best(first.statistic)} the best "
+            f"(paired tests as in evaluate, Holm over {len(rows) - 1}, p > {self.resampling.alpha:g})",
+        )
+
+    def _chosen(self) -> Sheet:
+        tested = [curve.test for curve in self.curves if curve.test is not None]
+        head = ["metric", "chosen", self.development, *([*tested[0].groups, "mean"] if tested else [])]
+        rows = []
+        for curve in self.curves:
+            mean = curve.points[curve.chosen].mean
+            cells = Cell(curve.metric), Cell(self.named(curve.chosen)), _with_interval(mean.value, mean.low, mean.high)
+            rows.append((*cells, *(_cells(curve.test) if curve.test is not None else ())))
+        notes = [
+            f"intervals: bootstrap percentiles, {self.resampling.resamples} resamples, seed {self.resampling.seed}"
+        ]
+        if len(self.curves) > 1:
+            mean_of_all = decimals(self.means[self.together])
+            notes.insert(
+                0, f"best for all {len(self.curves)} metrics: {self.named(self.together)} (mean {mean_of_all})"
+            )
+        if not tested:
+            notes.append("no --test data: the chosen value's score above is optimistic")
+        title = f"chosen on {self.development}" + (f", tried on {self.test}" if tested else "")
+        shown = tested or [curve.points[curve.chosen] for curve in self.curves]
+        return Sheet(title, tuple(head), tuple(rows), tuple(notes), tuple(one.signature for one in shown), words=2)
+
+
+def _with_interval(value: float, low: float | None, high: float | None, mark: str = "") -> Cell:
+    return Cell(decimals(value), span(low, high), mark)
+
+
+def _cells(one: Agreement) -> list[Cell]:
+    groups = [Cell(decimals(figure.value), mark=figure.mark) for figure in one.groups.values()]
+    return [*groups, _with_interval(one.mean.value, one.mean.low, one.mean.high, one.mean.mark)]
+
 
 def sweep(
-    development: str,
-    data: StrPath,
+    development: Task,
     metrics: Sequence[str],
     vary: Sequence[str],
     *,
-    test: str | None = None,
-    test_data: StrPath | None = None,
-    pairs: Sequence[str] | None = None,
-    human: str | None = None,
-    statistic: str | None = None,
-    text: str = "raw",
-    settings: Sequence[str] = (),
-    lang: str | None = None,
-    model: str = "auto",
-    device: str = "auto",
-    online: bool = False,
+    test: Task | None = None,
+    setup: Setup = DEFAULT_MODEL,
     resampling: Resampling = USUAL,
-    cache: str | Path | None = None,
-    progress: Callable[[int], None] | None = None,
-    opened: Callable[[Sequence[Judged]], None] | None = None,
+    run: Run = QUIET,
 ) -> Sweep:
     """Agreement at every point of `vary`, from one encoding pass; the best on development data, tried on test data.
 
-    `development` and `test` may join data sets: `wmt15+wmt16`. They may share none.
+    The data sets of `development` and `test` may be joined: `wmt15+wmt16`. They may share none.
     """
     variations = tuple(variation(one) for one in vary)
-    tried = points(variations)
-    for changes in tried:
-        asking.check(metrics, changes=(*settings, *changes), lang=lang)
+    points = grid(variations)
+    for changes in points:
+        check_names(metrics, replace(setup, settings=(*setup.settings, *changes)))
     for name in metrics:
         _free(name, variations)
-    sets, test_sets = development.split("+"), test.split("+") if test else []
-    _apart(sets, test_sets, data, test_data)
-    options: dict[str, Any] = {"pairs": pairs, "human": human, "text": text}
-    dev = [open_dataset(name, data, **options) for name in sets]
-    held = [open_dataset(name, test_data if test_data is not None else data, **options) for name in test_sets]
-    if opened is not None:
-        opened([*dev, *held])
-    where = asking.Where(model, device, online)
-    rule = dev[0].references
+    _apart(development, test)
+    known = [judged for one in development.split() for judged in one.open(resampling.seed)]
+    held = [judged for one in (test.split() if test is not None else ()) for judged in one.open(resampling.seed)]
+    run.tell([*known, *held])
+    book, rule = ScoreBook(run), known[0].references
 
-    def loaded(name: str, changes: Sequence[str]) -> asking.Asked:
-        one = asking.ask([name], changes=(*settings, *changes), lang=lang, where=where, rule=rule)[0]
+    def loaded(name: str, changes: Sequence[str]) -> Variant:
+        (one,) = load_variants([name], replace(setup, settings=(*setup.settings, *changes)), references=rule)
         return replace(one, label=f"{name} {', '.join(changes)}")
 
-    asked = [loaded(name, changes) for name in metrics for changes in tried]
-    judged, scored = joined([(one, score_judged(asked, one, progress=progress, cache=cache)) for one in dev])
-    wanted = named(statistic or judged.statistic, judged.kind, errors=True)
-    curves = []
-    for k, name in enumerate(metrics):
-        mine = scored[k * len(tried) : (k + 1) * len(tried)]
-        found = assess([(judged, mine)], [[wanted]], resampling=resampling)
-        curves.append(Curve(name, found.agreements, _best([one.mean.value for one in found.agreements], wanted)))
-    if held:
-        chosen = [loaded(curve.metric, tried[curve.chosen]) for curve in curves]
-        apart, marks = joined([(one, score_judged(chosen, one, progress=progress, cache=cache)) for one in held])
-        tried_by = named(statistic or apart.statistic, apart.kind, errors=True)
-        final = assess([(apart, marks)], [[tried_by]], resampling=resampling)
-        curves = [replace(curve, test=one) for curve, one in zip(curves, final.agreements, strict=True)]
-    return Sweep(
-        variations=variations,
-        points=tuple(tried),
-        curves=tuple(curves),
-        development=judged.dataset,
-        test=test,
-        seed=resampling.seed,
-        resamples=resampling.resamples,
-        alpha=resampling.alpha,
-        warnings=tuple(dict.fromkeys(line for one in (*dev, *held) for line in one.warnings)),
-    )
+    def agreements(task: Task, pool: tuple[Judged, Sequence[Scores]]) -> tuple[Agreement, ...]:
+        return assess([pool], [task.statistics(pool[0], errors=True)[:1]], resampling=resampling).agreements
+
+    with book:
+        judged, scores = _pool(book, [loaded(name, changes) for name in metrics for changes in points], known)
+        curves = []
+        for k, name in enumerate(metrics):
+            mine = agreements(development, (judged, scores[k * len(points) : (k + 1) * len(points)]))
+            curves.append(Curve(name, mine, _best([one.mean.value for one in mine], mine[0].statistic)))
+        if test is not None:
+            tried = agreements(test, _pool(book, [loaded(one.metric, points[one.chosen]) for one in curves], held))
+            curves = [replace(curve, test=one) for curve, one in zip(curves, tried, strict=True)]
+    warnings = tuple(dict.fromkeys(line for one in (*known, *held) for line in one.warnings))
+    tested = test.dataset if test is not None else None
+    return Sweep(variations, tuple(points), tuple(curves), judged.dataset, tested, resampling, warnings)
+
+
+def _pool(book: ScoreBook, variants: Sequence[Variant], every: Sequence[Judged]) -> tuple[Judged, list[Scores]]:
+    """Data sets as one, and the scores of all variants on it."""
+    return joined(every), joined_scores([(judged, book.scores(variants, judged)) for judged in every])
 
 
 def _best(values: Sequence[float], statistic: str) -> int:
@@ -168,17 +192,19 @@ def _best(values: Sequence[float], statistic: str) -> int:
 
 def _free(name: str, variations: Sequence[Variation]) -> None:
     """Refuse a metric whose bracket fixes what varies: the bracket would win."""
-    inner = name.partition("[")[2]
+    inner = split_name(name)[1]
     for one in variations:
         if inner.startswith(f"{one.target}=") or f",{one.target}=" in inner:
             raise UsageError(f"{name} fixes {one.target}, which varies; leave it out of the bracket")
-    resolve(name)
 
 
-def _apart(development: Sequence[str], test: Sequence[str], data: StrPath, test_data: StrPath | None) -> None:
-    for name in test:
-        elsewhere = name == "table" and test_data is not None and Path(test_data).resolve() != Path(data).resolve()
-        if name in development and not elsewhere:
+def _apart(development: Task, test: Task | None) -> None:
+    """Refuse test data that are development data."""
+    for name in test.dataset.split("+") if test is not None else ():
+        elsewhere = (
+            name == "table" and test is not None and Path(test.data).resolve() != Path(development.data).resolve()
+        )
+        if name in development.dataset.split("+") and not elsewhere:
             raise UsageError(
                 f"{name} is development data: a value chosen on it must be tried on other data (--test ANOTHER)"
             )

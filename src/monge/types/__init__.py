@@ -8,12 +8,14 @@ from monge.types.explanation import Explanation, Move, Side
 from monge.types.result import Pooled, Result, Signature
 from monge.types.statistics import CorpusStats
 from monge.types.sums import DIGEST_SPACE, Array, DocumentCounts, MatrixSum, PartSums, Range, VectorSum
+from monge.types.table import Cell, Sheet
 from monge.types.text import Segment, Tokens, Units
 from monge.types.transport import Cloud, Plan, Problem
 
 __all__ = [
     "DIGEST_SPACE",
     "Array",
+    "Cell",
     "Cloud",
     "CorpusStats",
     "DocumentCounts",
@@ -27,6 +29,7 @@ __all__ = [
     "Range",
     "Result",
     "Segment",
+    "Sheet",
     "Side",
     "Signature",
     "Tokens",

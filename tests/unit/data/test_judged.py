@@ -5,6 +5,8 @@ import pytest
 
 from monge.data.catalogue import describe
 from monge.data.judged import Group, Judged, by_system, merged, scored, suspicions
+from monge.data.request import matching
+from monge.errors import UnknownName
 from monge.types import Segment
 
 
@@ -61,3 +63,10 @@ def test_a_model_score_in_disguise_warns():
 def test_rows_and_groups_cannot_be_confused():
     with pytest.raises(ValueError, match="zip"):
         by_system(Group((Segment("1", "h"),), scores=np.array([1.0, 2.0])))
+
+
+def test_groups_are_asked_for_by_name_or_pattern():
+    assert matching(["a[1]"], ["a[1]", "a1"], "group") == ["a[1]"], "a name is itself, whatever it holds"
+    assert matching(["*-en", "de-fr"], ["cs-en", "de-en", "de-fr", "en-de"], "group") == ["cs-en", "de-en", "de-fr"]
+    with pytest.raises(UnknownName, match="unknown group 'x\\*'"):
+        matching(["x*"], ["a"], "group")

@@ -221,6 +221,8 @@ def test_a_table_by_group(put):
         open_dataset("table", path, human="fluent")
     with pytest.raises(UnknownName, match="unknown group 'g3'"):
         open_dataset("table", path, pairs=["g3"])
+    assert list(open_dataset("table", path, human="fluency", pairs=["g*"]).groups) == ["g1", "g2"]
+    assert list(open_dataset("table", path, human="fluency", pairs=["*2"]).groups) == ["g2"]
 
 
 def test_a_table_that_is_suspicious_or_not_there(put, root):

@@ -162,7 +162,7 @@ def test_latex_escapes_and_marks_the_best():
     hostile = '[a_b] 50% & {x} $y$ #1 ~^ <|>" \\input{/etc/passwd}\n\\end{table}'
     shown = results_latex([result(system=hostile), result(system="b", score=0.5, interval=(0.4, 0.6))])
     assert r"\textbf{0.7500} \\" in shown
-    assert r"b & 0.5000 {\scriptsize [0.4000, 0.6000]} \\" in shown
+    assert r"b & 0.5000 {\scriptsize {[}0.4000, 0.6000]} \\" in shown
     assert r"\textbackslash{}input\{/etc/passwd\}" in shown
     assert r"{[}a\_b] 50\% \& \{x\} \$y\$ \#1 \textasciitilde{}\textasciicircum{}" in shown
     assert shown.count(r"\end{table}") == 1

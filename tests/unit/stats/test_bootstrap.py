@@ -5,8 +5,8 @@ import pytest
 from scipy import stats as reference
 
 from monge import stats
-from monge.errors import DataError, InvalidSetting, Misaligned
-from monge.stats import resampling
+from monge.errors import DataError, InvalidSetting
+from monge.stats import correlation, resampling
 from monge.stats.resampling import resample_counts, sign_flips
 
 
@@ -17,7 +17,6 @@ def test_interval_of_a_mean_is_that_of_the_normal_law():
     assert found.value == pytest.approx(scores.mean())
     assert found.low == pytest.approx(scores.mean() - half, abs=0.01)
     assert found.high == pytest.approx(scores.mean() + half, abs=0.01)
-    assert (found.level, found.resamples) == (0.95, 4000)
     narrow = stats.bootstrap_mean(scores, level=0.5)
     assert found.low < narrow.low < narrow.high < found.high
 
@@ -54,86 +53,38 @@ def test_five_systems_of_three_thousand_segments_in_two_seconds():
     assert time.perf_counter() - start < 2.0
 
 
-def test_pearson_from_counts_equals_pearson_of_the_resample():
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [("pearson", reference.pearsonr), ("spearman", reference.spearmanr), ("kendall", reference.kendalltau)],
+)
+def test_a_statistic_of_counts_is_scipy_s_on_the_drawn_items(name, expected):
     generator = np.random.default_rng(4)
     human = generator.normal(size=30) * 1e4 + 1e6
     metric = generator.normal(size=30) + human / 1e4
-    fast = stats.bootstrap_correlation(human, metric, resamples=200)
-    slow = stats.bootstrap_correlation(human, metric, resamples=200, statistic=lambda h, s: stats.pearson(h, s))
-    assert (fast.value, fast.resamples) == (slow.value, slow.resamples)
-    assert fast.low == pytest.approx(slow.low, abs=1e-9)
-    assert fast.high == pytest.approx(slow.high, abs=1e-9)
-
-
-@pytest.mark.parametrize("name", ["pearson", "spearman", "kendall", "tau23"])
-def test_interval_of_a_correlation_holds_its_value(name):
-    generator = np.random.default_rng(5)
-    human = generator.normal(size=300)
-    metric = human + generator.normal(size=300)
-    found = stats.bootstrap_correlation(human, metric, statistic=name, resamples=300)
-    assert found.low < found.value < found.high
-    assert found.value == stats.correlate(human, metric, statistic=name)
-    assert 0.05 < found.high - found.low < 0.3
+    counts = generator.multinomial(30, np.full(30, 1 / 30), size=40).astype(float)
+    found = stats.of_counts(correlation.STATISTICS[name], human, metric)(counts)
+    plain = [expected(*(np.repeat(side, row.astype(int)) for side in (human, metric))).statistic for row in counts]
+    assert found == pytest.approx(plain, abs=1e-9)
 
 
 def test_pearson_interval_agrees_with_fisher():
     generator = np.random.default_rng(6)
     human = generator.normal(size=500)
     metric = human + generator.normal(size=500)
-    found = stats.bootstrap_correlation(human, metric, resamples=3000)
+    of_counts = stats.of_counts(stats.pearson, human, metric)
+    drawn = np.concatenate([of_counts(block) for block in resample_counts(500, resamples=3000, seed=1)])
     fisher = reference.pearsonr(human, metric).confidence_interval(0.95)
-    assert found.low == pytest.approx(fisher.low, abs=0.02)
-    assert found.high == pytest.approx(fisher.high, abs=0.02)
+    assert stats.percentiles(drawn, 0.95) == pytest.approx((fisher.low, fisher.high), abs=0.02)
 
 
-@pytest.mark.parametrize("statistic", ["pearson", "spearman"])
-def test_resamples_without_a_value_are_left_out_and_counted(statistic):
-    found = stats.bootstrap_correlation([1, 2, 3, 4], [1, 2, 4, 3], statistic=statistic, resamples=2000)
-    expected = 1 - 4 / 4**4  # all four draws the same item
-    assert found.resamples < 2000
-    assert found.resamples / 2000 == pytest.approx(expected, abs=0.01)
-
-
-def test_a_statistic_without_a_value_on_most_resamples_is_refused():
-    with pytest.raises(stats.UndefinedError, match="too few items"):
-        stats.bootstrap(1.0, lambda counts: np.where(counts[:, 0] > 1, 1.0, np.nan), n=5)
-    with pytest.raises(DataError, match="at least 2 items"):
-        stats.bootstrap_darr([1, 2], [2, 1], groups=["one", "one"], higher_is_better=True)
-
-
-def test_difference_of_two_metrics_sees_the_pairing():
-    generator = np.random.default_rng(7)
-    human = generator.normal(size=400)
-    good = human + generator.normal(size=400)
-    found = stats.bootstrap_difference(human, good, good + 1.5 * generator.normal(size=400))
-    assert 0 < found.low < found.value < found.high
-    same = stats.bootstrap_difference(human, good, 2 * good + 1)
-    assert max(abs(same.low), abs(same.high)) < 1e-12
-    ranked = stats.bootstrap_difference(human, good, -good, statistic="kendall", resamples=50)
-    assert ranked.value == pytest.approx(2 * stats.kendall(human, good))
-
-
-def test_any_statistic_of_counts():
-    scores = np.random.default_rng(8).random(40)
-    found = stats.bootstrap(scores.mean(), lambda counts: counts @ scores / 40, n=40)
-    expected = stats.bootstrap_mean(scores)
-    assert (found.low, found.high) == pytest.approx((expected.low, expected.high), abs=1e-14)
-
-
-def test_darr_interval_resamples_items_not_pairs():
-    """Ten pairs of one item stand or fall together, so grouping must widen the interval."""
-    generator = np.random.default_rng(9)
-    wins = np.repeat(generator.random(60) < 0.7, 10)
-    better, worse = np.where(wins, 2.0, 1.0), np.where(wins, 1.0, 2.0)
-    groups = np.repeat(np.arange(60), 10)
-    by_item = stats.bootstrap_darr(better, worse, groups=groups, higher_is_better=True)
-    by_pair = stats.bootstrap_darr(better, worse, groups=np.arange(600), higher_is_better=True)
-    assert by_item.value == by_pair.value == stats.darr_tau(better, worse, higher_is_better=True)
-    assert by_item.low < by_item.value < by_item.high
-    assert 2.4 < (by_item.high - by_item.low) / (by_pair.high - by_pair.low) < 4.0  # sqrt(10)
-    for higher in (True, False):
-        ties = stats.bootstrap_darr(better, better, groups=groups, higher_is_better=higher)
-        assert (ties.low, ties.value, ties.high) == (-1, -1, -1)
+@pytest.mark.parametrize("name", ["pearson", "spearman"])
+def test_resamples_without_a_value_are_left_out(name):
+    of_counts = stats.of_counts(correlation.STATISTICS[name], np.arange(4.0), np.array([1.0, 2, 4, 3]))
+    drawn = np.concatenate([of_counts(block) for block in resample_counts(4, resamples=2000, seed=1)])
+    assert np.isnan(drawn).mean() == pytest.approx(4 / 4**4, abs=0.01)  # all four draws the same item
+    low, high = stats.percentiles(drawn, 0.95)
+    assert -1 <= low < high <= 1
+    assert stats.percentiles(np.where(np.arange(5) > 2, 1.0, np.nan), 0.95) is None, "most have no value"
 
 
 def test_draws_are_what_they_say(monkeypatch):
@@ -159,5 +110,3 @@ def test_settings_are_checked():
             stats.bootstrap_mean([1, 2, 3], **wrong)
     with pytest.raises(DataError, match="scores has 1 missing"):
         stats.bootstrap_mean([1, float("nan")])
-    with pytest.raises(Misaligned, match="one label a value"):
-        stats.bootstrap_darr([1, 2], [2, 1], groups=[1], higher_is_better=True)

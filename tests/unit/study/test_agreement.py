@@ -2,13 +2,15 @@
 
 import numpy as np
 import pytest
+from scipy import stats as reference
 
 from monge.data import Group
 from monge.errors import InvalidSetting, UnknownName
-from monge.stats import bootstrap_correlation, bootstrap_darr, pearson, perm_both, williams_scores
-from monge.study.agreement import draws, interval, named, question, signed_scores
-from monge.study.ties import BOOTSTRAP, PERM_BOTH, WILLIAMS, standing
-from monge.types import Segment
+from monge.stats import pearson, percentiles, perm_both, williams_scores
+from monge.study.agreement import BOOTSTRAP, PERM_BOTH, WILLIAMS, Column, drawn_values, standing
+from monge.study.book import RowScores, Scores
+from monge.study.question import named, question
+from monge.types import Segment, Signature
 
 
 def ranked(better, worse, ids=None):
@@ -31,34 +33,54 @@ def test_rankings_have_the_values_of_the_specification(statistic, value):
     assert question(group, statistic, 1).value(scores) == pytest.approx(value)
 
 
+def of_group(segments, systems, *, higher_is_better):
+    """The scores of one variant on the group `g`."""
+    return Scores(None, {"g": RowScores(segments, systems, Signature(()), higher_is_better)})
+
+
 def test_ties_of_a_distance_are_losses():
     group, scores = ranked([0.2, 0.5, 0.5, 0.1], [0.8, 0.5, 0.9, 0.3])
-    signed = signed_scores(group, scores, {}, higher_is_better=False)
+    signed = of_group(scores, {}, higher_is_better=False).signed("g", group)
     assert question(group, "tau10", 1).value(signed) == pytest.approx(0.5)
 
 
-def test_draws_of_rankings_resample_items_not_pairs():
+def drawn_items(items, resamples, seed):
+    """Which items each resample has: the plain way, one index a draw."""
+    return np.random.default_rng(seed).integers(items, size=(resamples, items))
+
+
+@pytest.mark.parametrize("statistic", ["tau10", "tau13", "tau14"])
+def test_draws_of_rankings_resample_items_not_pairs(statistic):
+    """Each draw counted pair by pair: every pair of an item counts as often as the item was drawn."""
     random = np.random.default_rng(3)
-    ids = [str(k // 4) for k in range(80)]
-    better, worse = random.normal(0.3, 1, 80), random.normal(0, 1, 80)
-    group, scores = ranked(better, worse, ids)
-    asked = question(group, "tau10", 1)
+    better, worse = random.normal(0.3, 1, 80).round(1), random.normal(0, 1, 80).round(1)
+    group, scores = ranked(better, worse, [f"{k // 4:02}" for k in range(80)])
+    asked = question(group, statistic, 1)
     assert (asked.n, asked.items) == (80, 20)
-    low, high = interval(draws(asked, [scores], resamples=500, seed=9)[0], 0.95)
-    labels = np.unique(ids, return_inverse=True)[1]
-    expected = bootstrap_darr(better, worse, groups=labels, higher_is_better=True, resamples=500, seed=9)
-    assert (low, high) == pytest.approx((expected.low, expected.high))
+    (found,) = drawn_values(asked, [scores], resamples=50, seed=9)
+    for row, value in zip(drawn_items(20, 50, 9), found, strict=True):
+        wins = losses = ties = 0
+        for item in row:
+            for k in range(4 * item, 4 * item + 4):
+                wins, losses = wins + (better[k] > worse[k]), losses + (better[k] < worse[k])
+                ties += better[k] == worse[k]
+        lost = {"tau10": ties, "tau13": 0, "tau14": 0}[statistic]
+        counted = {"tau10": ties, "tau13": 0, "tau14": ties}[statistic]
+        assert value == pytest.approx((wins - losses - lost) / (wins + losses + counted))
 
 
-@pytest.mark.parametrize("statistic", ["pearson", "kendall"])
-def test_draws_of_scores_are_those_of_the_bootstrap(statistic):
+@pytest.mark.parametrize(
+    ("statistic", "expected"),
+    [("pearson", reference.pearsonr), ("kendall", reference.kendalltau), ("spearman", reference.spearmanr)],
+)
+def test_draws_of_scores_are_scipy_s_values_on_the_drawn_items(statistic, expected):
     random = np.random.default_rng(5)
     human = random.normal(size=40)
     metric = human + random.normal(size=40)
-    asked = question(rated(human), statistic, 1)
-    found = interval(draws(asked, [metric], resamples=200, seed=4)[0], 0.9)
-    expected = bootstrap_correlation(human, metric, statistic=statistic, resamples=200, level=0.9, seed=4)
-    assert found == pytest.approx((expected.low, expected.high))
+    (found,) = drawn_values(question(rated(human), statistic, 1), [metric], resamples=100, seed=4)
+    plain = [expected(human[row], metric[row]).statistic for row in drawn_items(40, 100, 4)]
+    assert found == pytest.approx(plain)
+    assert percentiles(found, 0.9) == pytest.approx(tuple(np.quantile(plain, [0.05, 0.95])))
 
 
 def test_lower_human_scores_can_be_better():
@@ -68,7 +90,8 @@ def test_lower_human_scores_can_be_better():
 
 def test_systems_are_compared_by_name():
     group = Group((), systems={"b": 2.0, "a": 1.0, "c": 3.0})
-    signed = signed_scores(group, np.empty(0), {"a": -1.0, "b": -2.0, "c": -3.0}, higher_is_better=False)
+    scores = of_group(np.empty(0), {"a": -1.0, "b": -2.0, "c": -3.0}, higher_is_better=False)
+    signed = scores.signed("g", group)
     assert signed.tolist() == [2.0, 1.0, 3.0]
     assert question(group, "pearson", 1).value(signed) == pytest.approx(1.0)
 
@@ -82,15 +105,21 @@ def test_names_of_statistics():
         named("pearsn", "scores")
 
 
+def column_of(asked, scores, resamples, seed):
+    """A column of variants with these scores."""
+    drawn = drawn_values(asked, scores, resamples=resamples, seed=seed)
+    return Column(np.array([asked.value(one) for one in scores]), drawn, asked.n, asked, scores)
+
+
 def test_the_best_is_tested_by_williams_where_it_can_be():
     random = np.random.default_rng(1)
     human = random.normal(size=300)
     noise = random.normal(size=(2, 300))
     scores = [human + 0.5 * noise[0], human + 0.5 * noise[0] + 0.05 * noise[1], human + 3 * noise[1]]
     asked = question(rated(human), "pearson", 1)
-    drawn = draws(asked, scores, resamples=300, seed=1)
     values = [pearson(human, one) for one in scores]
-    found = standing(values, drawn, asked, scores)
+    column = column_of(asked, scores, 300, 1)
+    found = standing(column)
     assert (found.best, found.test) == (int(np.argmax(values)), WILLIAMS)
     other = 1 - found.best
     plain = williams_scores(human, scores[found.best], scores[other]).p_value
@@ -98,7 +127,7 @@ def test_the_best_is_tested_by_williams_where_it_can_be():
     assert [found.mark(k, 0.05) for k in range(3)] == (
         ["best", "tied", ""] if found.best == 0 else ["tied", "best", ""]
     )
-    mean = standing(values, drawn, None, [])
+    mean = standing(Column(column.values, column.drawn, 300))
     assert mean.test == BOOTSTRAP
     assert mean.p_values[2] == pytest.approx(2 / 301)
 
@@ -107,9 +136,7 @@ def test_the_same_metric_twice_is_tied():
     human = np.arange(20.0)
     score = human + np.tile([1.0, -1.0], 10)
     asked = question(rated(human), "pearson", 1)
-    scores = [score, 2 * score + 3]
-    values = [asked.value(one) for one in scores]
-    found = standing(values, draws(asked, scores, resamples=50, seed=0), asked, scores)
+    found = standing(column_of(asked, [score, 2 * score + 3], 50, 0))
     assert sorted(found.mark(k, 0.05) for k in range(2)) == ["best", "tied"]
 
 
@@ -118,16 +145,15 @@ def test_other_tests_can_be_asked_for_where_they_fit():
     human = random.normal(size=30)
     scores = [human + random.normal(size=30) * 0.3, human + random.normal(size=30) * 2]
     asked = question(rated(human), "kendall", 1)
-    drawn = draws(asked, scores, resamples=99, seed=1)
-    values = [asked.value(one) for one in scores]
-    found = standing(values, drawn, asked, scores, wanted="perm-both", seed=6)
+    column = column_of(asked, scores, 99, 1)
+    found = standing(column, wanted="perm-both", seed=6)
     expected = perm_both(human, *scores, statistic="kendall", resamples=99, seed=6).p_value
     assert (found.test, found.p_values[1]) == (PERM_BOTH, expected)
     with pytest.raises(InvalidSetting, match="Williams' test is for"):
-        standing(values, drawn, asked, scores, wanted="williams")
+        standing(column, wanted="williams")
     group, ranks = ranked([0.9, 0.5], [0.8, 0.7])
     rankings = question(group, "tau10", 1)
     with pytest.raises(InvalidSetting, match="rankings"):
-        standing([0.0, 0.0], np.zeros((2, 9)), rankings, [ranks, ranks], wanted="perm-both")
+        standing(Column(np.zeros(2), np.zeros((2, 9)), 2, rankings, [ranks, ranks]), wanted="perm-both")
     with pytest.raises(InvalidSetting, match="one of auto"):
-        standing(values, drawn, asked, scores, wanted="luck")
+        standing(column, wanted="luck")

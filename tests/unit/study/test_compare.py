@@ -10,7 +10,7 @@ import sacrebleu
 import monge
 from monge.cli.app import run
 from monge.errors import Misaligned, UsageError
-from monge.render.comparisons import render_comparison
+from monge.render.table import render_study
 from monge.stats import pairwise_tests
 from monge.study import Resampling, compare, compare_scores
 
@@ -82,25 +82,26 @@ def test_what_a_metric_does_to_texts_is_done_to_those_that_are_counted():
 
 
 def test_swapping_outputs_is_swapping_counts():
-    from monge.study.metrics import ask
-    from monge.study.pooled import pooled
+    from monge.study.compare import compare_pooled, pooled
+    from monge.study.variants import load_variants
     from monge.types import Segment
 
     rows = [
         [Segment(str(k), h, (r,)) for k, (h, r) in enumerate(zip(s[:3], REFERENCES[:3], strict=True))]
         for s in (GOOD, BAD)
     ]
-    counts = pooled(ask(["chrf"])[0].metric, rows)
-    found = counts.swapped(0, 1, resamples=8, seed=0)  # all 2^3 swaps
+    counts, of = pooled(load_variants(["chrf"])[0], rows)
+    _, (pair,) = compare_pooled("gb", counts, of, resampling=Resampling(resamples=8))  # all 2^3 swaps
     scorer = sacrebleu.metrics.CHRF()
-    expected = []
+    swapped = []
     for bits in range(8):
         one = [BAD[k] if bits >> k & 1 else GOOD[k] for k in range(3)]
         two = [GOOD[k] if bits >> k & 1 else BAD[k] for k in range(3)]
-        expected.append(
+        swapped.append(
             scorer.corpus_score(one, [REFERENCES[:3]]).score - scorer.corpus_score(two, [REFERENCES[:3]]).score
         )
-    assert found == pytest.approx(expected)
+    assert pair.difference == pytest.approx(swapped[0])
+    assert pair.permutation == sum(abs(one) >= abs(swapped[0]) - 1e-9 for one in swapped) / 8
 
 
 def test_systems_must_answer_the_same_items():
@@ -120,7 +121,7 @@ def test_it_is_public():
 @pytest.mark.parametrize("form", ["text", "latex", "html", "markdown"])
 def test_formats(form):
     found = compare(SYSTEMS, REFERENCES, ["rouge1", "ter"], resampling=Resampling(resamples=100))
-    shown = render_comparison(found, form, version="9")
+    shown = render_study(found, form, version="9")
     assert "good" in shown and f"{found.standings[0].systems[0].score:.4f}" in shown
     assert "Holm" in shown and "seed 12345" in shown and "corpus score" in shown
 

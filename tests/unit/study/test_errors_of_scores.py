@@ -10,14 +10,12 @@ from study_tables import write
 from monge.cli.app import run
 from monge.data import describe, open_dataset
 from monge.errors import DataError, InvalidSetting
-from monge.render.evaluations import render_evaluation
-from monge.render.sweeps import render_sweep
+from monge.render.table import render_study
 from monge.stats import mae100, rmse100
-from monge.study import Resampling, assess, evaluate, sweep
-from monge.study.agreement import named, question
-from monge.study.metrics import ask
-from monge.study.scores import score_judged
-from monge.study.vary import joined
+from monge.study import Resampling, ScoreBook, Setup, Task, assess, evaluate, load_variants, sweep
+from monge.study.book import joined_scores
+from monge.study.question import named, question
+from monge.study.task import joined
 
 FAST = Resampling(resamples=200)
 
@@ -37,20 +35,20 @@ def table(tmp_path):
 
 
 def test_values_are_those_of_the_scores(table):
-    found = evaluate("table", table, ["rouge1"], human="unit", statistic=["mae100", "rmse100"], resampling=FAST)
+    found = evaluate(Task("table", table, human="unit", statistic=["mae100", "rmse100"]), ["rouge1"], resampling=FAST)
     judged = open_dataset("table", table, human="unit")
-    scored = score_judged(ask(["rouge1"]), judged)[0]
+    scored = ScoreBook().scores(load_variants(["rouge1"]), judged)[0]
     for one, function in zip(found.agreements, (mae100, rmse100), strict=True):
         for name, group in judged.groups.items():
             figure = one.groups[name]
-            assert figure.value == pytest.approx(function(group.scores, scored.groups[name]))
+            assert figure.value == pytest.approx(function(group.scores, scored.groups[name].segments))
             assert figure.low < figure.value < figure.high
     assert found.agreements[0].mean.value < found.agreements[1].mean.value
 
 
 def test_the_lowest_is_best_and_what_is_not_told_from_it_is_tied(table):
     metrics = ["rouge2", "rouge1", "rouge1[stem=true]", "rougeL"]
-    found = evaluate("table", table, metrics, human="unit", statistic="mae100", resampling=FAST)
+    found = evaluate(Task("table", table, human="unit", statistic="mae100"), metrics, resampling=FAST)
     means = [one.mean.value for one in found.agreements]
     marks = [one.mean.mark for one in found.agreements]
     assert means.index(min(means)) == marks.index("best") == 1
@@ -62,17 +60,15 @@ def test_the_lowest_is_best_and_what_is_not_told_from_it_is_tied(table):
     (standing,) = found.to_dict()["study"]["standings"]
     assert standing["higher_is_better"] is False
     assert standing["best"] == {"one": "rouge1", "two": "rouge1", "mean": "rouge1"}
-    pearson = evaluate("table", table, metrics, human="unit", resampling=FAST).to_dict()["study"]["standings"][0]
+    pearson = evaluate(Task("table", table, human="unit"), metrics, resampling=FAST).to_dict()["study"]["standings"][0]
     assert pearson["higher_is_better"] is True
 
 
 def test_a_declared_range_is_mapped(table):
-    plain = evaluate("table", table, ["rouge1"], human="unit", statistic="mae100", resampling=FAST).agreements[0]
+    plain = evaluate(Task("table", table, human="unit", statistic="mae100"), ["rouge1"], resampling=FAST).agreements[0]
     for human, ends, more in (("five", "0/5", {}), ("faults", "0/10", {"higher_is_better": False})):
-        mapped = evaluate(
-            "table", table, ["rouge1"], human=human, statistic="mae100", resampling=FAST,
-            switches={"human_range": ends, **more},
-        ).agreements[0]  # fmt: skip
+        task = Task("table", table, human=human, statistic="mae100", switches={"human_range": ends, **more})
+        mapped = evaluate(task, ["rouge1"], resampling=FAST).agreements[0]
         assert mapped.mean.value == pytest.approx(plain.mean.value, abs=0.01), human
 
 
@@ -82,21 +78,23 @@ def test_a_data_set_declares_its_own_range():
 
 
 def test_what_is_refused_says_what_was_received_and_what_is_accepted(table, capsys):
-    ask_for = {"statistic": "mae100", "resampling": FAST}
+
+    def asked(metrics, human, resampling=FAST, **more):
+        return evaluate(Task("table", table, human=human, statistic="mae100", **more), metrics, resampling=resampling)
+
     with pytest.raises(DataError, match=r"human scores from 0 to 1, .* got .* human_range=LOW/HIGH"):
-        evaluate("table", table, ["rouge1"], human="five", **ask_for)
+        asked(["rouge1"], "five")
     with pytest.raises(DataError, match=r"human scores from 0 to 4, .* got 0\.\d+ to 5"):
-        evaluate("table", table, ["rouge1"], human="five", switches={"human_range": "0/4"}, **ask_for)
+        asked(["rouge1"], "five", switches={"human_range": "0/4"})
     with pytest.raises(DataError, match=r"chrf: an error needs metric scores from 0 to 1, .* got"):
-        evaluate("table", table, ["rouge1", "chrf"], human="unit", **ask_for)
+        asked(["rouge1", "chrf"], "unit")
     with pytest.raises(DataError, match="ter: an error needs metric scores from 0 to 1"):
-        evaluate("table", table, ["ter"], human="unit", **ask_for)
+        asked(["ter"], "unit")
     for wrong in ("5", "5/0", "0/inf", "a/b", "0/1/2", "nan/1"):
         with pytest.raises(InvalidSetting, match="human_range takes LOW/HIGH"):
             open_dataset("table", table, human_range=wrong)
     with pytest.raises(InvalidSetting, match="standardises"):
-        evaluate("table", table, ["rouge1", "rouge2"], human="unit", statistic="mae100",
-                 resampling=Resampling(50, test="perm-both"))  # fmt: skip
+        asked(["rouge1", "rouge2"], "unit", Resampling(50, test="perm-both"))
     with pytest.raises(InvalidSetting, match="these are rankings"):
         named("mae100", "rankings", errors=True)
     with pytest.raises(InvalidSetting, match="lower for better: evaluate and sweep"):
@@ -115,24 +113,25 @@ def test_lower_human_scores_can_be_better(table):
 
 @pytest.mark.parametrize("form", ["text", "latex", "html"])
 def test_every_format_says_which_side_is_better(table, form):
-    options = {"human": "unit", "resampling": FAST}
-    found = evaluate("table", table, ["rouge2", "rouge1"], statistic="rmse100", **options)
-    shown = render_evaluation(found, form, version="9")
+    task = Task("table", table, human="unit", statistic="rmse100")
+    found = evaluate(task, ["rouge2", "rouge1"], resampling=FAST)
+    shown = render_study(found, form, version="9")
     assert "lower is better" in shown and "not significantly above the best" in shown
     best = f"{min(one.mean.value for one in found.agreements):.3f}"
     assert {"text": f"{best}*", "latex": rf"\textbf{{{best}}}", "html": f'<span class="best">{best}</span>'}[
         form
     ] in shown
-    pearson = render_evaluation(evaluate("table", table, ["rouge2", "rouge1"], **options), form, version="9")
+    correlated = evaluate(replace(task, statistic=None), ["rouge2", "rouge1"], resampling=FAST)
+    pearson = render_study(correlated, form, version="9")
     assert "lower is better" not in pearson and "not significantly below the best" in pearson
 
 
 def test_orders_go_from_best_to_worst(table):
     judged = open_dataset("table", table, human="unit")
-    scored = score_judged(ask(["rouge2", "rouge1"]), judged)
+    scored = ScoreBook().scores(load_variants(["rouge2", "rouge1"]), judged)
     found = assess([(judged, [*scored, *scored])], [["mae100"]], resampling=FAST, doubled=True)
     assert [name for name, _ in found.orders[0].own] == ["rouge1", "rouge2"]
-    assert "rouge1 " in (text := render_evaluation(found, "text", version="9")) and " < rouge2 " in text
+    assert "rouge1 " in (text := render_study(found, "text", version="9")) and " < rouge2 " in text
 
 
 def test_figures_and_json_through_the_command(table, tmp_path, capsys):
@@ -146,20 +145,19 @@ def test_figures_and_json_through_the_command(table, tmp_path, capsys):
 
 
 def test_a_sweep_chooses_the_lowest_error(table, tiny_bert):
-    found = sweep(
-        "table", table, ["bertscore"], ["layers=1,3,5"], statistic="mae100", human="unit", settings=["scale=unit"],
-        model=str(tiny_bert), resampling=FAST,
-    )  # fmt: skip
+    task = Task("table", table, human="unit", statistic="mae100")
+    setup = Setup(["scale=unit"], model=str(tiny_bert))
+    found = sweep(task, ["bertscore"], ["layers=1,3,5"], setup=setup, resampling=FAST)
     means = found.means
     assert found.together == found.curves[0].chosen == means.index(min(means)) != means.index(max(means))
-    assert "not significantly above the best" in render_sweep(found, "text", version="9")
+    assert "not significantly above the best" in render_study(found, "text", version="9")
 
 
 def test_joined_data_sets_keep_their_own_ranges(table):
     five = open_dataset("table", table, human="five", human_range="0/5")
     faults = open_dataset("table", table, human="faults", human_range="0/10", higher_is_better=False)
-    pools = [
-        (replace(one, dataset=name), score_judged(ask(["rouge1"]), one)) for one, name in ((five, "a"), (faults, "b"))
-    ]
-    found = assess([joined(pools)], [["mae100"]], resampling=FAST).agreements[0]
+    book, variants = ScoreBook(), load_variants(["rouge1"])
+    pools = [(replace(one, dataset=name), book.scores(variants, one)) for one, name in ((five, "a"), (faults, "b"))]
+    pool = joined([judged for judged, _ in pools]), joined_scores(pools)
+    found = assess([pool], [["mae100"]], resampling=FAST).agreements[0]
     assert found.groups["a/one"].value == pytest.approx(found.groups["b/one"].value, abs=0.01)

@@ -10,13 +10,11 @@ from study_tables import write
 from monge.cli.app import run
 from monge.data import open_dataset
 from monge.errors import DataError, InvalidSetting, UnknownName
-from monge.render.evaluations import render_evaluation
+from monge.render.table import render_study
 from monge.stats import pearson
-from monge.study import Resampling, assess, evaluate
-from monge.study.assess import _Column, _figure
-from monge.study.metrics import ask
-from monge.study.scores import score_judged
-from monge.study.ties import standing
+from monge.study import Resampling, ScoreBook, Task, assess, evaluate, load_variants
+from monge.study.agreement import Column, standing
+from monge.study.evaluate import figure as figure_of
 
 FAST = Resampling(resamples=100)
 
@@ -27,13 +25,13 @@ def table(tmp_path):
 
 
 def test_values_intervals_and_means(table):
-    found = evaluate("table", table, ["chrf", "rouge1", "ter"], resampling=FAST)
+    found = evaluate(Task("table", table), ["chrf", "rouge1", "ter"], resampling=FAST)
     judged = open_dataset("table", table)
-    scored = score_judged(ask(["chrf", "ter"]), judged)
+    scored = ScoreBook().scores(load_variants(["chrf", "ter"]), judged)
     chrf, ter = found.agreements[0], found.agreements[2]
     for name, group in judged.groups.items():
-        assert chrf.groups[name].value == pytest.approx(pearson(group.scores, scored[0].groups[name]))
-        assert ter.groups[name].value == pytest.approx(-pearson(group.scores, scored[1].groups[name]))
+        assert chrf.groups[name].value == pytest.approx(pearson(group.scores, scored[0].groups[name].segments))
+        assert ter.groups[name].value == pytest.approx(-pearson(group.scores, scored[1].groups[name].segments))
         assert chrf.groups[name].low < chrf.groups[name].value < chrf.groups[name].high
     assert ter.mean.value > 0.5, "a distance agrees with people when it is low"
     assert chrf.mean.value == pytest.approx(np.mean([one.value for one in chrf.groups.values()]))
@@ -41,7 +39,7 @@ def test_values_intervals_and_means(table):
 
 
 def test_the_json_is_that_of_the_design(table):
-    found = json.loads(render_evaluation(evaluate("table", table, ["chrf"], resampling=FAST), "json", version="9"))
+    found = json.loads(render_study(evaluate(Task("table", table), ["chrf"], resampling=FAST), "json", version="9"))
     (result,) = found["results"]
     keys = ["metric", "signature", "dataset", "text", "level", "human", "statistic", "groups", "mean", "excluded"]
     assert list(result) == keys
@@ -57,9 +55,8 @@ def test_the_json_is_that_of_the_design(table):
 
 def test_one_result_a_metric_a_human_column_and_a_statistic(tmp_path):
     table = write(tmp_path / "t.tsv", other=lambda human: f"{human**2:.4f}")
-    found = evaluate(
-        "table", table, ["chrf", "rouge1"], human=["human", "other"], statistic=["pearson", "kendall"], resampling=FAST
-    )
+    task = Task("table", table, human=["human", "other"], statistic=["pearson", "kendall"])
+    found = evaluate(task, ["chrf", "rouge1"], resampling=FAST)
     shown = [(one.human, one.statistic, one.metric) for one in found.agreements]
     assert found.tests["human", "pearson"]["groups"] == "Williams' test"
     assert found.tests["human", "kendall"]["groups"] == "paired bootstrap"
@@ -68,7 +65,7 @@ def test_one_result_a_metric_a_human_column_and_a_statistic(tmp_path):
 
 def test_a_seed_means_the_same_intervals(table):
     one, same, other = (
-        evaluate("table", table, ["chrf"], resampling=Resampling(50, seed=s)).agreements[0] for s in (1, 1, 2)
+        evaluate(Task("table", table), ["chrf"], resampling=Resampling(50, seed=s)).agreements[0] for s in (1, 1, 2)
     )
     assert one.groups == same.groups
     assert one.groups["one"].low != other.groups["one"].low
@@ -79,7 +76,7 @@ def test_equal_groups_are_drawn_apart(tmp_path):
     judged = open_dataset("table", table)
     group = judged.groups["one"]
     twice = replace(judged, groups={"a": group, "b": group})
-    scored = score_judged(ask(["chrf"]), twice)
+    scored = ScoreBook().scores(load_variants(["chrf"]), twice)
     found = assess([(twice, scored)], [["pearson"]], resampling=FAST).agreements[0]
     assert found.groups["a"].value == found.groups["b"].value
     assert found.groups["a"].low != found.groups["b"].low
@@ -95,18 +92,18 @@ def test_a_group_without_a_value_is_left_out_and_told(tmp_path):
         if "two" in row:
             row[place] = "0.5"
     table.write_text("\n".join(["\t".join(head), *("\t".join(row) for row in rows)]) + "\n")
-    found = evaluate("table", table, ["chrf"], resampling=FAST)
+    found = evaluate(Task("table", table), ["chrf"], resampling=FAST)
     (one,) = found.agreements
     assert list(one.groups) == ["one"]
     assert one.excluded["groups without a value"] == 1
     assert any("constant" in line for line in found.warnings)
     with pytest.raises(DataError, match="no value on any group"):
-        evaluate("table", table, ["chrf"], pairs=["two"], resampling=FAST)
+        evaluate(Task("table", table, pairs=["two"]), ["chrf"], resampling=FAST)
 
 
 def test_systems_are_judged_by_their_mean(tmp_path):
     table = write(tmp_path / "t.tsv", systems=("a", "b", "c", "d", "e"), groups=("one",))
-    found = evaluate("table", table, ["rouge1"], level="system", statistic=["pearson", "acc23"], resampling=FAST)
+    found = evaluate(Task("table", table, level="system", statistic=["pearson", "acc23"]), ["rouge1"], resampling=FAST)
     assert [(one.level, one.statistic, one.groups["one"].n) for one in found.agreements] == [
         ("system", "pearson", 5),
         ("system", "pairwise_accuracy", 5),
@@ -118,24 +115,24 @@ def test_systems_are_judged_by_their_mean(tmp_path):
 )
 def test_an_interval_that_leaves_its_value_out_is_none(drawn, there):
     values, draws = np.array([0.98]), np.array([drawn])
-    column = _Column(values, draws, standing(values.tolist(), draws, None, [], higher=True), 4)
-    figure = _figure(column, 0, FAST)
+    column = Column(values, draws, 4)
+    figure = figure_of(column, standing(column), 0, FAST)
     assert (figure.low is not None, figure.high is not None, figure.value) == (there, there, 0.98)
 
 
 def test_mistakes_are_named_before_anything_is_read(tmp_path):
     with pytest.raises(UnknownName, match="did you mean chrf"):
-        evaluate("table", tmp_path / "none.tsv", ["chrff"])
+        evaluate(Task("table", tmp_path / "none.tsv"), ["chrff"])
     with pytest.raises(InvalidSetting, match="twice"):
-        evaluate("table", tmp_path / "none.tsv", ["chrf", "chrf"])
+        evaluate(Task("table", tmp_path / "none.tsv"), ["chrf", "chrf"])
     with pytest.raises(InvalidSetting, match="resamples"):
         Resampling(resamples=0)
 
 
 @pytest.mark.parametrize("form", ["text", "latex", "html", "markdown"])
 def test_every_format_shows_values_marks_test_and_seed(table, form):
-    found = evaluate("table", table, ["chrf", "rouge1", "rouge2"], resampling=FAST)
-    shown = render_evaluation(found, form, version="9")
+    found = evaluate(Task("table", table), ["chrf", "rouge1", "rouge2"], resampling=FAST)
+    shown = render_study(found, form, version="9")
     assert shown.endswith("\n")
     assert f"{found.agreements[0].mean.value:.3f}" in shown
     assert "Williams" in shown and "seed 12345" in shown and "Holm" in shown
@@ -144,7 +141,7 @@ def test_every_format_shows_values_marks_test_and_seed(table, form):
 
 def test_many_groups_stand_below_each_other(tmp_path):
     table = write(tmp_path / "t.tsv", groups=[f"g{k}" for k in range(12)], n=6)
-    lines = render_evaluation(evaluate("table", table, ["chrf", "ter"], resampling=FAST), "text", version="9").split(
+    lines = render_study(evaluate(Task("table", table), ["chrf", "ter"], resampling=FAST), "text", version="9").split(
         "\n"
     )
     assert lines[1].split() == ["chrf", "ter"]

@@ -9,8 +9,9 @@ import pytest
 from monge.cli.app import run
 from monge.data.judged import Group, by_system, scored
 from monge.errors import InvalidSetting
-from monge.study import Resampling, evaluate
-from monge.study.agreement import draws, named, question
+from monge.study import Resampling, Task, evaluate
+from monge.study.agreement import drawn_values
+from monge.study.question import named, question
 from monge.types import Segment
 
 WORDS = "red green blue black white pink brown grey gold teal".split()  # noqa: SIM905
@@ -48,7 +49,9 @@ def figures(found):
 def test_by_hand(table):
     """p of people and metric: one over two .25 and .375, one over three .125 twice, two over three .25 twice."""
     found = figures(
-        evaluate("table", table, ["rouge1"], level="system", human=["human", "other"], statistic=BOTH, resampling=FAST)
+        evaluate(
+            Task("table", table, level="system", human=["human", "other"], statistic=BOTH), ["rouge1"], resampling=FAST
+        )
     )
     assert found["human", "pairwise_accuracy"] == 1
     assert found["human", "soft_pairwise_accuracy"] == pytest.approx(1 - 0.125 / 3)
@@ -62,14 +65,14 @@ def test_pairs_are_compared_on_what_both_have(table):
     lines = table.read_text().splitlines(keepends=True)
     table.write_text("".join(lines[:-1]))
     found = figures(
-        evaluate("table", table, ["rouge1"], level="system", statistic="soft-pairwise-accuracy", resampling=FAST)
+        evaluate(Task("table", table, level="system", statistic="soft-pairwise-accuracy"), ["rouge1"], resampling=FAST)
     )
     assert found["human", "soft_pairwise_accuracy"] == pytest.approx(1 - 0.125 / 3)
 
 
 def test_a_distance_is_signed(table):
     """TER falls where rouge1 rises: the same pairs are won."""
-    found = figures(evaluate("table", table, ["ter"], level="system", statistic=BOTH, resampling=FAST))
+    found = figures(evaluate(Task("table", table, level="system", statistic=BOTH), ["ter"], resampling=FAST))
     assert found["human", "pairwise_accuracy"] == 1
     assert found["human", "soft_pairwise_accuracy"] == pytest.approx(1 - 0.125 / 3)
 
@@ -81,7 +84,7 @@ def test_a_system_drawn_twice_makes_no_pair_with_itself():
     asked = question(group, "pairwise_accuracy", 1)
     wrong = -np.array(list(group.systems.values()))
     assert asked.value(wrong) == 0
-    drawn = draws(asked, [wrong, -wrong], resamples=300, seed=1)
+    drawn = drawn_values(asked, [wrong, -wrong], resamples=300, seed=1)
     assert np.nanmax(drawn[0]) == 0
     assert np.nanmin(drawn[1]) == 1
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from monge.errors import UnknownName
-from monge.study.tables import ILLEGIBLE, Column, table_named, tables
+from monge.study.reproduce.tables import ILLEGIBLE, PublishedColumn, table_named, tables
 
 PAPERS = Path(__file__).parents[4] / "shared" / "papers"
 
@@ -133,7 +133,7 @@ def test_schema(name: str) -> None:
     for claim in table.claims:
         assert {*claim.better, *claim.worse} <= labels, claim
         assert claim.flatter in {"", *(row.block for row in table.rows)}
-        assert not claim.column or Column.parse(claim.column) in table.columns
+        assert not claim.column or PublishedColumn.parse(claim.column) in table.columns
 
 
 def test_a_correlation_is_between_minus_one_and_one() -> None:
@@ -157,7 +157,7 @@ def test_a_dash_is_not_a_number_and_not_illegible() -> None:
 def test_columns_read_back() -> None:
     for table in tables().values():
         for column in table.columns:
-            assert Column.parse(str(column)) == column
+            assert PublishedColumn.parse(str(column)) == column
 
 
 def test_unknown_table_offers_the_nearest() -> None:

@@ -1,34 +1,44 @@
 """A published table recomputed in miniature: cells, reasons, the three levels of the verdict, the command."""
 
 import json
+import re
+from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from monge.cli.app import run
-from monge.errors import UnknownName
-from monge.render.reproductions import reproduction_markdown, reproduction_text
-from monge.study.bench import target
-from monge.study.metrics import Where
+from monge.errors import DataError, UnknownName
+from monge.study import Run, Setup
 from monge.study.reproduce import reproduce
-from monge.study.reproduction import reproduction_to_dict
-from monge.study.tables import Cell, Claim, Column, Line, Table, logged, table_named
-from monge.study.verdict import Tally, claim_columns, holds, judge, margin, scopes
-
-HERE = Where()
+from monge.study.reproduce.page import reproduction_markdown, reproduction_text
+from monge.study.reproduce.recompute import told_apart
+from monge.study.reproduce.tables import (
+    Claim,
+    Entry,
+    PublishedColumn,
+    PublishedRow,
+    PublishedTable,
+    logged,
+    table_named,
+)
+from monge.study.reproduce.verdict import Tally, claim_columns, holds, judge, margin, scopes
+from monge.study.task import target_language
 
 
 def table(rows, columns=("sts13 score pearson mean",), **more):
     base = {"name": "t-1", "paper": "P", "citation": "C", "number": "table 1", "caption": "C."}
-    return Table(columns=tuple(Column.parse(one) for one in columns), rows=tuple(rows), **{**base, **more})
+    parsed = tuple(PublishedColumn.parse(one) for one in columns)
+    return PublishedTable(columns=parsed, rows=tuple(rows), **{**base, **more})
 
 
 def cells(found):
     """Cells of {(block, label): [(reported, ours), ...]}."""
-    return {key: tuple(Cell(reported, ours) for reported, ours in row) for key, row in found.items()}
+    return {key: tuple(Entry(reported, ours) for reported, ours in row) for key, row in found.items()}
 
 
 def line(label, block="", metric="", **more):
-    return Line(label, block=block, metric=metric or label, **more)
+    return PublishedRow(label, block=block, metric=metric or label, **more)
 
 
 @pytest.fixture
@@ -45,7 +55,7 @@ def data(tmp_path):
 
 def test_reported_ours_and_difference(data):
     wanted = table([line("chrf", values=(90.0,)), line("sentbleu", values=("illegible",))], scale=100)
-    found = reproduction_to_dict(reproduce(wanted, data, where=HERE, resamples=20))
+    found = reproduce(wanted, data, resamples=20).to_dict()
     chrf, bleu = found["readings"][0]["rows"]
     assert chrf["reported"] == [0.9]
     assert chrf["difference"][0] == pytest.approx(chrf["ours"][0] - 0.9)
@@ -57,8 +67,8 @@ def test_reported_ours_and_difference(data):
 
 def test_the_mean_of_sts_weighs_subsets_by_size(data):
     columns = ("sts13 score pearson FNWN", "sts13 score pearson OnWN", "sts13 score pearson mean")
-    found = reproduce(table([line("chrf", values=(0.5, 0.5, 0.5))], columns), data, where=HERE, resamples=0)
-    one, two, mean = (cell.ours for cell in found.readings[0].cells["", "chrf"])
+    found = reproduce(table([line("chrf", values=(0.5, 0.5, 0.5))], columns), data, resamples=0)
+    one, two, mean = (cell.ours for cell in found.readings[0].entries["", "chrf"])
     assert mean == pytest.approx((3 * one + 4 * two) / 7)
 
 
@@ -66,17 +76,15 @@ def test_a_table_can_declare_the_groups_of_its_mean(data):
     column = ("sts13 score pearson mean",)
     chosen = table([line("chrf", values=(0.5,))], column, open={"sts13": {"pairs": ["FN*"]}})
     alone = table([line("chrf", values=(0.5,))], ("sts13 score pearson FNWN",))
-    ours = [
-        reproduce(one, data, where=HERE, resamples=0).readings[0].cells["", "chrf"][0].ours for one in (chosen, alone)
-    ]
+    ours = [reproduce(one, data, resamples=0).readings[0].entries["", "chrf"][0].ours for one in (chosen, alone)]
     assert ours[0] == ours[1] is not None
 
 
 def test_data_sets_that_are_not_here_are_left_out_of_a_joint_mean_and_said(data):
     joint = table([line("chrf", values=(0.5,))], ("sts12+sts13 score pearson mean",))
-    found = reproduce(joint, data, where=HERE, resamples=0)
-    alone = reproduce(table([line("chrf", values=(0.5,))]), data, where=HERE, resamples=0)
-    assert found.readings[0].cells["", "chrf"][0].ours == alone.readings[0].cells["", "chrf"][0].ours
+    found = reproduce(joint, data, resamples=0)
+    alone = reproduce(table([line("chrf", values=(0.5,))]), data, resamples=0)
+    assert found.readings[0].entries["", "chrf"][0].ours == alone.readings[0].entries["", "chrf"][0].ours
     assert any("computed on sts13, the others are not here" in note for note in found.readings[0].notes)
 
 
@@ -87,17 +95,17 @@ def test_why_a_figure_could_not_be_had(data):
         line("chrf", values=(0.5, 0.5)),
     ]
     wanted = table(rows, ("sts13 score pearson mean", "tac09 pyramid pearson mean"))
-    shown = reproduction_text(reproduction_to_dict(reproduce(wanted, data, where=HERE, resamples=0)))
+    shown = reproduction_text(reproduce(wanted, data, resamples=0).to_dict())
     assert "not computed: RUSE: model not here: RUSE" in shown
     assert "metric not here: unknown metric 'nosuch'" in shown
     assert "not computed: nosuch, chrf [tac09 pyramid pearson mean]: data not here: tac09" in shown
-    assert "reported    ours     diff" in shown
+    assert "reported   ours    diff" in shown
 
 
 def test_pairs_leave_the_mean_out(data):
     columns = ("sts13 score pearson FNWN", "sts13 score pearson OnWN", "sts13 score pearson mean")
-    found = reproduce(table([line("chrf", values=(0.5,) * 3)], columns), data, where=HERE, pairs=["FNWN"], resamples=0)
-    one, two, mean = found.readings[0].cells["", "chrf"]
+    found = reproduce(table([line("chrf", values=(0.5,) * 3)], columns), data, pairs=["FNWN"], resamples=0)
+    one, two, mean = found.readings[0].entries["", "chrf"]
     assert one.ours is not None
     assert (two.ours, mean.ours) == (None, None)
     assert "--pairs" in two.why
@@ -106,29 +114,26 @@ def test_pairs_leave_the_mean_out(data):
 def test_all_pairs_give_the_mean_in_any_order(data):
     columns = ("sts13 score pearson OnWN", "sts13 score pearson FNWN", "sts13 score pearson mean")
     wanted = table([line("chrf", values=(0.5,) * 3)], columns)
-    every, named = (reproduce(wanted, data, where=HERE, pairs=pairs, resamples=0) for pairs in (None, ["*N"]))
-    assert named.readings[0].cells["", "chrf"][2].ours is not None
-    assert named.readings[0].cells == every.readings[0].cells
+    every, named = (reproduce(wanted, data, pairs=pairs, resamples=0) for pairs in (None, ["*N"]))
+    assert named.readings[0].entries["", "chrf"][2].ours is not None
+    assert named.readings[0].entries == every.readings[0].entries
 
 
 def test_pairs_are_patterns_of_names_that_exist(data):
     columns = ("sts13 score pearson FNWN", "sts13 score pearson OnWN")
     wanted = table([line("chrf", values=(0.5,) * 2)], columns)
-    one, two = reproduce(wanted, data, where=HERE, pairs=["F*"], resamples=0).readings[0].cells["", "chrf"]
+    one, two = reproduce(wanted, data, pairs=["F*"], resamples=0).readings[0].entries["", "chrf"]
     assert one.ours is not None and two.ours is None
-    assert all(
-        cell.ours is None for cell in reproduce(wanted, data, where=HERE, pairs=[]).readings[0].cells["", "chrf"]
-    )
+    assert all(cell.ours is None for cell in reproduce(wanted, data, pairs=[]).readings[0].entries["", "chrf"])
     with pytest.raises(UnknownName, match=r"unknown .* group 'FNWM'; did you mean FNWN"):
-        reproduce(wanted, data, where=HERE, pairs=["FNWM"])
+        reproduce(wanted, data, pairs=["FNWM"])
 
 
 def test_claims_have_intervals_and_are_seeded(data):
     claim = Claim("character n-grams beat words", better=("chrf",), worse=("sentbleu",))
     wanted = table([line("chrf", values=(0.9,)), line("sentbleu", values=(0.5,))], claims=(claim,))
     first, again, other = (
-        reproduce(wanted, data, where=HERE, resamples=40, seed=seed).readings[0].verdict.conclusion[0]
-        for seed in (1, 1, 2)
+        reproduce(wanted, data, resamples=40, seed=seed).readings[0].verdict.conclusion[0] for seed in (1, 1, 2)
     )
     assert first == again
     assert (first.low, first.high) != (other.low, other.high)
@@ -175,8 +180,6 @@ def test_blocks_that_repeat_labels_are_compared_within_and_claims_on_equal_rows_
 
 
 def test_margins_of_the_kinds_of_claim():
-    import numpy as np
-
     values = np.array([0.6, 0.5, 0.55, 0.58])
     above = Claim("", better=("a",), worse=("b", "c", "d"))
     assert margin(above, values, 1) == (pytest.approx(0.02), (0, 3))
@@ -205,7 +208,7 @@ def test_signs_turn_distances():
 
 
 def test_target_language():
-    assert [target(group) for group in ("cs-en", "en-zh", "FNWN", "D0801-A")] == ["en", "zh", "en", "en"]
+    assert [target_language(group) for group in ("cs-en", "en-zh", "FNWN", "D0801-A")] == ["en", "zh", "en", "en"]
 
 
 def test_metric_of_a_group():
@@ -227,7 +230,7 @@ def test_the_log_of_wmt18_is_read_from_the_data(tmp_path):
 def test_every_metric_of_the_tables_resolves_or_says_why():
     from monge.errors import UsageError
     from monge.spec.presets import resolve
-    from monge.study.tables import tables
+    from monge.study.reproduce.tables import tables
 
     unknown = set()
     for one in tables().values():
@@ -271,16 +274,16 @@ def test_command_prints_a_table_whose_data_are_missing(capsys, data):
 
 def test_a_cache_keeps_the_scores_of_a_table_for_the_next(data, tmp_path, monkeypatch):
     wanted = table([line("sbert", values=(0.9,))])
-    first = reproduce(wanted, data, where=HERE, resamples=0, cache=tmp_path / "kept")
+    first = reproduce(wanted, data, resamples=0, run=Run(tmp_path / "kept"))
 
     def hidden(*_: object) -> None:
         raise AssertionError("encoded again")
 
     monkeypatch.setattr("monge.encode.transformer.TransformerEncoder.hidden", hidden)
-    again = reproduce(wanted, data, where=HERE, resamples=0, cache=tmp_path / "kept")
-    assert again.readings[0].cells == first.readings[0].cells
+    again = reproduce(wanted, data, resamples=0, run=Run(tmp_path / "kept"))
+    assert again.readings[0].entries == first.readings[0].entries
     with pytest.raises(AssertionError, match="encoded again"):
-        reproduce(wanted, data, where=HERE, resamples=0)
+        reproduce(wanted, data, resamples=0)
 
 
 def test_markdown_has_ours_the_reported_figure_and_the_claims(data):
@@ -293,7 +296,7 @@ def test_markdown_has_ours_the_reported_figure_and_the_claims(data):
         line("sentbleu", values=("illegible",)),
         line("RUSE", unavailable="not here", values=(0.95,)),
     ]
-    found = reproduction_to_dict(reproduce(table(rows, claims=claims), data, where=HERE, resamples=20))
+    found = reproduce(table(rows, claims=claims), data, resamples=20).to_dict()
     shown = reproduction_markdown(found).split("\n")
     ours = found["readings"][0]["rows"][0]["ours"][0]
     assert "| ours (reported) | sts13 score pearson mean |" in shown
@@ -310,5 +313,72 @@ def test_markdown_has_ours_the_reported_figure_and_the_claims(data):
 def test_a_spread_is_named_as_one(data):
     rows = [line(f"T={k}", block, metric="chrf", values=(0.5,)) for block in ("x", "y") for k in (1, 2)]
     wanted = table(rows, claims=(Claim("x is flatter", flatter="x", than="y"),))
-    (claim,) = reproduce(wanted, data, where=HERE, resamples=0).readings[0].verdict.conclusion
+    (claim,) = reproduce(wanted, data, resamples=0).readings[0].verdict.conclusion
     assert claim.pair == ("spread of y", "spread of x")
+
+
+@pytest.fixture
+def spoken(monkeypatch):
+    """Judgements of two language pairs out of English, and one into it."""
+    from monge.data.judged import Judged, scored
+    from monge.types import Segment
+
+    def group(words):
+        rows = [Segment(str(k), " ".join(words[: k + 1]), (" ".join(words),)) for k in range(4)]
+        return scored(rows, [1.0, 2.0, 3.0, 4.0])
+
+    groups = {
+        "cs-en": group(["a", "b", "c", "d"]),
+        "en-de": group(["e", "f", "g", "h"]),
+        "en-zh": group(["i", "j", "k", "l"]),
+    }
+    plain = dict.fromkeys(("text", "licence", "citation"), "")
+    found = Judged(
+        **plain, dataset="wmt17", level="segment", human="da", statistic="pearson", direction=1, groups=groups,
+        mean="unweighted", references="max", against="references", excluded={}, warnings=(), switches={},
+    )  # fmt: skip
+
+    def opened(dataset, data, *, pairs=None, **_):
+        return replace(found, groups={name: groups[name] for name in pairs or groups})
+
+    monkeypatch.setattr("monge.study.task.open_dataset", opened)
+    return found
+
+
+def test_a_metric_that_differs_by_language_has_a_signature_for_each(spoken, tiny_bert):
+    columns = tuple(f"wmt17 da pearson {name}" for name in spoken.groups)
+    rows = [line("lazy-emd", values=(0.5,) * 3), line("bertscore[layers=2]", values=(0.5,) * 3)]
+    found = reproduce(table(rows, columns), "", setup=Setup(model=str(tiny_bert)), resamples=0).to_dict()
+    assert list(found["signatures"]) == ["lazy-emd (en)", "lazy-emd (de)", "lazy-emd (zh)", "bertscore[layers=2]"]
+    said = {name: one for name, one in found["signatures"].items() if name.startswith("lazy")}
+    assert len({re.search(r"slack=[^,|]*", one)[0] for one in said.values()}) > 1, "each says its own settings"
+
+
+def test_signatures_are_told_apart_by_what_they_belong_to():
+    assert told_apart("m", {("wmt17", "en", "cs-en"): "x", ("sts12", "en", "MSR"): "x"}) == {"m": "x"}
+    both = {("wmt17", "en", "cs-en"): "x", ("wmt17", "en", "de-en"): "x", ("sts12", "en", "MSR"): "y"}
+    assert told_apart("m", both) == {"m (wmt17)": "x", "m (sts12)": "y"}
+    groups = {("wmt17", "en", "cs-en"): "x", ("wmt17", "en", "de-en"): "y"}
+    assert told_apart("m", groups) == {"m (cs-en)": "x", "m (de-en)": "y"}
+
+
+def test_a_group_without_a_value_is_left_out_of_the_mean_with_its_reason(spoken, monkeypatch):
+    constant = replace(spoken.groups["en-de"], scores=np.ones(4))
+    groups = {"cs-en": spoken.groups["cs-en"], "en-de": constant}
+    monkeypatch.setattr("monge.study.task.open_dataset", lambda *_, **__: replace(spoken, groups=groups))
+    wanted = table([line("chrf", values=(0.5,))], ("wmt17 da pearson mean",))
+    (reading,) = reproduce(wanted, "", resamples=0).readings
+    alone = reproduce(replace(wanted, columns=(PublishedColumn.parse("wmt17 da pearson cs-en"),)), "", resamples=0)
+    assert reading.entries["", "chrf"][0].ours == alone.readings[0].entries["", "chrf"][0].ours
+    (note,) = [one for one in reading.notes if "has no value" in one]
+    assert "on 1 group(s)" in note and "en-de: human is constant" in note
+
+
+def test_any_other_error_in_a_group_surfaces(spoken, monkeypatch):
+    """A missing human score is a mistake in the data, no statistic without a value."""
+    broken = replace(spoken.groups["en-de"], scores=np.array([1.0, np.nan, 2.0, 3.0]))
+    groups = {"cs-en": spoken.groups["cs-en"], "en-de": broken}
+    monkeypatch.setattr("monge.study.task.open_dataset", lambda *_, **__: replace(spoken, groups=groups))
+    wanted = table([line("chrf", values=(0.5,))], ("wmt17 da pearson mean",))
+    with pytest.raises(DataError, match="chrf: human has 1 missing or infinite values"):
+        reproduce(wanted, "", resamples=0)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from monge.study.tables import LOG, tables
+from monge.study.reproduce.tables import LOG, tables
 
 MAKE = Path(__file__).parents[3] / "docs" / "reproduction" / "make.py"
 

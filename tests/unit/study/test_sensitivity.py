@@ -12,15 +12,14 @@ from monge import api
 from monge.cli.app import run
 from monge.data import Group, Judged, open_dataset
 from monge.errors import DataError, InvalidSetting, UnknownName, UsageError
-from monge.render.sensitivity import render_sensitivity
-from monge.render.sheets import STUDY_FORMATS
+from monge.render.table import STUDY_FORMATS, render_study
 from monge.spec.presets import resolve
-from monge.study import Resampling, evaluate, sensitivity
-from monge.study.factors import Draw, changes, factors
-from monge.study.moved import verdict
-from monge.study.points import languages, random_corpora
-from monge.study.spread import Contrast, spread_of
-from monge.study.subset import sampled
+from monge.study import Design, Resampling, Setup, Task, evaluate, sensitivity
+from monge.study.sensitivity.factors import Draw, changes, factors
+from monge.study.sensitivity.points import random_corpora
+from monge.study.sensitivity.spread import Contrast, spread_of
+from monge.study.sensitivity.verdict import verdict
+from monge.study.task import languages, sampled
 from monge.types import Segment
 
 FAST = Resampling(resamples=40)
@@ -33,11 +32,14 @@ def table(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def studied(table, tiny_bert):
-    return sensitivity(
-        "table", table, ["moverscore", "bertscore"],
-        ["stopwords,subwords,punctuation,subwords+punctuation", "idf=off,references,random:2x6", "layers=2,4"],
-        model=str(tiny_bert), resampling=FAST,
-    )  # fmt: skip
+    given = ["stopwords,subwords,punctuation,subwords+punctuation", "idf=off,references,random:2x6", "layers=2,4"]
+    return studied_with(table, tiny_bert, ["moverscore", "bertscore"], given)
+
+
+def studied_with(table, model, metrics, given=(), sample=None, **design):
+    """A study of a table with a model."""
+    task, setup = Task("table", table, sample=sample), Setup(model=str(model))
+    return sensitivity(task, metrics, Design(given, **design), setup=setup, resampling=FAST)
 
 
 def still(values, r=4):
@@ -148,7 +150,8 @@ def test_every_value_is_what_evaluate_says(studied, table, tiny_bert):
         ("moverscore", "moverscore", "units.stopwords=moverscore"), ("bertscore", "mean", "units.subwords=mean"),
         ("bertscore", "references", "weights=idf"), ("moverscore", "off", "weights=uniform"),
     ):  # fmt: skip
-        alone = evaluate("table", table, [metric], settings=[change], model=str(tiny_bert), resampling=FAST)
+        setup = Setup([change], model=str(tiny_bert))
+        alone = evaluate(Task("table", table), [metric], setup=setup, resampling=FAST)
         (level,) = [
             one for effect in studied.effects for one in effect.levels
             if effect.metric == metric and one.setting == setting
@@ -173,10 +176,8 @@ def test_one_encoding_pass_a_group(studied, table, tiny_bert, monkeypatch):
     monkeypatch.setattr(
         api, "score_segments", lambda metrics, *a, **k: calls.append(len(metrics)) or score(metrics, *a, **k)
     )
-    found = sensitivity(
-        "table", table, ["moverscore", "bertscore", "twmd"], ["stopwords,subwords,punctuation"],
-        model=str(tiny_bert), resampling=FAST,
-    )  # fmt: skip
+    metrics = ["moverscore", "bertscore", "twmd"]
+    found = studied_with(table, tiny_bert, metrics, ["stopwords,subwords,punctuation"])
     assert calls == [found.settings] * 2, "two groups, every setting of every metric at once"
     judged = open_dataset("table", table)
     texts = [
@@ -190,10 +191,8 @@ def test_one_encoding_pass_a_group(studied, table, tiny_bert, monkeypatch):
 
 
 def test_a_full_crossing_answers_whether_the_aggregation_matters(table, tiny_bert):
-    found = sensitivity(
-        "table", table, ["moverscore", "bertscore"], ["stopwords=none,en", "subwords=first,all"], cross=True,
-        model=str(tiny_bert), resampling=FAST,
-    )  # fmt: skip
+    metrics, given = ["moverscore", "bertscore"], ["stopwords=none,en", "subwords=first,all"]
+    found = studied_with(table, tiny_bert, metrics, given, cross=True)
     for one in found.crossings:
         assert list(one.settings) == ["stopwords", "subwords", "transport"]
         assert sum(one.shares.values()) + one.residual == pytest.approx(1)
@@ -201,13 +200,11 @@ def test_a_full_crossing_answers_whether_the_aggregation_matters(table, tiny_ber
         assert all(len(best) == 3 for best in one.best.values())
     assert "outweighs the aggregation" in " ".join(found.verdict)
     with pytest.raises(InvalidSetting, match="at most"):
-        sensitivity("table", table, ["twmd"], ["layers=0..40", "stopwords,idf,subwords"], cross=True)
+        studied_with(table, tiny_bert, ["twmd"], ["layers=0..40", "stopwords,idf,subwords"], cross=True)
 
 
 def test_a_joint_factor_is_taken_apart_in_a_crossing(table, tiny_bert):
-    found = sensitivity(
-        "table", table, ["bertscore"], ["subwords+punctuation"], cross=True, model=str(tiny_bert), resampling=FAST
-    )
+    found = studied_with(table, tiny_bert, ["bertscore"], ["subwords+punctuation"], cross=True)
     assert found.crossings[0].settings == {
         "subwords": ("first", "all", "mean"), "punctuation": ("keep", "drop"), "transport": ("onesided", "exact"),
     }  # fmt: skip
@@ -230,14 +227,12 @@ def test_texts_without_units_are_counted_never_perfect(tmp_path, tiny_bert):
     with path.open("w", newline="") as file:
         writer = csv.writer(file, delimiter="\t", lineterminator="\n")
         writer.writerows([("hypothesis", "reference", "human"), *rows])
-    found = sensitivity(
-        "table", path, ["bertscore"], ["stopwords=none,en", "punctuation"], model=str(tiny_bert), resampling=FAST
-    )
+    found = studied_with(path, tiny_bert, ["bertscore"], ["stopwords=none,en", "punctuation"])
     flagged = {(one.factor, level.setting): level.flagged for one in found.effects for level in one.levels}
     assert sum(flagged["stopwords", "en"].values()) >= 3 and not flagged["stopwords", "none"]
     assert any("all-filtered" in name for name in flagged["stopwords", "en"])
     assert sum(flagged["punctuation", "drop"].values()) == 1
-    assert "all-filtered" in render_sensitivity(found, "text", version="9")
+    assert "all-filtered" in render_study(found, "text", version="9")
     metric = api.load("bertscore", model=str(tiny_bert), settings=["units.stopwords=en"])
     assert metric.score(["the of it"], ["a cat sat on the mat"]).score < 0.999
 
@@ -255,7 +250,7 @@ def test_verdict_counts_what_the_tables_show(studied):
 
 @pytest.mark.parametrize("form", STUDY_FORMATS)
 def test_formats(studied, form):
-    shown = render_sensitivity(studied, form, version="9")
+    shown = render_study(studied, form, version="9", key="sensitivity")
     assert "subwords+punctuation" in shown and "random-2" in shown
     if form == "json":
         found = json.loads(shown)["sensitivity"]
@@ -275,7 +270,7 @@ def test_languages_come_from_the_groups(tmp_path):
 def test_groups_of_two_languages_each_with_its_own_list(tmp_path, tiny_bert):
     path = write(tmp_path / "t.tsv", groups=("en-de", "cs-en"), n=8)
     given = ["stopwords", "idf=off,random:1x4"]
-    found = sensitivity("table", path, ["bertscore"], given, model=str(tiny_bert), resampling=FAST)
+    found = studied_with(path, tiny_bert, ["bertscore"], given)
     (level,) = [one for one in found.of("stopwords")[0].levels if one.setting == "lang"]
     assert ["stopwords=de#" in line for line in level.signatures] == [True, False]
     assert [one.name for one in found.lists] == ["de", "en"]
@@ -287,9 +282,9 @@ def test_a_path_may_name_the_language(tmp_path, tiny_bert):
     for language, words in (("de", "quick fox"), ("en", "the a over")):
         (tmp_path / f"mine-{language}.txt").write_text(words)
     given = [f"stopwords=none,{tmp_path}/mine-{{lang}}.txt"]
-    found = sensitivity("table", path, ["bertscore"], given, model=str(tiny_bert), resampling=FAST)
+    found = studied_with(path, tiny_bert, ["bertscore"], given)
     assert [one.words for one in found.lists] == [2, 3]
-    assert "mine-{lang}.txt" in render_sensitivity(found, "text", version="9")
+    assert "mine-{lang}.txt" in render_study(found, "text", version="9")
 
 
 def test_a_sample_is_seeded_and_keeps_what_was_judged_together(table, tiny_bert, tmp_path):
@@ -306,9 +301,9 @@ def test_a_sample_is_seeded_and_keeps_what_was_judged_together(table, tiny_bert,
     assert sampled(judged, 20, 7).groups["one"] is judged.groups["one"]
     with pytest.raises(InvalidSetting, match="sample"):
         sampled(judged, 1, 7)
-    found = sensitivity("table", table, ["twmd"], ["punctuation"], sample=6, model=str(tiny_bert), resampling=FAST)
+    found = studied_with(table, tiny_bert, ["twmd"], ["punctuation"], sample=6)
     assert found.groups == found.segments == {"one": 6, "two": 6} and found.sample == 6
-    assert "a sample of 6 source segments" in render_sensitivity(found, "text", version="9")
+    assert "a sample of 6 source segments" in render_study(found, "text", version="9")
 
 
 def test_rankings_are_sampled_with_their_texts():
@@ -328,9 +323,7 @@ def open_nothing():
 
 
 def test_a_study_reads_back_from_its_json(studied, table, tiny_bert):
-    crossed = sensitivity(
-        "table", table, ["twmd"], ["subwords=first,all"], cross=True, model=str(tiny_bert), resampling=FAST
-    )
+    crossed = studied_with(table, tiny_bert, ["twmd"], ["subwords=first,all"], cross=True)
     for found in (studied, crossed):
         back = type(found).from_dict(json.loads(json.dumps(found.to_dict())))
         assert back.to_dict() == found.to_dict() and back.verdict == found.verdict
@@ -338,11 +331,11 @@ def test_a_study_reads_back_from_its_json(studied, table, tiny_bert):
 
 def test_refusals(table):
     with pytest.raises(UsageError, match="no transport metric"):
-        sensitivity("table", table, ["chrf"])
+        sensitivity(Task("table", table), ["chrf"])
     with pytest.raises(InvalidSetting, match="ddof"):
-        sensitivity("table", table, ["twmd"], ddof=2)
+        Design(ddof=2)
     with pytest.raises(UsageError):
-        sensitivity("table", table, ["emd"], ["transport.temperature=0.1,0.2"])
+        sensitivity(Task("table", table), ["emd"], Design(["transport.temperature=0.1,0.2"]))
 
 
 def test_the_command(table, tiny_bert, tmp_path, capsys):

@@ -8,9 +8,9 @@ from study_tables import write
 from monge import api
 from monge.cli.app import run
 from monge.errors import InvalidSetting, UsageError
-from monge.render.sweeps import render_sweep
-from monge.study import Resampling, evaluate, sweep
-from monge.study.vary import points, variation
+from monge.render.table import render_study
+from monge.study import Resampling, Setup, Task, evaluate, sweep
+from monge.study.variants import grid, variation
 
 FAST = Resampling(resamples=50)
 
@@ -24,7 +24,7 @@ def tables(tmp_path_factory):
 def test_values_are_lists_ranges_and_pooled_layers():
     assert variation("layers=1..3,last").values == ("1", "2", "3", "last")
     assert variation("layers=last2:pmeans(-inf,1,inf),2").values == ("last2:pmeans(-inf,1,inf)", "2")
-    assert points([variation("a.b=1,2"), variation("c=x,y")]) == [
+    assert grid([variation("a.b=1,2"), variation("c=x,y")]) == [
         ("a.b=1", "c=x"),
         ("a.b=1", "c=y"),
         ("a.b=2", "c=x"),
@@ -40,27 +40,21 @@ def test_what_does_not_vary_is_refused(text):
 
 def test_curves_are_evaluations_and_the_best_is_tried_elsewhere(tables, tiny_bert):
     dev, held = tables
+    model = str(tiny_bert)
     found = sweep(
-        "table", dev, ["twmd", "bertscore"], ["layers=1,3,5"], test="table", test_data=held, model=str(tiny_bert),
-        resampling=FAST,
+        Task("table", dev), ["twmd", "bertscore"], ["layers=1,3,5"], test=Task("table", held),
+        setup=Setup(model=model), resampling=FAST,
     )  # fmt: skip
     for curve in found.curves:
         for point, one in zip(("1", "3", "5"), curve.points, strict=True):
-            alone = evaluate(
-                "table", dev, [curve.metric], settings=[f"layers={point}"], model=str(tiny_bert), resampling=FAST
-            )
+            setup = Setup([f"layers={point}"], model=model)
+            alone = evaluate(Task("table", dev), [curve.metric], setup=setup, resampling=FAST)
             assert one.groups["one"].value == pytest.approx(alone.agreements[0].groups["one"].value, abs=1e-6)
             assert f"layers:{point}" in one.signature
         values = [one.mean.value for one in curve.points]
         assert curve.chosen == values.index(max(values))
-        expected = evaluate(
-            "table",
-            held,
-            [curve.metric],
-            settings=list(found.points[curve.chosen]),
-            model=str(tiny_bert),
-            resampling=FAST,
-        )
+        setup = Setup(found.points[curve.chosen], model=model)
+        expected = evaluate(Task("table", held), [curve.metric], setup=setup, resampling=FAST)
         assert curve.test.mean.value == pytest.approx(expected.agreements[0].mean.value, abs=1e-6)
     assert found.means[found.together] == max(found.means)
 
@@ -71,20 +65,21 @@ def test_all_points_share_one_pass_a_group(tables, tiny_bert, monkeypatch):
     monkeypatch.setattr(
         api, "score_segments", lambda metrics, *a, **k: calls.append(len(metrics)) or score(metrics, *a, **k)
     )
-    sweep("table", tables[0], ["twmd", "emd"], ["layers=1..4"], model=str(tiny_bert), resampling=FAST)
+    setup = Setup(model=str(tiny_bert))
+    sweep(Task("table", tables[0]), ["twmd", "emd"], ["layers=1..4"], setup=setup, resampling=FAST)
     assert calls == [8, 8], "two groups, eight variants each"
 
 
 def test_development_data_is_never_test_data(tables):
     with pytest.raises(UsageError, match="development data"):
-        sweep("wmt15+wmt16", "nowhere", ["twmd"], ["layers=1,2"], test="wmt17+wmt16")
+        sweep(Task("wmt15+wmt16", "nowhere"), ["twmd"], ["layers=1,2"], test=Task("wmt17+wmt16", "nowhere"))
     with pytest.raises(UsageError, match="development data"):
-        sweep("table", tables[0], ["twmd"], ["layers=1,2"], test="table", test_data=tables[0])
+        sweep(Task("table", tables[0]), ["twmd"], ["layers=1,2"], test=Task("table", tables[0]))
 
 
 def test_a_bracket_may_not_fix_what_varies():
     with pytest.raises(UsageError, match="varies"):
-        sweep("wmt15", "nowhere", ["twmd[layers=3]"], ["layers=1,2"])
+        sweep(Task("wmt15", "nowhere"), ["twmd[layers=3]"], ["layers=1,2"])
 
 
 def test_the_command(tables, tiny_bert, tmp_path, capsys):
@@ -108,21 +103,21 @@ def test_the_command(tables, tiny_bert, tmp_path, capsys):
 
 @pytest.mark.parametrize("form", ["latex", "html", "markdown"])
 def test_formats_without_test_data_say_so(tables, tiny_bert, form):
-    found = sweep("table", tables[0], ["twmd"], ["layers=1,2"], model=str(tiny_bert), resampling=FAST)
-    assert "optimistic" in render_sweep(found, form, version="9")
+    setup = Setup(model=str(tiny_bert))
+    found = sweep(Task("table", tables[0]), ["twmd"], ["layers=1,2"], setup=setup, resampling=FAST)
+    assert "optimistic" in render_study(found, form, version="9")
 
 
 def test_uniform_units_and_the_order_of_metrics(tables, tiny_bert):
-    found = evaluate(
-        "table", tables[0], ["moverscore[layers=2]", "twmd[layers=2]", "chrf"], uniform_units=True,
-        model=str(tiny_bert), resampling=FAST,
-    )  # fmt: skip
+    setup = Setup(model=str(tiny_bert))
+    metrics = ["moverscore[layers=2]", "twmd[layers=2]", "chrf"]
+    found = evaluate(Task("table", tables[0]), metrics, uniform_units=True, setup=setup, resampling=FAST)
     mover, twmd, chrf = found.agreements
     for one in (mover, twmd):
         assert "subwords=all,punctuation=keep,stopwords=none" in one.signature
         assert "|weights:uniform|" in one.signature
     (order,) = found.orders
-    own = evaluate("table", tables[0], ["moverscore[layers=2]"], model=str(tiny_bert), resampling=FAST).agreements[0]
+    own = evaluate(Task("table", tables[0]), metrics[:1], setup=setup, resampling=FAST).agreements[0]
     assert dict(order.own)["moverscore[layers=2]"] == pytest.approx(own.mean.value)
     assert dict(order.uniform)["moverscore[layers=2]"] == mover.mean.value != own.mean.value
     assert dict(order.own)["chrf"] == dict(order.uniform)["chrf"] == chrf.mean.value

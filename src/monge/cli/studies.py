@@ -1,0 +1,116 @@
+"""What the verbs of studies share: their bundles of options, and how what was found is written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib.metadata import version
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from monge.cli import bundles, options
+from monge.cli.emit import Watch, check_output, coloured, emit
+from monge.errors import UsageError
+from monge.render.table import STUDY_FORMATS, render_study
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from monge.study import Resampling, Run, Setup, Task
+    from monge.types.table import Study
+
+Dataset = Annotated[str, typer.Argument(help="wmt15 … wmt19, sts12 … sts16, stsb, tac08, …, or table.")]
+Figure = Annotated[str | None, typer.Option("--figure", metavar="FILE.svg|.png", help="Draw the curves.")]
+Models = Annotated[
+    list[str] | None, typer.Option("--model", metavar="NAME|DIR", help="A model directory or name; repeatable.")
+]
+Switches = Annotated[
+    list[str] | None,
+    typer.Option("--switch", metavar="NAME=VALUE", help="A switch of the data set; one given twice is read both ways."),
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Output(bundles.Keep):
+    """Where the result goes and in which format, what is kept for the next run, and whether it speaks."""
+
+    output: options.Output = None
+    output_format: Annotated[str, options.formats(STUDY_FORMATS)] = "text"
+
+    def check(self, formats: tuple[str, ...] = STUDY_FORMATS) -> None:
+        """Raise where the result could not be written, before anything is scored."""
+        check_output(self.output_format, formats, self.output)
+
+    def run(self, watch: Watch) -> Run:
+        """How the study runs."""
+        from monge.study import Run
+
+        return Run(self.folder, watch.advance, watch.opened)
+
+    def write(self, found: Study, key: str = "") -> None:
+        """Write what a study found."""
+        text = render_study(found, self.output_format, version=version("monge"), key=key, colour=coloured(self.output))
+        emit(text, self.output)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Resamples:
+    """How intervals are drawn."""
+
+    resamples: options.Resamples = 1000
+    seed: options.Seed = 12345
+
+    def resampling(self) -> Resampling:
+        """As studies take it."""
+        from monge.study import Resampling
+
+        return Resampling(**vars(self))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tests(Resamples):
+    """How intervals are drawn and differences tested."""
+
+    confidence: options.Confidence = 0.95
+    alpha: Annotated[float, typer.Option("--alpha", help="Of the tests.")] = 0.05
+
+
+def setup_of(setup: bundles.Setup) -> Setup:
+    """What all variants share, as studies take it."""
+    from monge.study import Setup
+
+    return Setup(setup.changes(), setup.lang, setup.model, setup.device, setup.online)
+
+
+def task_of(dataset: str, given: bundles.Judgements, **more: Any) -> Task:
+    """Which judgements and which question, as studies take it."""
+    from monge.study import Task
+
+    return Task(dataset, given.data, pairs=given.groups, text=given.text, **more)
+
+
+def check_figure(path: str | None) -> Path | None:
+    """The file of `--figure`; raises where it could not be drawn, before anything is scored."""
+    if path is None:
+        return None
+    from monge.report import check_figures
+
+    if Path(path).suffix not in (".svg", ".png"):
+        raise UsageError(f"--figure takes a name ending in .svg or .png, got {path!r}")
+    check_figures(Path(path).parent)
+    return Path(path)
+
+
+def switches(given: Sequence[str] | None) -> list[dict[str, Any]]:
+    """The readings of `--switch name=value`: true, false, a whole number, or a word; one for each choice of values."""
+    found: dict[str, list[Any]] = {}
+    for one in given or ():
+        name, equals, value = one.partition("=")
+        if not equals:
+            raise UsageError(f"--switch takes NAME=VALUE, got {one!r}")
+        key = name.strip().replace("-", "_")
+        parsed = value == "true" if value in ("true", "false") else int(value) if value.isdigit() else value
+        found[key] = list(dict.fromkeys([*found.get(key, []), parsed]))
+    return [dict(zip(found, values, strict=True)) for values in product(*found.values())]

@@ -1,0 +1,51 @@
+"""Text as LaTeX and Markdown print it: every character they would obey is written so that it is shown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from monge.render.cells import printable
+
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "$": r"\$",
+    "&": r"\&",
+    "#": r"\#",
+    "%": r"\%",
+    "_": r"\_",
+    "^": r"\textasciicircum{}",
+    "~": r"\textasciitilde{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': r"{\char34}",
+    "[": "{[}",
+    "*": "{*}",
+    "↑": r"$\uparrow$",
+    "↓": r"$\downarrow$",
+}
+_MARKDOWN = re.compile(r"([\\`*_{}\[\]<>#|~])")
+
+
+def latex(text: str) -> str:
+    """The text for LaTeX."""
+    return "".join(_LATEX.get(char, char) for char in printable(text))
+
+
+def breakable(signature: str) -> str:
+    """A signature for LaTeX that may be broken into lines between its fields."""
+    return re.sub(r"(\\textbar\{\}|,)", r"\1\\allowbreak{}", latex(signature))
+
+
+def markdown(text: str) -> str:
+    """The text for Markdown, on one line."""
+    return _MARKDOWN.sub(r"\\\1", " ".join(printable(text).split()))
+
+
+def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]], *, words: int = 1) -> list[str]:
+    """The lines of a table whose cells are Markdown already; the first `words` columns to the left, others right."""
+    rule = ["---" if k < words else "---:" for k in range(len(head))]
+    return ["| " + " | ".join(row) + " |" for row in (head, rule, *rows)]

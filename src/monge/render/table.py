@@ -1,0 +1,223 @@
+"""Tables as strings: sheets of marked cells for a terminal, a paper, a page and a document. One engine for all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import inf
+
+from monge.errors import UnknownName
+from monge.render.cells import GAP, display_width, pad, printable, styled, table
+from monge.render.checks import dumps
+from monge.render.markup import breakable, latex, markdown, markdown_table
+from monge.render.page import fragment, html_table, page, safe
+from monge.types.table import Cell, Sheet, Study
+
+STUDY_FORMATS = ("text", "json", "latex", "html", "markdown")
+"""The formats of a study's tables."""
+MARKS = {"best": "*", "tied": "~"}
+_STYLE = """
+.monge .best { font-weight: 700; color: var(--good); }
+.monge .tied { text-decoration: underline; }
+.monge ul { list-style: none; padding: 0; margin: .25rem 0; }
+.monge li { margin: .25rem 0; }
+""".lstrip()
+_ARROWS = {"↑": "higher is better", "↓": "lower is better"}
+
+
+def render_study(found: Study, form: str, *, version: str, key: str = "", colour: bool = False) -> str:
+    """What a study found in a format of `STUDY_FORMATS`; in JSON under `key`, where there is one."""
+    if form not in STUDY_FORMATS:
+        raise UnknownName("format", form, STUDY_FORMATS)
+    if form == "json":
+        plain = found.to_dict()
+        return dumps({"monge": version, **({key: plain} if key else plain)}) + "\n"
+    sheets = found.sheets()
+    if form == "text":
+        return sheets_text(sheets, colour=colour)
+    return {"latex": sheets_latex, "html": sheets_html, "markdown": sheets_markdown}[form](sheets)
+
+
+def sheets_text(
+    sheets: Sequence[Sheet], *, remarks: Sequence[str] = (), width: int | None = None, colour: bool = False
+) -> str:
+    """Tables for a terminal: details stand on a line of their own, marks behind the number.
+
+    `remarks` tell what was unusual; a table wider than `width` loses its spare columns, then the ends of names.
+    """
+    blocks = []
+    for sheet in sheets:
+        blocks.append(text_lines(sheet, width=width, colour=colour))
+        notes = _legend(sheet, "* best, ~")
+        blocks += [[printable(line) for line in notes]] if notes else []
+    tail = [f"{styled('signature', 'dim', colour)}  {printable(line)}" for line in _signatures(sheets)]
+    tail += [f"{styled('note', 'bad', colour)}       {printable(line)}" for line in remarks]
+    return "\n\n".join("\n".join(block) for block in [*blocks, *([tail] if tail else [])]) + "\n"
+
+
+def text_lines(sheet: Sheet, *, width: int | None = None, colour: bool = False) -> list[str]:
+    """The lines of one table: title, head, rows, and what there was no room for."""
+    sheet = _filled(sheet)
+    left_out: list[str] = []
+    while sheet.spare and _width(sheet) > (width or inf):
+        left_out.insert(0, sheet.head[sheet.spare[-1]])
+        sheet = sheet.columns([k for k in range(len(sheet.head)) if k != sheet.spare[-1]])
+    lines = table(_cells(sheet, colour), _align(sheet), width=width)
+    title = [styled(printable(sheet.title), "bold", colour)] if sheet.title else []
+    above = [_over(sheet)] if sheet.over else []
+    more = [styled(f"({', '.join(left_out)}: no room)", "dim", colour)] if left_out else []
+    return [*title, *above, styled(lines[0], "dim", colour), *lines[1:], *more]
+
+
+def _filled(sheet: Sheet) -> Sheet:
+    """The table without columns that hold nothing at all; titles over columns keep them."""
+    if sheet.over:
+        return sheet
+    kept = [k for k in range(len(sheet.head)) if any(row[k].text or row[k].detail for row in sheet.rows)]
+    return sheet.columns(kept) if kept else sheet
+
+
+def _signatures(sheets: Sequence[Sheet]) -> list[str]:
+    return list(dict.fromkeys(line for sheet in sheets for line in sheet.signatures))
+
+
+def _legend(sheet: Sheet, marks: str) -> list[str]:
+    return [*([f"{marks} {sheet.tied}"] if sheet.tied else []), *sheet.notes]
+
+
+def _kinds(sheet: Sheet) -> list[bool]:
+    """Whether each column holds words."""
+    wide = len(sheet.head)
+    return [k < sheet.words or k >= wide - sheet.words_behind for k in range(wide)]
+
+
+def _align(sheet: Sheet) -> str:
+    return "".join("l" if words else "r" for words in _kinds(sheet))
+
+
+def _width(sheet: Sheet) -> int:
+    lines = _cells(sheet, colour=False)
+    return sum(max(map(display_width, column)) + len(GAP) for column in zip(*lines, strict=True)) - len(GAP)
+
+
+def _cells(sheet: Sheet, colour: bool) -> list[list[str]]:
+    """The head and the rows as strings; a column with marks has a place for them behind every number."""
+    kinds = _kinds(sheet)
+    places = ["" if words else " " * any(row[k].mark in MARKS for row in sheet.rows) for k, words in enumerate(kinds)]
+    detailed = any(cell.detail for row in sheet.rows for cell in row)
+    lines = [[printable(name) for name in sheet.head]]
+    before = ""
+    for row in sheet.rows:
+        texts = [_marked(cell, place, colour) for cell, place in zip(row, places, strict=True)]
+        if sheet.grouped:
+            texts[0], before = "" if texts[0] == before else texts[0], texts[0]
+        lines.append(texts)
+        if detailed:
+            lines.append([printable(cell.detail) for cell in row])
+    for title, at, columns in _spans(sheet):
+        wide = [max(map(display_width, column)) for column in zip(*lines, strict=True)][at : at + columns]
+        missing = max(0, display_width(title) - sum(wide) - len(GAP) * (columns - 1))
+        lines[0][at] = pad(lines[0][at], wide[0] + missing, "r") if missing else lines[0][at]
+    return lines
+
+
+def _spans(sheet: Sheet) -> Iterator[tuple[str, int, int]]:
+    """The titles above the head, each with its first column and how many it is over."""
+    at = 0
+    for title, columns in sheet.over:
+        yield printable(title), at, columns
+        at += columns
+
+
+def _marked(cell: Cell, place: str, colour: bool) -> str:
+    text = printable(cell.text) + (MARKS.get(cell.mark, place) if place else "")
+    return styled(text, "bold", colour and cell.mark in ("best", "only"))
+
+
+def _over(sheet: Sheet) -> str:
+    """The titles above the head, each where its columns begin."""
+    wide = [max(map(display_width, column)) + len(GAP) for column in zip(*_cells(sheet, colour=False), strict=True)]
+    return "".join(pad(title, sum(wide[at : at + columns])) for title, at, columns in _spans(sheet)).rstrip()
+
+
+def sheets_latex(sheets: Sequence[Sheet], *, remarks: Sequence[str] = ()) -> str:
+    """Booktabs tables: best in bold, tied underlined, signatures under them and as comments."""
+    return "\n".join("\n".join(_latex_table(_filled(sheet), remarks)) for sheet in sheets)
+
+
+def _latex_table(sheet: Sheet, remarks: Sequence[str]) -> Iterator[str]:
+    signatures = dict.fromkeys(sheet.signatures)
+    yield from (f"% {' '.join(printable(line).split())}" for line in signatures)
+    yield from (f"% note: {printable(line)}" for line in remarks)
+    yield from (r"\begin{table}", r"\centering")
+    if sheet.title:
+        yield rf"\caption{{{latex(sheet.title)}}}"
+    yield from (rf"\begin{{tabular}}{{{_align(sheet)}}}", r"\toprule")
+    yield " & ".join(latex(name) for name in sheet.head) + r" \\"
+    yield r"\midrule"
+    yield from (" & ".join(_latex_cell(cell) for cell in row) + r" \\" for row in sheet.rows)
+    yield from (r"\bottomrule", r"\end{tabular}", r"\par\smallskip")
+    yield from (rf"{{\footnotesize {latex(line)}\par}}" for line in _legend(sheet, "bold: best; underlined:"))
+    yield from (rf"{{\footnotesize\ttfamily {breakable(line)}\par}}" for line in signatures)
+    yield from (r"\end{table}", "")
+
+
+def _latex_cell(cell: Cell) -> str:
+    text = latex(cell.text)
+    text = {"best": rf"\textbf{{{text}}}", "tied": rf"\underline{{{text}}}"}.get(cell.mark, text)
+    return rf"{text} {{\scriptsize {latex(cell.detail)}}}" if cell.detail else text
+
+
+def sheets_html(sheets: Sequence[Sheet], *, title: str = "", remarks: Sequence[str] = ()) -> str:
+    """A page with every table, its notes, the signatures and what was unusual; folded tables stand at the end."""
+    content = [f"<h1>{safe(title)}</h1>"] if title else []
+    content += [_html_sheet(sheet) for sheet in sheets if not sheet.folded]
+    signatures = [f"<code>{safe(line)}</code>" for line in _signatures(sheets)]
+    for name, lines in (("Signatures", signatures), ("Unusual segments", [safe(line) for line in remarks])):
+        if lines:
+            items = "\n".join(f"<li>{line}</li>" for line in lines)
+            content.append(f"<h2>{name}</h2>\n<ul>\n{items}\n</ul>")
+    content += [_html_sheet(sheet) for sheet in sheets if sheet.folded]
+    return page(f"monge: {title or sheets[0].title}", fragment("\n".join(content), _STYLE))
+
+
+def _html_sheet(sheet: Sheet) -> str:
+    sheet = _filled(sheet)
+    kinds = _kinds(sheet)
+    head = [(name, "" if words else "number") for name, words in zip(sheet.head, kinds, strict=True)]
+    rows = [[_html_cell(cell, words) for cell, words in zip(row, kinds, strict=True)] for row in sheet.rows]
+    drawn = html_table(head, rows, caption=sheet.title or "scores")
+    if sheet.folded:
+        return f"<details>\n<summary>{safe(sheet.title)}</summary>\n{drawn}\n</details>"
+    marked = any(cell.mark in MARKS for row in sheet.rows for cell in row)
+    notes = _legend(sheet, "bold: best; underlined:") or ["bold: best"] * marked
+    under = [f'<p class="soft"><small>{safe(line)}</small></p>' for line in notes]
+    return "\n".join([*([f"<h1>{safe(sheet.title)}</h1>"] if sheet.title else []), drawn, *under])
+
+
+def _html_cell(cell: Cell, words: bool) -> str:
+    text = safe(cell.text)
+    for arrow, meaning in _ARROWS.items():
+        text = text.replace(arrow, f'<span class="soft" title="{meaning}">{arrow}</span>')
+    text = f"<bdi>{text}</bdi>" if words else text
+    text = f'<span class="{cell.mark}">{text}</span>' if cell.mark in MARKS else text
+    return f'{text}<br><small class="soft">{safe(cell.detail)}</small>' if cell.detail else text
+
+
+def sheets_markdown(sheets: Sequence[Sheet]) -> str:
+    """Tables for a document: best in bold, tied underlined, details behind the numbers, signatures folded away."""
+    blocks = []
+    for sheet in sheets:
+        rows = [[_markdown_cell(cell, words=k < sheet.words) for k, cell in enumerate(row)] for row in sheet.rows]
+        head = [markdown(name) for name in sheet.head]
+        blocks.append([f"**{markdown(sheet.title)}**", "", *markdown_table(head, rows, words=sheet.words)])
+        blocks += [[markdown(line)] for line in _legend(sheet, "bold: best; underlined:")]
+    signatures = dict.fromkeys(printable(line) for line in _signatures(sheets))
+    if signatures:
+        blocks.append(["<details><summary>Signatures</summary>", "", "```", *signatures, "```", "", "</details>"])
+    return "\n\n".join("\n".join(block) for block in blocks) + "\n"
+
+
+def _markdown_cell(cell: Cell, *, words: bool) -> str:
+    text = f"`{printable(cell.text)}`" if words and "`" not in cell.text else markdown(cell.text)
+    text = {"best": f"**{text}**", "tied": f"<u>{text}</u>"}.get(cell.mark, text)
+    return f"{text} <small>{markdown(cell.detail)}</small>" if cell.detail else text

@@ -1,0 +1,230 @@
+"""The papers' result tables as data: every published figure, and how we would compute it (`reported/*.toml`).
+
+A column is `DATASET HUMAN STATISTIC GROUP`; several data sets are joined by `+`, the group `mean` is the mean over
+the table's groups. A value is a number as printed (nan: the table prints a dash) or "illegible": what the
+extracted text has lost is never guessed.
+"""
+
+from __future__ import annotations
+
+import csv
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
+from math import isnan
+from pathlib import Path
+from typing import Any
+
+from monge.data.files import Files
+from monge.errors import UnknownName, Unreadable
+
+ILLEGIBLE = "illegible"
+PAPERS = ("moverscore", "tempered", "reproducibility", "lazy-emd", "germeval")
+LOG, LOG_FILE = "wmt18-log", "wmt18_log.csv"
+Value = float | str
+
+
+@dataclass(frozen=True)
+class PublishedColumn:
+    """What a column of figures is: a statistic of the judgements `human` of some data sets, on a group."""
+
+    datasets: tuple[str, ...]
+    human: str
+    statistic: str
+    group: str
+
+    @classmethod
+    def parse(cls, text: str) -> PublishedColumn:
+        """The inverse of `str`."""
+        datasets, human, statistic, group = text.split(" ", 3)
+        return cls(tuple(datasets.split("+")), human, statistic, group)
+
+    def __str__(self) -> str:
+        return f"{'+'.join(self.datasets)} {self.human} {self.statistic} {self.group}"
+
+
+@dataclass(frozen=True)
+class PublishedRow:
+    """A row of a table: its label, block and model in the paper, its figures, and how we compute it, or why not.
+
+    `metric` with `set` (and `set_for` some groups) is ours; `human` replaces the columns' human scores;
+    `sign` -1 marks figures printed for a distance; rows without `values` are beside the published ones.
+    """
+
+    label: str
+    model: str = ""
+    block: str = ""
+    metric: str = ""
+    set: tuple[str, ...] = ()
+    set_for: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    human: str = ""
+    unavailable: str = ""
+    note: str = ""
+    sign: int = 1
+    hypothesis: str = ""
+    reference: str = ""
+    values: tuple[Value, ...] = ()
+
+    def metric_for(self, group: str) -> str:
+        """The metric as `NAME[settings]` on a group."""
+        changes = ",".join((*self.set, *self.set_for.get(group, ())))
+        return f"{self.metric}[{changes}]" if changes else self.metric
+
+    def reported(self, index: int, scale: float) -> float | None:
+        """The figure in a column, as a correlation; None where there is none or it cannot be read."""
+        value = self.values[index] if index < len(self.values) else ILLEGIBLE
+        return None if isinstance(value, str) or isnan(value) else self.sign * value / scale
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One figure of a table: as published (None: none, or illegible), ours, and why there is none of ours."""
+
+    reported: float | None
+    ours: float | None
+    why: str = ""
+    illegible: bool = False
+
+    @property
+    def difference(self) -> float | None:
+        """Ours minus the published figure."""
+        return None if self.ours is None or self.reported is None else self.ours - self.reported
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What a table is printed to show, as a comparison of its rows.
+
+    Every row of `better` is above every row of `worse` (by no less than minus `within`; `both`: differs by no more),
+    or the rows of block `flatter` spread less than those of block `than`. `column`, `to` and `blocks` limit where.
+    """
+
+    says: str
+    better: tuple[str, ...] = ()
+    worse: tuple[str, ...] = ()
+    within: float = 0.0
+    both: bool = False
+    flatter: str = ""
+    than: str = ""
+    column: str = ""
+    to: str = ""
+    blocks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class PublishedTable:
+    """A published table. `open` says how each data set is opened, `variants` what is switched between two readings."""
+
+    name: str
+    paper: str
+    citation: str
+    number: str
+    caption: str
+    columns: tuple[PublishedColumn, ...]
+    rows: tuple[PublishedRow, ...]
+    claims: tuple[Claim, ...] = ()
+    scale: float = 1.0
+    listed: str = ""
+    beside: tuple[PublishedColumn, ...] = ()
+    metrics: tuple[str, ...] = ()
+    open: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    variants: tuple[Mapping[str, Any], ...] = ({},)
+
+    @property
+    def figures(self) -> list[Value]:
+        """Every published figure, row by row."""
+        return [value for row in self.rows for value in row.values]
+
+    @property
+    def datasets(self) -> tuple[str, ...]:
+        """The data sets of its published columns."""
+        return tuple(dict.fromkeys(name for column in self.columns for name in column.datasets))
+
+
+@cache
+def tables() -> Mapping[str, PublishedTable]:
+    """All tables by name, paper by paper."""
+    found = {}
+    for paper in PAPERS:
+        text = (files("monge.study") / "reported" / f"{paper}.toml").read_text(encoding="utf-8")
+        data = tomllib.loads(text)
+        for one in data["tables"]:
+            found[one["name"]] = _table(one, data["paper"], data["citation"])
+    return found
+
+
+def table_named(name: str, data: str | Path | None = None) -> PublishedTable:
+    """The table of a name; `wmt18-log` is read from the data directory."""
+    if name == LOG:
+        return logged(data)
+    if name not in tables():
+        raise UnknownName("table", name, [*tables(), LOG], "(monge reproduce lists them)")
+    return tables()[name]
+
+
+def _table(one: Mapping[str, Any], paper: str, citation: str) -> PublishedTable:
+    return PublishedTable(
+        **{
+            **one,
+            "paper": paper,
+            "citation": citation,
+            "columns": tuple(PublishedColumn.parse(text) for text in one["columns"]),
+            "beside": tuple(PublishedColumn.parse(text) for text in one.get("beside", ())),
+            "rows": tuple(_row(row) for row in one["rows"]),
+            "claims": tuple(_claim(claim) for claim in one.get("claims", ())),
+            "metrics": tuple(one.get("metrics", ())),
+            "variants": tuple(one.get("variants", ({},))),
+        }
+    )
+
+
+def _row(row: Mapping[str, Any]) -> PublishedRow:
+    return PublishedRow(**{**row, "set": tuple(row.get("set", ())), "values": tuple(row.get("values", ()))})
+
+
+def _claim(claim: Mapping[str, Any]) -> Claim:
+    def several(key: str) -> tuple[str, ...]:
+        given = claim.get(key, ())
+        return (given,) if isinstance(given, str) else tuple(given)
+
+    return Claim(**{**claim, "better": several("better"), "worse": several("worse"), "blocks": several("blocks")})
+
+
+LOGGED = {
+    "bertscore (idf)": ("bertscore@release", ("weights=idf",), 1),
+    "moverscore (idf)": ("moverscore@v1", (), 1),
+    "baryscore (idf)": ("baryscore@release", (), -1),
+}
+
+
+def logged(data: str | Path | None) -> PublishedTable:
+    """The tau values that the reproducibility study logged in full precision on WMT18, run by run."""
+    if data is None:
+        raise Unreadable(f"{LOG} is a file of the data: give --data DIR with {LOG_FILE}")
+    with Files(data).one((LOG_FILE,)).open(encoding="utf-8", newline="") as lines:
+        head, *runs = list(csv.reader(lines))
+    pairs = head[1:-1]
+    rows = []
+    for number, (name, *values) in enumerate(runs, start=1):
+        metric, changes, sign = LOGGED[name]
+        rows.append(
+            PublishedRow(
+                label=f"{number} {name}",
+                model="bert-base-uncased",
+                metric=metric,
+                set=changes,
+                sign=sign,
+                values=tuple(float(value) for value in values[:-1]),
+            )
+        )
+    return PublishedTable(
+        name=LOG,
+        paper="Reproducibility",
+        citation="Chen, Belouadi, Eger 2022",
+        number="log of table 1",
+        caption="daRR tau on WMT18 in full precision, several runs a metric; distances were logged with their sign.",
+        columns=tuple(PublishedColumn(("wmt18",), "darr", "darr", pair) for pair in pairs),
+        rows=tuple(rows),
+    )

@@ -1,0 +1,187 @@
+"""From scores at points to effects: what each factor does to each metric, and the shares of a full crossing. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from monge.stats import UndefinedError, VarianceShares, variance_shares
+from monge.study.agreement import MEAN
+from monge.study.sensitivity.factors import AGGREGATION, Factor
+from monge.study.sensitivity.points import Point, PointScores, PointTable
+from monge.study.sensitivity.spread import Level, Spread, contrast, mean_of, spread_of
+
+OWN = "own"
+"""What a metric's own setting is called where a factor does not list it."""
+
+
+@dataclass(frozen=True)
+class Effect:
+    """One factor of one metric: its levels, the spread of each group, and that of the mean over groups."""
+
+    factor: str
+    metric: str
+    levels: tuple[Level, ...]
+    spreads: Mapping[str, Spread]
+    mean: Spread
+
+    @property
+    def default(self) -> Level:
+        """The metric as asked for."""
+        return next(one for one in self.levels if one.default)
+
+    @property
+    def cv(self) -> float | None:
+        """Mean over groups of the CV."""
+        return mean_of([one.cv for one in self.spreads.values()])
+
+    @property
+    def cv_corpora(self) -> float | None:
+        """Mean over groups of the CV over idf corpora, `off` left out."""
+        return mean_of([one.cv_corpora for one in self.spreads.values()])
+
+    @property
+    def rd(self) -> float | None:
+        """Mean over groups of the RD of the worst against the best setting."""
+        return mean_of([one.rd for one in self.spreads.values()])
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Effect:
+        """The effect whose JSON form this is."""
+        return cls(
+            data["factor"],
+            data["metric"],
+            tuple(Level.from_dict(one) for one in data["settings"]),
+            {name: Spread.from_dict(one) for name, one in data["groups"].items()},
+            Spread.from_dict(data["mean"]["of_mean"]),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON form."""
+        return {
+            "factor": self.factor,
+            "metric": self.metric,
+            "settings": [one.to_dict() for one in self.levels],
+            "groups": {name: one.to_dict() for name, one in self.spreads.items()},
+            "mean": {"cv": self.cv, "cv_corpora": self.cv_corpora, "rd": self.rd, "of_mean": self.mean.to_dict()},
+        }
+
+
+@dataclass(frozen=True)
+class Crossing:
+    """Shares of variance of the factors of one metric in a full crossing, by group (None: nothing varies)."""
+
+    metric: str
+    settings: Mapping[str, tuple[str, ...]]
+    groups: Mapping[str, VarianceShares | None]
+    best: Mapping[str, tuple[str, ...]]
+
+    @property
+    def shares(self) -> dict[str, float]:
+        """Mean over groups of the share of each factor's main effect."""
+        kept = [one for one in self.groups.values() if one is not None]
+        return {name: float(np.mean([one.shares[name] for one in kept])) for name in self.settings} if kept else {}
+
+    @property
+    def residual(self) -> float:
+        """Mean over groups of the share of all interactions."""
+        kept = [one.residual for one in self.groups.values() if one is not None]
+        return float(np.mean(kept)) if kept else float("nan")
+
+    def heavier(self) -> tuple[int, int]:
+        """In how many groups the other factors together explain more than the aggregation, and of how many."""
+        kept = [one for one in self.groups.values() if one is not None]
+        rest = [sum(one.shares.values()) - one.shares[AGGREGATION] > one.shares[AGGREGATION] for one in kept]
+        return sum(rest), len(kept)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Crossing:
+        """The crossing whose JSON form this is."""
+
+        def shares(one: Mapping[str, float]) -> VarianceShares:
+            return VarianceShares({name: one[name] for name in data["settings"]}, one["interactions"], one["variance"])
+
+        return cls(
+            data["metric"],
+            {name: tuple(each) for name, each in data["settings"].items()},
+            {name: one and shares(one) for name, one in data["groups"].items()},
+            {name: tuple(one) for name, one in data["best"].items()},
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON form."""
+        return {
+            "metric": self.metric,
+            "settings": {name: list(values) for name, values in self.settings.items()},
+            "shares": {**self.shares, "interactions": self.residual} if self.shares else {},
+            "groups": {
+                name: {**one.shares, "interactions": one.residual, "variance": one.variance} if one else None
+                for name, one in self.groups.items()
+            },
+            "best": {name: list(one) for name, one in self.best.items()},
+        }
+
+
+def points_of(metric: str, factor: Factor) -> list[Point]:
+    """A point a setting of the factor."""
+    return [Point(metric, ((factor.name, setting),)) for setting in factor.settings]
+
+
+def crossed(metric: str, factors: Sequence[Factor]) -> list[Point]:
+    """Every combination of settings, the last factor changing fastest."""
+    names = [one.name for one in factors]
+    return [Point(metric, tuple(zip(names, each, strict=True))) for each in product(*(one.settings for one in factors))]
+
+
+def effect(
+    metric: str, factor: Factor, scores: PointScores, table: PointTable, *, ddof: int, confidence: float
+) -> Effect:
+    """What a factor does to a metric; its own setting is a level too, under the name `own` if it is not listed."""
+    base = Point(metric)
+    points = points_of(metric, factor)
+    same = [k for k, point in enumerate(points) if scores.specs(point) == scores.specs(base)]
+    if not same:
+        points = [base, *points]
+    default = same[0] if same else 0
+    settings = [point.settings[0][1] if point.settings else OWN for point in points]
+    values, drawn = table.values(points), table.drawn(points)
+    groups = [name for name in values if name != MEAN]
+
+    def level(k: int) -> Level:
+        return Level(
+            setting=settings[k],
+            default=k == default,
+            signatures=scores.signatures(points[k]),
+            values={name: float(values[name][k]) for name in groups},
+            mean=float(values[MEAN][k]),
+            versus={name: contrast(values[name], drawn[name], k, default, confidence) for name in values},
+            flagged=scores.flagged(points[k]),
+        )
+
+    spreads = {
+        name: spread_of(settings, values[name], drawn[name], default=default, ddof=ddof, confidence=confidence)
+        for name in values
+    }
+    levels = tuple(level(k) for k in range(len(points)))
+    return Effect(factor.name, metric, levels, {name: spreads[name] for name in groups}, spreads[MEAN])
+
+
+def crossing(metric: str, factors: Sequence[Factor], table: PointTable) -> Crossing:
+    """The shares of variance of a metric's full crossing."""
+    points = crossed(metric, factors)
+    names, shape = [one.name for one in factors], [len(one.settings) for one in factors]
+    groups: dict[str, VarianceShares | None] = {}
+    best = {}
+    for name, values in table.values(points).items():
+        if name == MEAN:
+            continue
+        best[name] = tuple(setting for _, setting in points[int(values.argmax())].settings)
+        try:
+            groups[name] = variance_shares(values.reshape(shape), names)
+        except UndefinedError:
+            groups[name] = None
+    return Crossing(metric, {one.name: one.settings for one in factors}, groups, best)

@@ -1,0 +1,163 @@
+"""Factors of preprocessing: what each may be set to, and what a setting changes in a metric."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+
+from monge.errors import InvalidSetting, UnknownName
+from monge.spec.axes import AXES, Idf
+from monge.spec.metric import MetricSpec
+from monge.spec.signature import named_corpus
+from monge.study.variants import variation
+from monge.text import stopwords
+
+USUAL = ("stopwords", "idf", "subwords", "punctuation")
+OFF, NONE, LANGUAGE = "off", "none", "lang"
+AGGREGATION = "transport"
+RANDOM, TEXTS = 4, 2000
+"""The random corpora of the reproducibility study: four, of 2,000 texts each."""
+_USUAL_VALUES = {
+    "subwords": ("first", "all", "mean"),
+    "punctuation": ("keep", "drop"),
+    AGGREGATION: ("onesided", "exact"),
+    "idf": (OFF, "references", f"random:{RANDOM}x{TEXTS}"),
+}
+_UNITS = ("stopwords", "subwords", "punctuation", "specials", "ngram")
+_RANDOM = re.compile(r"random:(\d+)x(\d+)")
+
+
+@dataclass(frozen=True)
+class Draw:
+    """So many random corpora of so many texts; `usual`: fewer texts will do where there are fewer."""
+
+    corpora: int
+    texts: int
+    usual: bool = False
+
+
+@dataclass(frozen=True)
+class Factor:
+    """A factor, and its settings as people read them; a joint one is named `a+b` and its settings `x+y`."""
+
+    name: str
+    settings: tuple[str, ...]
+    draw: Draw | None = None
+
+    @property
+    def parts(self) -> list[str]:
+        """The factors that a joint one is made of."""
+        return self.name.split("+")
+
+    def split(self, setting: str) -> dict[str, str]:
+        """A setting as one of each part."""
+        parts = self.parts
+        return dict(zip(parts, setting.split("+"), strict=True)) if len(parts) > 1 else {self.name: setting}
+
+
+def factors(given: Sequence[str], languages: Sequence[str]) -> tuple[Factor, ...]:
+    """The factors of `stopwords,idf`, `layers=6,8,10` or `subwords+punctuation`, for texts in some languages."""
+    found: list[Factor] = []
+    for text in given or [",".join(USUAL)]:
+        if "=" in text:
+            varied = variation(text)
+            found.append(_with_values(varied.target, varied.values))
+        else:
+            found += [_usual(name.strip(), languages) for name in text.split(",") if name.strip()]
+    names = [one.name for one in found]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise InvalidSetting(f"the factor {twice} was given twice; give all its settings at once")
+    if not found:
+        raise InvalidSetting("no factor was given")
+    return tuple(found)
+
+
+def _usual(name: str, languages: Sequence[str]) -> Factor:
+    if "+" in name:
+        parts = [_usual(one.strip(), languages) for one in name.split("+")]
+        if any(one.draw for one in parts):
+            raise InvalidSetting(f"{name}: idf stands alone, or in a full crossing (--cross)")
+        settings = tuple("+".join(each) for each in product(*(one.settings for one in parts)))
+        return Factor("+".join(one.name for one in parts), settings)
+    if name == "stopwords":
+        return _with_values(name, _lists(languages))
+    if name in _USUAL_VALUES:
+        return _with_values(name, _USUAL_VALUES[name], usual=True)
+    if name in AXES or "." in name:
+        raise InvalidSetting(f"the factor {name} needs its settings: --factor {name}=VALUE,VALUE")
+    raise UnknownName("factor", name, {*USUAL, AGGREGATION}, "(or an axis with its settings: layers=4,5,6)")
+
+
+def _lists(languages: Sequence[str]) -> tuple[str, ...]:
+    missing = [one for one in languages if one not in stopwords.names()]
+    if missing:
+        raise InvalidSetting(
+            f"no stopword list ships for {', '.join(missing)}: give a file (--factor stopwords=none,FILE)"
+        )
+    if len(languages) > 1:
+        return NONE, LANGUAGE
+    return (NONE, "moverscore", "en") if languages[0] == "en" else (NONE, languages[0])
+
+
+def _with_values(name: str, values: Sequence[str], *, usual: bool = False) -> Factor:
+    if name != "idf":
+        return Factor(name, tuple(values))
+    settings: list[str] = []
+    draw = None
+    for value in values:
+        drawn = _RANDOM.fullmatch(value)
+        if drawn is None:
+            if value != OFF and not named_corpus(value) and not Path(value).is_file():
+                raise InvalidSetting(
+                    f"idf takes off, references, each-side, sources, random:KxN or a file of texts, got {value!r}"
+                )
+            settings.append(value)
+            continue
+        if draw is not None:
+            raise InvalidSetting("idf: random corpora were asked for twice")
+        draw = Draw(int(drawn[1]), int(drawn[2]), usual)
+        if draw.corpora < 1 or draw.texts < 2:
+            raise InvalidSetting(f"{value}: one corpus of two texts is the least")
+        settings += [random_name(number) for number in range(draw.corpora)]
+    if len(settings) < 2:
+        raise InvalidSetting(f"idf needs two settings or more, got {', '.join(values)}")
+    return Factor(name, tuple(settings), draw)
+
+
+def random_name(number: int) -> str:
+    """What the random corpus of a number (from 0) is called."""
+    return f"random-{number + 1}"
+
+
+def list_of(setting: str, language: str) -> str:
+    """The stopword list that a setting means for a language: `lang` the shipped one, `{lang}` in a path its code."""
+    return language if setting == LANGUAGE else setting.replace("{lang}", language)
+
+
+def shown(setting: str) -> str:
+    """A setting as tables show it: of a file its name."""
+    return Path(setting).name if setting.endswith(".txt") or ("/" in setting and Path(setting).is_file()) else setting
+
+
+def changes(factor: str, setting: str, spec: MetricSpec, language: str) -> tuple[str, ...]:
+    """What a setting changes in a metric: `AXIS=VALUE` or `AXIS.FIELD=VALUE`, in order.
+
+    idf keeps the metric's own formula where it has one; `off` is uniform weights, or the metric's own if those
+    are not idf.
+    """
+    parts = factor.split("+")
+    if len(parts) > 1:
+        each = zip(parts, setting.split("+"), strict=True)
+        return tuple(change for name, one in each for change in changes(name, one, spec, language))
+    if factor == "idf":
+        weighs = isinstance(spec.weights, Idf)
+        if setting == OFF:
+            return ("weights=uniform",) if weighs else ()
+        return (*(() if weighs else ("weights=idf",)), f"weights.corpus={setting}")
+    if factor == "stopwords":
+        return (f"units.stopwords={list_of(setting, language)}",)
+    return (f"units.{factor}={setting}",) if factor in _UNITS else (f"{factor}={setting}",)

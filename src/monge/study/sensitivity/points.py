@@ -1,0 +1,188 @@
+"""Metrics at points of a design: every setting of every factor, scored in one encoding pass a group."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from hashlib import blake2b
+
+import numpy as np
+
+from monge.data import Judged
+from monge.errors import DataError, UsageError
+from monge.spec.metric import MetricSpec
+from monge.spec.presets import resolve
+from monge.spec.rules import check
+from monge.study.agreement import MEAN, AgreementTable, Resampling, agreement_table, defined
+from monge.study.book import ScoreBook, Scores, rows_of
+from monge.study.sensitivity.factors import Draw, changes, random_name
+from monge.study.task import languages
+from monge.study.variants import Setup, Variant, load_variants
+from monge.types import Array
+
+
+@dataclass(frozen=True)
+class Point:
+    """A metric with some factors set, as (factor, setting) pairs; with none it is the metric as asked for."""
+
+    metric: str
+    settings: tuple[tuple[str, str], ...] = ()
+
+    def changes(self, spec: MetricSpec, language: str) -> tuple[str, ...]:
+        """What is changed in the metric's own spec."""
+        return tuple(one for factor, setting in self.settings for one in changes(factor, setting, spec, language))
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """An idf corpus that was drawn: how many texts, and a digest of them."""
+
+    name: str
+    language: str
+    texts: int
+    digest: str
+
+
+@dataclass(frozen=True)
+class PointScores:
+    """Every point as it was scored, a list of scores a language; points with equal specs share theirs.
+
+    `corpora` are those that were drawn, `work` is what the encoding passes cost.
+    """
+
+    by_point: Mapping[Point, tuple[Scores, ...]]
+    corpora: tuple[Corpus, ...]
+    work: Mapping[str, int]
+
+    def specs(self, point: Point) -> list[object]:
+        """The spec of a point in every language."""
+        return [one.variant.spec for one in self.by_point[point]]
+
+    def signatures(self, point: Point) -> tuple[str, ...]:
+        """The distinct signatures of a point."""
+        return tuple(dict.fromkeys(one.signature for one in self.by_point[point]))
+
+    def flagged(self, point: Point) -> dict[str, int]:
+        """The fallbacks that were taken at a point, counted over all groups."""
+        total: Counter[str] = Counter()
+        for one in self.by_point[point]:
+            total.update(one.flagged)
+        return dict(sorted(total.items()))
+
+    @property
+    def distinct(self) -> int:
+        """How many different metrics were scored."""
+        return len({_identity(one) for one in self.by_point.values()})
+
+
+def _identity(scores: Sequence[Scores]) -> tuple[int, ...]:
+    return tuple(id(one) for one in scores)
+
+
+@dataclass(frozen=True)
+class PointTable:
+    """The agreement of points with people: an agreement table, and the row of each point in it."""
+
+    table: AgreementTable
+    places: Mapping[Point, int]
+
+    def values(self, points: Sequence[Point]) -> dict[str, Array]:
+        """Values [points] by group, and on the mean."""
+        at = [self.places[point] for point in points]
+        return self._with_mean({name: column.values[at] for name, column in self.table.columns.items()})
+
+    def drawn(self, points: Sequence[Point]) -> dict[str, Array]:
+        """Draws [points, resamples] by group, and on the mean."""
+        at = [self.places[point] for point in points]
+        return self._with_mean({name: column.drawn[at] for name, column in self.table.columns.items()})
+
+    def _with_mean(self, found: dict[str, Array]) -> dict[str, Array]:
+        return {**found, MEAN: np.asarray(np.tensordot(self.table.weights, np.stack(list(found.values())), axes=1))}
+
+
+def point_table(
+    judged: Judged, scores: PointScores, statistic: str, tested: Sequence[Point], resampling: Resampling
+) -> PointTable:
+    """The agreement of every point; `tested` points are resampled too, all with the same draws."""
+    rows: dict[tuple[int, ...], Scores] = {}
+    for point in dict.fromkeys([*tested, *scores.by_point]):
+        mine = scores.by_point[point]
+        groups = {name: row for one in mine for name, row in one.groups.items()}
+        rows.setdefault(_identity(mine), replace(mine[0], groups=groups))
+    drawn = len({_identity(scores.by_point[point]) for point in tested})
+    table = agreement_table(
+        judged, list(rows.values()), statistic, resamples=resampling.resamples, seed=resampling.seed, drawn=drawn
+    )
+    numbers = {key: k for k, key in enumerate(rows)}
+    places = {point: numbers[_identity(mine)] for point, mine in scores.by_point.items()}
+    return PointTable(defined(table, judged), places)
+
+
+def check_points(points: Sequence[Point], language: str, setup: Setup) -> None:
+    """Raise where a point cannot be, before a model is loaded."""
+    for point in points:
+        spec = resolve(point.metric, tuple(setup.settings), setup.lang)[1]
+        if not isinstance(spec, MetricSpec):
+            raise UsageError(f"{point.metric} is no transport metric: it has none of these factors")
+        check(spec.changed(point.changes(spec, language)))
+
+
+def score_points(
+    points: Sequence[Point], judged: Judged, setup: Setup, book: ScoreBook, draw: Draw | None, seed: int
+) -> PointScores:
+    """Every point scored, equal specs once; `draw` says which random corpora its settings name."""
+    by_language = languages(judged, setup.lang)
+    for language in by_language:
+        check_points(points, language, setup)
+    found: dict[Point, list[Scores]] = {point: [] for point in points}
+    drawn: list[Corpus] = []
+    work: Counter[str] = Counter()
+    for language, names in by_language.items():
+        some = replace(judged, groups={name: judged.groups[name] for name in names})
+        corpora = random_corpora(some, draw, seed) if draw is not None else {}
+        drawn += [Corpus(name, language, len(texts), _digest(texts)) for name, texts in corpora.items()]
+        places, variants = _variants(points, language, judged.references, setup)
+        scores = book.scores(variants, some, corpora=corpora)
+        work.update(scores[0].work)
+        for point in points:
+            found[point].append(scores[places[point]])
+    return PointScores({point: tuple(mine) for point, mine in found.items()}, tuple(drawn), dict(work))
+
+
+def _variants(
+    points: Sequence[Point], language: str, references: str, setup: Setup
+) -> tuple[dict[Point, int], list[Variant]]:
+    """The distinct variants, and which of them each point is."""
+    known: dict[tuple[str, object], int] = {}
+    variants: list[Variant] = []
+    places = {}
+    for point in points:
+        spec = resolve(point.metric, tuple(setup.settings), setup.lang)[1]
+        last = point.changes(spec, language) if isinstance(spec, MetricSpec) else ()
+        (one,) = load_variants([point.metric], setup, references=references, last=last)
+        key = point.metric, one.spec
+        if key not in known:
+            known[key] = len(variants)
+            variants.append(one)
+        places[point] = known[key]
+    return places, variants
+
+
+def random_corpora(judged: Judged, draw: Draw, seed: int) -> dict[str, list[str]]:
+    """Random idf corpora by name: texts drawn without replacement from the distinct references of all groups."""
+    pool = list(dict.fromkeys(text for rows in rows_of(judged).values() for row in rows for text in row.references))
+    wanted = min(draw.texts, len(pool) // 2) if draw.usual else draw.texts
+    if wanted > len(pool) or wanted < 2:
+        raise DataError(
+            f"idf=random:{draw.corpora}x{draw.texts}: there are {len(pool)} distinct references to draw from"
+        )
+    found = {}
+    for number in range(draw.corpora):
+        chosen = np.random.default_rng([seed, number]).choice(len(pool), size=wanted, replace=False)
+        found[random_name(number)] = [pool[index] for index in sorted(chosen.tolist())]
+    return found
+
+
+def _digest(texts: Sequence[str]) -> str:
+    return blake2b("\n".join(texts).encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()

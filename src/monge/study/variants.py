@@ -1,0 +1,135 @@
+"""Variants: the metric settings that a study compares, each under a label of its own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+
+from monge import api
+from monge.errors import InvalidSetting
+from monge.spec.labels import labels
+from monge.spec.metric import MetricSpec
+from monge.spec.presets import Spec, resolve
+
+UNIFORM_UNITS = (
+    "units.subwords=all",
+    "units.punctuation=keep",
+    "units.stopwords=none",
+    "units.specials=drop",
+    "weights=uniform",
+)
+"""What `uniform_units` gives to every metric of vectors: all pieces of a text, specials left out, equal weights."""
+_RANGE = re.compile(r"(\d+)\.\.(\d+)")
+_COMMA = re.compile(r",(?![^()]*\))")
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What all variants of a study share: AXIS=VALUE changes, the target language, the model and where it runs."""
+
+    settings: Sequence[str] = ()
+    lang: str | None = None
+    model: str = "auto"
+    device: str = "auto"
+    online: bool = False
+
+
+DEFAULT_MODEL = Setup()
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A metric with its settings and its model, under the label that tells it from the others.
+
+    `spread`: its references are scored one by one and the mean is taken, because it has no such rule of its own.
+    """
+
+    label: str
+    metric: api.Metric
+    spread: bool = False
+
+    @property
+    def name(self) -> str:
+        """NAME or NAME@PROFILE."""
+        return self.metric.name
+
+    @property
+    def spec(self) -> Spec:
+        """Every setting."""
+        return self.metric.spec
+
+
+def check_names(names: Sequence[str], setup: Setup = DEFAULT_MODEL) -> None:
+    """Raise where a name or a setting is wrong, before anything is read or loaded."""
+    if not names:
+        raise InvalidSetting("no metric was asked for")
+    seen: set[str] = set()
+    for name in names:
+        if name.strip() in seen:
+            raise InvalidSetting(f"{name} was asked for twice")
+        seen.add(name.strip())
+        resolve(name, tuple(setup.settings), setup.lang)
+
+
+def load_variants(
+    names: Sequence[str], setup: Setup = DEFAULT_MODEL, *, references: str = "max", last: Sequence[str] = ()
+) -> list[Variant]:
+    """The variants of a study, their models loaded.
+
+    A data set that takes the mean over its `references` overrides the metric's own rule; `last` are changes that win
+    over everything else a metric of vectors says, its bracket included.
+    """
+    check_names(names, setup)
+    mean = ("references=mean",) if references == "mean" else ()
+    found: list[tuple[str, Spec]] = []
+    for asked in names:
+        name, spec = resolve(asked, tuple(setup.settings), setup.lang)
+        found.append((name, spec.changed([*mean, *last]) if isinstance(spec, MetricSpec) else spec))
+    called = labels((asked, spec) for asked, (_, spec) in zip(names, found, strict=True))
+    return [
+        Variant(
+            label,
+            api.bind(name, spec, model=setup.model, device=setup.device, online=setup.online),
+            spread=bool(mean) and not isinstance(spec, MetricSpec),
+        )
+        for label, (name, spec) in zip(called, found, strict=True)
+    ]
+
+
+@dataclass(frozen=True)
+class Variation:
+    """An axis, or a field of one, and the values it takes."""
+
+    target: str
+    values: tuple[str, ...]
+
+
+def variation(text: str) -> Variation:
+    """The variation of `AXIS=V,V,…` or `AXIS.FIELD=V,V,…`; `1..12` is every whole number from 1 to 12."""
+    target, equals, listed = text.partition("=")
+    if not equals or not target.strip():
+        raise InvalidSetting(f"expected AXIS.FIELD=VALUE,VALUE,…, got {text!r}")
+    values: list[str] = []
+    for value in (one.strip() for one in _COMMA.split(listed)):
+        whole = _RANGE.fullmatch(value)
+        values += [str(one) for one in range(int(whole[1]), int(whole[2]) + 1)] if whole else [value]
+    kept = tuple(dict.fromkeys(value for value in values if value))
+    if len(kept) < 2:
+        raise InvalidSetting(f"{target}: a sweep needs two values or more, got {listed!r}")
+    return Variation(target.strip(), kept)
+
+
+def grid(variations: Sequence[Variation]) -> list[tuple[str, ...]]:
+    """Every combination of values, as changes `TARGET=VALUE`; the last variation changes fastest."""
+    if not variations:
+        raise InvalidSetting("nothing varies: give --vary AXIS.FIELD=VALUE,VALUE,…")
+    targets = [one.target for one in variations]
+    twice = next((name for name in targets if targets.count(name) > 1), None)
+    if twice is not None:
+        raise InvalidSetting(f"{twice} varies twice; give all its values at once")
+    return [
+        tuple(f"{target}={value}" for target, value in zip(targets, values, strict=True))
+        for values in product(*(one.values for one in variations))
+    ]

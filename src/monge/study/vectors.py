@@ -1,0 +1,265 @@
+"""What contextual word vectors are like, layer by layer, and what centring does to them.
+
+Cosine of two random words (baseline), of the same word in two texts (self), of two words of one text (intra), for
+vectors as they are and centred by dimension, sentence, batch and corpus; and whether the three properties hold
+that Chen et al. 2020 ask of word vectors (their figures 1 and 2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from monge.errors import DataError, InvalidSetting
+from monge.render.cells import decimals
+from monge.stats import SEED, bootstrap_means, spearman
+from monge.study.word_pairs import KINDS, WordPairs, Words, draw_pairs, words_of
+from monge.types import Array, Tokens
+from monge.types.table import Cell, Sheet
+
+if TYPE_CHECKING:
+    from monge.encode.protocol import Encoder
+
+CENTRINGS = ("none", "dimension", "sentence", "batch", "corpus")
+ZERO = 0.05
+"""A mean similarity of no more than this, at every layer, counts as zero."""
+TREND = 0.7
+"""A rank correlation of layer and similarity of no less than this counts as rising (or falling) throughout."""
+ENCODED_AT_ONCE = 64
+
+
+@dataclass(frozen=True)
+class LayerMean:
+    """A mean similarity at a layer with its bootstrap interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Property:
+    """A property of word vectors: `holds`, `partly` or `fails`, and the figure that decides."""
+
+    name: str
+    verdict: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Centred:
+    """Similarities by kind, a level a layer from 0 (embeddings) up, and the three properties."""
+
+    centring: str
+    levels: Mapping[str, tuple[LayerMean, ...]]
+    properties: tuple[Property, ...]
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """One model's word vectors on some texts."""
+
+    model: str
+    weights: str
+    texts: int
+    words: int
+    recurring: int
+    skipped: int
+    pairs: int
+    batch: int
+    contexts: int
+    seed: int
+    centrings: tuple[Centred, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers and words."""
+        return asdict(self)
+
+    def sheets(self) -> list[Sheet]:
+        """Similarities by layer under every centring, then the three properties."""
+        head = ("layer", *KINDS * len(self.centrings))
+        rows = []
+        for layer in range(len(self.centrings[0].levels[KINDS[0]])):
+            values = (one.levels[kind][layer].value for one in self.centrings for kind in KINDS)
+            rows.append((Cell(str(layer)), *(Cell(decimals(value)) for value in values)))
+        title = (
+            f"{self.model} ({self.weights}): {self.texts} texts, {self.words} words, {self.recurring} of them in "
+            f"{self.contexts} texts or more; {self.pairs} pairs a similarity, batches of {self.batch}, seed {self.seed}"
+        )
+        left_out = (f"{self.skipped} text(s) longer than the model reads were left out",) if self.skipped else ()
+        over = (("", 1), *((one.centring, len(KINDS)) for one in self.centrings))
+        found = [
+            tuple(Cell(text) for text in (one.centring, what.name, what.verdict, what.why))
+            for one in self.centrings
+            for what in one.properties
+        ]
+        return [
+            Sheet(title, head, tuple(rows), left_out, words=0, over=over),
+            Sheet("", ("centring", "property", "verdict", "why"), tuple(found), words=4, grouped=True),
+        ]
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """What is drawn: `pairs` of words a similarity; words that stand in `contexts` texts; `batch` texts a centre."""
+
+    pairs: int = 1000
+    batch: int = 32
+    contexts: int = 5
+    seed: int = SEED
+
+    def __post_init__(self) -> None:
+        for name, least in (("pairs", 2), ("batch", 1), ("contexts", 2)):
+            if getattr(self, name) < least:
+                raise InvalidSetting(f"{name} takes a whole number of at least {least}, got {getattr(self, name)}")
+
+
+USUAL_SAMPLING = Sampling()
+
+
+def analyse(
+    encoder: Encoder,
+    texts: Sequence[str],
+    sampling: Sampling = USUAL_SAMPLING,
+    *,
+    progress: Callable[[int], None] | None = None,
+) -> Analysis:
+    """Similarities of sampled word pairs at every layer of an encoder, under every centring.
+
+    A word's vector is the mean of its pieces'. Means are over words: of the text, of the `batch` consecutive texts
+    it stands in, of all texts. Texts longer than the model reads are left out.
+    """
+    read = [tokens for tokens in encoder.tokenise(texts) if not all(tokens.special)]
+    kept = [tokens for tokens in read if len(tokens.ids) <= encoder.longest]
+    if not kept:
+        raise DataError("there is nothing to analyse: no text with words that the model can read whole")
+    words = words_of(kept)
+    drawn = draw_pairs(words, pairs=sampling.pairs, contexts=sampling.contexts, seed=sampling.seed)
+    gathered = _gather(encoder, kept, words, drawn, progress)
+    centrings = []
+    for centring in CENTRINGS:
+        levels = {kind: _levels(gathered, drawn, kind, centring, sampling) for kind in KINDS}
+        centrings.append(Centred(centring, levels, properties(levels)))
+    return Analysis(
+        model=encoder.name,
+        weights=encoder.weights_digest[:8],
+        texts=len(kept),
+        words=drawn.words,
+        recurring=drawn.recurring,
+        skipped=len(read) - len(kept),
+        pairs=sampling.pairs,
+        batch=sampling.batch,
+        contexts=sampling.contexts,
+        seed=sampling.seed,
+        centrings=tuple(centrings),
+    )
+
+
+@dataclass(frozen=True)
+class _Gathered:
+    """Vectors of sampled words [layers, n, d] by place, sums of each text's words [layers, texts, d], and counts."""
+
+    vectors: Array
+    index: Mapping[tuple[int, int], int]
+    sums: Array
+    counts: Array
+
+
+def _gather(
+    encoder: Encoder,
+    texts: Sequence[Tokens],
+    words: Words,
+    drawn: WordPairs,
+    progress: Callable[[int], None] | None,
+) -> _Gathered:
+    places = sorted({(int(t), int(w)) for pairs in drawn.pairs.values() for pair in pairs for t, w in pair})
+    index = {place: k for k, place in enumerate(places)}
+    layers = range(encoder.depth + 1)
+    vectors: Array | None = None
+    sums: Array | None = None
+    for start in range(0, len(texts), ENCODED_AT_ONCE):
+        part = texts[start : start + ENCODED_AT_ONCE]
+        hidden = np.stack([one.numpy() for one in encoder.hidden([tokens.ids for tokens in part], list(layers))])
+        if vectors is None or sums is None:
+            vectors = np.zeros((len(layers), len(places), hidden.shape[2]))
+            sums = np.zeros((len(layers), len(texts), hidden.shape[2]))
+        offset = 0
+        for number, tokens in enumerate(part, start=start):
+            for word, group in enumerate(words.groups[number]):
+                mine = hidden[:, [offset + piece for piece in group]].mean(axis=1, dtype=np.float64)
+                sums[:, number] += mine
+                if (number, word) in index:
+                    vectors[:, index[number, word]] = mine
+            offset += len(tokens.ids)
+        if progress is not None:
+            progress(len(part))
+    assert vectors is not None and sums is not None
+    return _Gathered(vectors, index, sums, np.array([len(one) for one in words.groups], dtype=np.float64))
+
+
+def _levels(
+    gathered: _Gathered, drawn: WordPairs, kind: str, centring: str, sampling: Sampling
+) -> tuple[LayerMean, ...]:
+    pairs = drawn.pairs[kind]
+    sides = []
+    for side in (0, 1):
+        texts = pairs[:, side, 0]
+        at = [gathered.index[int(text), int(word)] for text, word in pairs[:, side]]
+        sides.append(_unit(gathered.vectors[:, at] - _centre(gathered, at, texts, centring, sampling.batch)))
+    similarity = np.einsum("lpd,lpd->lp", sides[0], sides[1])
+    return tuple(LayerMean(one.value, one.low, one.high) for one in bootstrap_means(similarity, seed=sampling.seed))
+
+
+def _unit(vectors: Array) -> Array:
+    """Vectors of length 1; one that centring has wiped out stays 0."""
+    length = np.linalg.norm(vectors, axis=-1, keepdims=True)
+    return np.asarray(vectors / np.where(length > 1e-9, length, 1.0))
+
+
+def _centre(gathered: _Gathered, at: Sequence[int], texts: Any, centring: str, batch: int) -> Array:
+    """What is subtracted from sampled words [layers, n, d] (or a number each)."""
+    if centring == "none":
+        return np.zeros(1)
+    if centring == "dimension":
+        return np.asarray(gathered.vectors[:, at].mean(axis=-1, keepdims=True))
+    if centring == "sentence":
+        return np.asarray(gathered.sums[:, texts] / gathered.counts[texts][None, :, None])
+    if centring == "corpus":
+        return np.asarray((gathered.sums.sum(axis=1) / gathered.counts.sum())[:, None])
+    starts = np.arange(0, len(gathered.counts), batch)
+    totals = np.add.reduceat(gathered.sums, starts, axis=1)
+    counts = np.add.reduceat(gathered.counts, starts)
+    return np.asarray(totals[:, texts // batch] / counts[texts // batch][None, :, None])
+
+
+def properties(levels: Mapping[str, Sequence[LayerMean]]) -> tuple[Property, ...]:
+    """The three properties: zero baseline, falling self-similarity, rising similarity within a text."""
+    largest = max(levels["baseline"], key=lambda one: abs(one.value))
+    zero = all(abs(one.value) <= ZERO for one in levels["baseline"])
+    near = all(abs(one.value) <= 2 * ZERO for one in levels["baseline"])
+    first = Property(
+        "zero expected similarity",
+        "holds" if zero else "partly" if near else "fails",
+        f"largest baseline {largest.value:+.3f} [{largest.low:+.3f}, {largest.high:+.3f}]",
+    )
+    return (
+        first,
+        _trend("decreasing self-similarity", levels["self"], -1),
+        _trend("increasing intra-similarity", levels["intra"], 1),
+    )
+
+
+def _trend(name: str, levels: Sequence[LayerMean], wanted: int) -> Property:
+    values = [one.value for one in levels]
+    first, last = levels[0], levels[-1]
+    apart = last.low > first.high if wanted > 0 else last.high < first.low
+    if len(values) < 2 or np.ptp(values) == 0:
+        return Property(name, "fails", f"constant {first.value:.3f}")
+    rank = wanted * spearman(list(range(len(values))), values)
+    verdict = "holds" if apart and rank >= TREND else "partly" if apart or rank >= TREND else "fails"
+    return Property(
+        name, verdict, f"layer 0 {first.value:.3f}, last {last.value:.3f}, rank correlation {wanted * rank:+.2f}"
+    )

@@ -1,0 +1,73 @@
+"""Tables as data: what studies and results hand to `monge.render`, which draws them in every format."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """What stands in a place: a text, a smaller one under it, and a mark.
+
+    `mark` is `best`, `tied` (cannot be told from the best), `only` (nothing to compare it with), or nothing.
+    """
+
+    text: str
+    detail: str = ""
+    mark: str = ""
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A table with a title, lines under it, and the signatures of what is in it.
+
+    The first `words` columns and the last `words_behind` hold words, the others numbers. `tied` says what that mark
+    means, and by which test. `over` are titles above the head, each over so many columns. A narrow terminal may leave
+    the `spare` columns out, the last first; `grouped` shows equal names of the first column once there; a page folds
+    the table away where it is `folded`.
+    """
+
+    title: str
+    head: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    notes: tuple[str, ...] = ()
+    signatures: tuple[str, ...] = ()
+    words: int = 1
+    words_behind: int = 0
+    tied: str = ""
+    over: tuple[tuple[str, int], ...] = ()
+    spare: tuple[int, ...] = ()
+    grouped: bool = False
+    folded: bool = False
+
+    def turned(self) -> Sheet:
+        """Rows for columns; only the first column holds words."""
+        columns = list(zip(*self.rows, strict=True))
+        names = tuple(cell.text for cell in columns[0])
+        rows = tuple((Cell(name), *column) for name, column in zip(self.head[1:], columns[1:], strict=True))
+        return replace(self, head=("", *names), rows=rows)
+
+    def columns(self, kept: list[int]) -> Sheet:
+        """The table with some of its columns."""
+        wide = len(self.head)
+        return replace(
+            self,
+            head=tuple(self.head[k] for k in kept),
+            rows=tuple(tuple(row[k] for k in kept) for row in self.rows),
+            words=sum(k < self.words for k in kept),
+            words_behind=sum(k >= wide - self.words_behind for k in kept),
+            spare=tuple(place for place, k in enumerate(kept) if k in self.spare),
+        )
+
+
+class Study(Protocol):
+    """What a study found: plain numbers and words for machines, tables for people."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON form."""
+        ...
+
+    def sheets(self) -> list[Sheet]:
+        """The tables."""
+        ...
