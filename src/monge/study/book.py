@@ -111,7 +111,10 @@ class Scores:
 
 
 class ScoreBook:
-    """The scores of a study: what was asked of the same texts before is not scored again. Closes its cache at the end."""
+    """The scores of a study: what was asked of the same texts before is not scored again.
+
+    A context manager, so that its cache is closed at the end.
+    """
 
     def __init__(self, run: Run = QUIET) -> None:
         self._run, self._closing = run, ExitStack()

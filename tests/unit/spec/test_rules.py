@@ -12,7 +12,7 @@ from monge.errors import InvalidSetting, UnknownName
 from monge.kernels import ground as kernel
 from monge.kernels.readout import mass, self_normalised, transported_similarity
 from monge.kernels.tempered import tempered
-from monge.scoring.measure import measure
+from monge.scoring.measure import solved
 from monge.spec.axes import AXES, Ordered, Readout, Spectrum, Tempered
 from monge.spec.formulas import GROUNDS, READOUTS
 from monge.spec.presets import resolve
@@ -102,7 +102,7 @@ def test_no_score_leaves_its_bounds(ground, readout):
             continue
         found = bounds(spec)
         for one, other in samples(unit=unit):
-            scores = measure(one, other, spec)["score"]
+            scores = solved(one, other, spec).parts["score"]
             assert found.low - 1e-8 <= scores.min() and scores.max() <= found.high + 1e-8, (transport, unit)
             seen += len(scores)
     assert seen or (readout == "self-normalised" and GROUNDS[ground].distance)

@@ -82,16 +82,9 @@ def test_what_a_metric_does_to_texts_is_done_to_those_that_are_counted():
 
 
 def test_swapping_outputs_is_swapping_counts():
-    from monge.study.compare import compare_pooled, pooled
-    from monge.study.variants import load_variants
-    from monge.types import Segment
-
-    rows = [
-        [Segment(str(k), h, (r,)) for k, (h, r) in enumerate(zip(s[:3], REFERENCES[:3], strict=True))]
-        for s in (GOOD, BAD)
-    ]
-    counts, of = pooled(load_variants(["chrf"])[0], rows)
-    _, (pair,) = compare_pooled("gb", counts, of, resampling=Resampling(resamples=8))  # all 2^3 swaps
+    texts = {"good": GOOD[:3], "bad": BAD[:3]}
+    found = compare(texts, REFERENCES[:3], ["chrf"], resampling=Resampling(resamples=8))  # all 2^3 swaps
+    (pair,) = found.standings[0].pairs
     scorer = sacrebleu.metrics.CHRF()
     swapped = []
     for bits in range(8):
