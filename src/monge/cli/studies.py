@@ -13,7 +13,7 @@ import typer
 from monge.cli import bundles, options
 from monge.cli.emit import Watch, check_output, coloured, emit
 from monge.errors import UsageError
-from monge.render.table import STUDY_FORMATS, render_study
+from monge.types.table import STUDY_FORMATS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,6 +51,8 @@ class Output(bundles.Keep):
 
     def write(self, found: Study, key: str = "") -> None:
         """Write what a study found."""
+        from monge.render.table import render_study
+
         text = render_study(found, self.output_format, version=version("monge"), key=key, colour=coloured(self.output))
         emit(text, self.output)
 

@@ -10,10 +10,8 @@ from monge.render.cells import GAP, display_width, pad, printable, styled, table
 from monge.render.checks import dumps
 from monge.render.markup import breakable, latex, markdown, markdown_table
 from monge.render.page import fragment, html_table, page, safe
-from monge.types.table import Cell, Sheet, Study
+from monge.types.table import STUDY_FORMATS, Cell, Sheet, Study
 
-STUDY_FORMATS = ("text", "json", "latex", "html", "markdown")
-"""The formats of a study's tables."""
 MARKS = {"best": "*", "tied": "~"}
 _STYLE = """
 .monge .best { font-weight: 700; color: var(--good); }

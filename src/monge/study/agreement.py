@@ -87,6 +87,11 @@ class AgreementTable:
     undefined: Mapping[str, str]
 
     @property
+    def notes(self) -> list[str]:
+        """Which groups are left out, and why."""
+        return [f"{name}: {why}; the group is left out" for name, why in self.undefined.items()]
+
+    @property
     def mean(self) -> Column:
         """The weighted mean over the groups that have a value; of one group, that group."""
         every = list(self.columns.values())

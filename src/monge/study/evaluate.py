@@ -111,8 +111,7 @@ def _agreements(
         for k, one in enumerate(scores)
     ]
     used = " or ".join(sorted({one.test for one in stands.values()}))
-    notes = [f"{name}: {why}; the group is left out" for name, why in table.undefined.items()]
-    return rows, {"groups": used, MEAN: overall.test, "correction": "Holm"}, notes
+    return rows, {"groups": used, MEAN: overall.test, "correction": "Holm"}, table.notes
 
 
 def figure(column: Column, stands: Standing, index: int, resampling: Resampling) -> Figure:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
+STUDY_FORMATS = ("text", "json", "latex", "html", "markdown")
+"""The formats of a study's tables."""
+
 
 @dataclass(frozen=True, slots=True)
 class Cell:

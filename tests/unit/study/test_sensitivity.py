@@ -12,7 +12,7 @@ from monge import api
 from monge.cli.app import run
 from monge.data import Group, Judged, open_dataset
 from monge.errors import DataError, InvalidSetting, UnknownName, UsageError
-from monge.render.table import STUDY_FORMATS, render_study
+from monge.render.table import render_study
 from monge.spec.presets import resolve
 from monge.study import Design, Resampling, Setup, Task, evaluate, sensitivity
 from monge.study.sensitivity.factors import Draw, changes, factors
@@ -21,6 +21,7 @@ from monge.study.sensitivity.spread import Contrast, spread_of
 from monge.study.sensitivity.verdict import verdict
 from monge.study.task import languages, sampled
 from monge.types import Segment
+from monge.types.table import STUDY_FORMATS
 
 FAST = Resampling(resamples=40)
 

@@ -90,10 +90,7 @@ def sensitivity(
         resampling=resampling,
         segments={name: len(judged.groups[name].segments) for name in table.table.columns},
         sample=task.sample,
-        warnings=(
-            *judged.warnings,
-            *(f"{name}: {why}; the group is left out" for name, why in table.table.undefined.items()),
-        ),
+        warnings=(*judged.warnings, *table.table.notes),
     )
 
 
