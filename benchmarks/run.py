@@ -35,8 +35,9 @@ from monge.kernels.exact import exact
 from monge.kernels.ground import between
 from monge.kernels.readout import transported_cost, transported_similarity
 from monge.kernels.tempered import tempered
-from monge.scoring.clouds import Placed, Text, padded, steps
-from monge.scoring.pipeline import Windows, batched
+from monge.scoring.clouds import CentredText, batched, padded, steps
+from monge.scoring.encoding import Encoding
+from monge.scoring.points import Text
 from monge.types import Cloud, Problem, Segment
 
 LAYER = 6
@@ -137,9 +138,9 @@ def cached(segments: list[Segment], repeat: int) -> list[Ratio]:
 
 def texts(segments: list[Segment]) -> list[tuple[torch.Tensor, torch.Tensor]]:
     """Vectors [n, 384] of both sides of every pair, as the encoder gives them."""
-    metric = monge.load("twmd", layers=4).prepared
+    metric = monge.load("twmd", layers=4).scorer
     sides = [[s.hypothesis for s in segments], [s.references[0] for s in segments]]
-    read = [Windows([metric]).read(side)[metric.reader] for side in sides]
+    read = [Encoding([metric]).read(side, metric.reader) for side in sides]
     found = [[one[text][1][metric.request] for text in side] for one, side in zip(read, sides, strict=True)]
     return list(zip(*found, strict=True))
 
@@ -147,12 +148,12 @@ def texts(segments: list[Segment]) -> list[tuple[torch.Tensor, torch.Tensor]]:
 def clouds(pairs: list[tuple[torch.Tensor, torch.Tensor]]) -> tuple[list[int], list[tuple[Cloud, Cloud]]]:
     """The pairs in padded batches, as a run makes them, and the order in which they stand there."""
     spec = monge.load("twmd", layers=4).spec
-    placed = [(k, 0, *(Placed(Text(side, [1.0] * len(side))) for side in pair)) for k, pair in enumerate(pairs)]
+    places = {tuple(CentredText(Text(side, [1.0] * len(side))) for side in pair): k for k, pair in enumerate(pairs)}
     order, found = [], []
-    for batch in batched(placed):
-        order += [pair[0] for pair in batch]
-        sides = [[pair[side] for pair in batch] for side in (2, 3)]
-        found.append(tuple(padded(side, spec, steps(max(map(len, side))))[0] for side in sides))
+    for batch in batched(list(places)):
+        order += [places[pair] for pair in batch]
+        sides = [[pair[side] for pair in batch] for side in (0, 1)]
+        found.append(tuple(padded(side, spec, steps(max(map(len, side)))) for side in sides))
     return order, found
 
 

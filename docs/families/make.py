@@ -92,7 +92,7 @@ def mapped(metric: str, group: str, prefix: str, where: argparse.Namespace) -> F
         maps = api.load_stats(stats)
         for kind in MAPS:
             one = api.load(metric, model=model(where), settings=[*prefixed(prefix), f"centre={kind}"])
-            (result,) = api.score_segments([one], rows, stats=maps, cache=where.cache)
+            (result,) = api.score_segments([one], rows, corpora=api.Corpora(maps), cache=where.cache)
             value = pearson(human, result.segments if result.higher_is_better else -result.segments)
             signature = str(result.signature)
             figures[f"{metric} {kind}"] = {"value": value, "n": len(rows), "signature": signature, "pairs": len(pairs)}

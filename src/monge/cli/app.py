@@ -7,43 +7,78 @@ import io
 import os
 import sys
 import warnings
-from collections.abc import Callable
-from importlib.metadata import version
+from importlib import import_module
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
-from monge.cli import (
-    analyse,
-    cache,
-    catalogue,
-    compare,
-    evaluate,
-    explain,
-    fit,
-    reproduce,
-    score,
-    selfcheck,
-    sensitivity,
-    signature,
-    sweep,
-    threads,
-)
+from monge.cli import options, threads
 from monge.errors import MongeError, NotKept
+
+VERBS = {
+    "score": "Score hypotheses against references, line by line, or the rows of a table.",
+    "explain": "Show who was moved to whom, how much, at what cost, and each word's share of the score.",
+    "fit": "Fit idf and mean vectors once, to score with `--stats FILE` later, anywhere.",
+    "compare": "Compare systems: scores with intervals, paired tests of every two, clusters that cannot be told apart.",
+    "evaluate": "Correlate metrics with human judgements, group by group, and test which are best.",
+    "sweep": "Vary any setting, encoding once: a curve a group, the best value, and its score on other data.",
+    "sensitivity": "Vary preprocessing, encoding once: agreement at every setting, its spread, and is the best more than "
+    "noise.",
+    "reproduce": "Recompute a published table: reported, ours, difference, and what still holds.",
+    "analyse": "Similarity of random words, of a word with itself, of words of one text, per layer and centring.",
+    "metrics": "List every metric and profile.",
+    "show": "Show every setting of a metric, and the range of its scores.",
+    "selfcheck": "Score the bundled example with every metric and compare with the golden numbers of this version.",
+    "signature": "Read signatures and compare them.",
+    "cache": "Look at a cache directory, or empty it.",
+}
+"""Verb -> what it does in a line. The module of a verb is imported with it."""
+_HOMES = {"metrics": "catalogue", "show": "catalogue"}
+"""Verbs whose module of `monge.cli` has another name."""
+
+
+class Verbs(TyperGroup):
+    """The verbs by name; only the one that is called is imported."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.commands: Any = dict.fromkeys(VERBS)  # names alone: what is near a wrong one is found among them
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """In the order of the table."""
+        return list(VERBS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """The command of a verb, or of a module with verbs of its own."""
+        if cmd_name not in VERBS:
+            return None
+        module = import_module(f"monge.cli.{_HOMES.get(cmd_name, cmd_name)}")
+        if hasattr(module, "app"):
+            return typer.main.get_command(module.app)
+        alone = typer.Typer(**options.PLAIN)
+        alone.command(cmd_name)(getattr(module, cmd_name))
+        return typer.main.get_command(alone)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """The table of verbs."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(VERBS.items()))
+
 
 app = typer.Typer(
     name="monge",
+    cls=Verbs,
     help="Evaluate generated text by optimal transport, and get the same number tomorrow.",
     no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    **options.PLAIN,
 )
 
 
 def _version(show: bool) -> None:
     if show:
+        from importlib.metadata import version
+
         typer.echo(f"monge {version('monge')}")
         raise typer.Exit
 
@@ -55,26 +90,6 @@ def _root(
     ] = False,
 ) -> None:
     pass
-
-
-VERBS: dict[str, Callable[..., Any]] = {
-    "score": score.score,
-    "explain": explain.explain,
-    "fit": fit.fit,
-    "compare": compare.compare,
-    "evaluate": evaluate.evaluate,
-    "sweep": sweep.sweep,
-    "sensitivity": sensitivity.sensitivity,
-    "reproduce": reproduce.reproduce,
-    "analyse": analyse.analyse,
-    "metrics": catalogue.metrics,
-    "show": catalogue.show,
-    "selfcheck": selfcheck.selfcheck,
-}
-for _name, _verb in VERBS.items():  # a short help that is given is wrapped, one that is taken from the docstring is cut
-    app.command(_name, short_help=(_verb.__doc__ or "").partition("\n")[0])(_verb)
-app.add_typer(signature.app, name="signature")
-app.add_typer(cache.app, name="cache")
 
 
 def run(arguments: list[str] | None = None) -> int:

@@ -8,9 +8,10 @@ from typing import Annotated
 
 import typer
 
+from monge.cli import options
 from monge.errors import UsageError
 
-app = typer.Typer(no_args_is_help=True, help="Look at a cache directory, or empty it.")
+app = typer.Typer(no_args_is_help=True, help="Look at a cache directory, or empty it.", **options.PLAIN)
 Directory = Annotated[str, typer.Argument(envvar="MONGE_CACHE", help="The directory given to --cache.")]
 
 

@@ -8,6 +8,14 @@ import typer
 
 from monge.errors import UsageError
 
+PLAIN: dict[str, Any] = {
+    "add_completion": False,
+    "pretty_exceptions_enable": False,
+    "rich_markup_mode": None,
+    "context_settings": {"help_option_names": ["-h", "--help"]},
+}
+"""How every command shows its help: plain text, -h or --help."""
+
 Metrics = Annotated[
     list[str] | None,
     typer.Option("--metric", "-m", metavar="NAME", help="NAME, NAME@PROFILE or 'NAME[axis.field=value]'; repeatable."),

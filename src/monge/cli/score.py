@@ -76,12 +76,12 @@ class Choice:
         for name in self.metric or ():
             resolve(name, self.changes(setup), setup.lang)
 
-    def load(self, setup: bundles.Setup) -> tuple[list[api.Metric], list[dict[str, str]] | None]:
-        """The metrics with their models, and what each must find again where it is replayed."""
+    def load(self, setup: bundles.Setup, cache: str | None) -> tuple[list[api.Metric], list[dict[str, str]] | None]:
+        """The metrics with their models, and what each must find again where it is replayed; `cache` keeps vectors."""
         changes = self.changes(setup)
         if not self.signature:
             names = self.metric or [api.DEFAULT_METRIC]
-            return [setup.bind(*resolve(name, changes, setup.lang)) for name in names], None
+            return [setup.bind(*resolve(name, changes, setup.lang), cache) for name in names], None
         replayed = [
             api.replay(line, model=setup.model, device=setup.device, online=setup.online, settings=changes)
             for line in self.signature
@@ -150,7 +150,7 @@ def score(
     shown.check()
     choice.check(setup)
     rows = _rows(texts)
-    loaded, expected = choice.load(setup)
+    loaded, expected = choice.load(setup, keep.folder)
     with _kept_scores(shown, keep) as store:
         with progress(show=not keep.quiet and sys.stderr.isatty()) as (grow, advance):
             if grow is not None:

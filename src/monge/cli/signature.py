@@ -13,7 +13,7 @@ from monge.spec.signature import difference
 from monge.spec.signature import parse as parse_signature
 from monge.types import Signature
 
-app = typer.Typer(no_args_is_help=True, help="Read signatures and compare them.")
+app = typer.Typer(no_args_is_help=True, help="Read signatures and compare them.", **options.PLAIN)
 Format = Annotated[str, typer.Option("--format", "-f", metavar="text|json", help="Output format.")]
 
 
