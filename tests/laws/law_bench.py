@@ -144,7 +144,12 @@ class Bench:
         """Results by metric; `raw` uses the encoder itself, `again` asks for a run of its own."""
         key = (tuple(segments), changes, window, batch_pieces, pair_numbers, threads, swapped, raw, again)
         if key not in self._runs:
-            metrics = self.metrics(changes, raw=raw)
+            alone = len(segments) == 1  # no corpus for a metric that takes all segments of a system together
+            metrics = [
+                one
+                for one in self.metrics(changes, raw=raw)
+                if not alone or all(member.block for member in one.members.values())
+            ]
             groups = [(metrics, False)]
             if swapped:
                 groups = [

@@ -23,8 +23,8 @@ VERBS = {
     "compare": "Compare systems: scores with intervals, paired tests of every two, clusters that cannot be told apart.",
     "evaluate": "Correlate metrics with human judgements, group by group, and test which are best.",
     "sweep": "Vary any setting, encoding once: a curve a group, the best value, and its score on other data.",
-    "sensitivity": "Vary preprocessing, encoding once: agreement at every setting, its spread, and is the best more than "
-    "noise.",
+    "sensitivity": "Vary preprocessing, encoding once: agreement at every setting, its spread, and is the best more "
+    "than noise.",
     "reproduce": "Recompute a published table: reported, ours, difference, and what still holds.",
     "analyse": "Similarity of random words, of a word with itself, of words of one text, per layer and centring.",
     "metrics": "List every metric and profile.",
