@@ -185,9 +185,9 @@ def test_a_foreign_file_in_the_journals_place_is_left_alone(start, workplace):
         mine.unlink()
 
 
-def scores_without_a_journal(start, workplace, reason):
+def scores_without_a_journal(start, workplace, reason, *options):
     """The scores come out, and one line says at once why none are kept on the way."""
-    found = start(*INTO_FILE).outcome()
+    found = start(*INTO_FILE, *options).outcome()
     assert found.code == 0, found.err
     assert [line for line in found.err.splitlines() if "going on" not in line] == [
         f"monge: out.json.partial: {reason}, so scores are not kept on the way: begun again, all is scored"
@@ -234,6 +234,12 @@ def test_a_journal_on_a_disk_that_takes_nothing(start, workplace, options, reaso
         pytest.skip("only a superuser who may mount can make such a disk")
     try:
         scores_without_a_journal(start, workplace, reason)
+        if options == "ro":
+            anew = start(*INTO_FILE, "--fresh").outcome()
+            wanted = "monge: cache out.json.partial: cannot be emptied (Read-only file system)\n"
+            assert (anew.code, anew.err) == (2, wanted)
+        else:
+            scores_without_a_journal(start, workplace, reason, "--fresh")
     finally:
         subprocess.run(["umount", place], check=True)
 

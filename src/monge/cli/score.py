@@ -226,11 +226,11 @@ def _kept_scores(shown: Shown, keep: bundles.Keep) -> Iterator[Store | None]:
     foreign = next((path for path in inside if not path.name.startswith("monge-cache.")), None)
     if foreign is not None:
         raise UsageError(f"{foreign} is where an unfinished run would be kept: move it, or choose another -o FILE")
-    if folder.exists() and shown.fresh:
-        shutil.rmtree(folder)
-    elif folder.exists() and not keep.quiet:
+    if folder.exists() and not shown.fresh and not keep.quiet:
         sys.stderr.write(f"monge: going on with what an interrupted run left in {folder} (--fresh begins anew)\n")
     journal = Store(folder, vectors=False)
+    if shown.fresh:
+        journal.clear()
     refused = journal.refusal()
     if refused:
         sys.stderr.write(f"monge: {folder}: {refused}, so scores are not kept on the way: begun again, all is scored\n")

@@ -35,7 +35,7 @@ def explanation_json(e: Explanation) -> str:
 
 
 def explanation_text(e: Explanation, *, width: int = 80, moves: int = 10, colour: bool = False) -> str:
-    """A page for a terminal: score, what was changed to explain it, both texts with shares, the largest moves, who went where.
+    """A page for a terminal: score, notes, both texts with shares, the largest moves, who went where.
 
     Args:
         e: what to show.
