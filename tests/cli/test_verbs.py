@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from html import unescape
 
 import pytest
 import typer
@@ -54,12 +55,19 @@ def test_explanation_of_nothing_is_refused(monge):
     assert "hypothesis" in found.err
 
 
-def test_explanation_with_statistics(monge):
-    without = json.loads(monge(*PAIR, "-m", "moverscore", "-f", "json").out)
-    assert without["metric"] == "moverscore[weights=uniform,units.specials=drop]" and without["notes"]
-    monge("fit", "-r", "reference.txt", "-m", "moverscore", "-o", "stats.json")
-    said = json.loads(monge(*PAIR, "-m", "moverscore", "--stats", "stats.json", "-f", "json").out)
-    assert said["metric"] == "moverscore" and not said["notes"]
+@pytest.mark.parametrize("kind", ["text", "json", "html"])
+def test_explanation_without_statistics_says_what_was_changed(monge, tiny_bert, kind):
+    found = monge(*PAIR, "-m", "moverscore", "--model", tiny_bert, "-f", kind)
+    shown = " ".join(unescape(found.out).split())
+    called = "moverscore[weights=uniform,units.specials=drop]"
+    assert shown.count(called) >= 2  # over the score, and in the sentence
+    assert f"This is {called}, not moverscore: no corpus statistics were given" in shown
+    assert "every word weighs the same instead of by its idf and special pieces such as [CLS] are left out" in shown
+    assert monge("fit", "-r", "reference.txt", "-m", "moverscore", "--model", tiny_bert, "-o", "stats.json").code == 0
+    fitted = monge(*PAIR, "-m", "moverscore", "--model", tiny_bert, "--stats", "stats.json", "-f", kind)
+    assert fitted.code == 0
+    assert "This is" not in fitted.out
+    assert "weights=uniform" not in fitted.out
 
 
 def test_metrics_lists_every_row(monge):

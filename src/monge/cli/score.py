@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from math import isnan
@@ -223,24 +223,26 @@ def _kept_scores(shown: Shown, keep: bundles.Keep) -> Iterator[Store | None]:
         return
     folder = Path(f"{shown.output}.partial")
     inside = list(folder.iterdir()) if folder.is_dir() else [folder] * folder.exists()
-    foreign = next((path for path in inside if not path.name.startswith("monge-cache.sqlite")), None)
+    foreign = next((path for path in inside if not path.name.startswith("monge-cache.")), None)
     if foreign is not None:
         raise UsageError(f"{foreign} is where an unfinished run would be kept: move it, or choose another -o FILE")
-    if folder.exists() and shown.fresh:
-        shutil.rmtree(folder)
-    elif folder.exists() and not keep.quiet:
+    if folder.exists() and not shown.fresh and not keep.quiet:
         sys.stderr.write(f"monge: going on with what an interrupted run left in {folder} (--fresh begins anew)\n")
     journal = Store(folder, vectors=False)
+    if shown.fresh:
+        journal.clear()
     refused = journal.refusal()
     if refused:
         sys.stderr.write(f"monge: {folder}: {refused}, so scores are not kept on the way: begun again, all is scored\n")
-    try:
-        yield journal
-    except KeyboardInterrupt:
-        sys.stderr.write(f"monge: scores so far are kept in {folder}: the same command goes on from there\n")
-        raise
-    finally:
-        journal.close()
+    with closing(journal):
+        try:
+            yield journal
+        except KeyboardInterrupt:
+            if not refused:
+                sys.stderr.write(f"monge: scores so far are kept in {folder}: the same command goes on from there\n")
+            raise
+        with suppress(UsageError):  # a journal that cannot be removed does no harm
+            journal.clear()  # the output is written: nothing that still waits for a lock is needed
     shutil.rmtree(folder, ignore_errors=True)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from textwrap import wrap
 from types import MappingProxyType
 
 import numpy as np
@@ -34,7 +35,7 @@ def explanation_json(e: Explanation) -> str:
 
 
 def explanation_text(e: Explanation, *, width: int = 80, moves: int = 10, colour: bool = False) -> str:
-    """A page for a terminal: score, both texts with shares, the largest moves, who went where.
+    """A page for a terminal: score, notes, both texts with shares, the largest moves, who went where.
 
     Args:
         e: what to show.
@@ -43,7 +44,8 @@ def explanation_text(e: Explanation, *, width: int = 80, moves: int = 10, colour
         colour: whether to use ANSI styles.
     """
     checked_explanation(e)
-    blocks = [[_headline(e, colour)], *(_side(e, name, width, colour) for name in ("hypothesis", "reference"))]
+    told = [line for note in e.notes for line in wrap(printable(note), max(width, 40))]
+    blocks = [[_headline(e, colour)], told, *(_side(e, name, width, colour) for name in ("hypothesis", "reference"))]
     for plan in e.plans:
         of_plan = f" ({printable(plan)})" if len(e.plans) > 1 else ""
         if listed := largest(e, plan, moves):

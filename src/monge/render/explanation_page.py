@@ -49,7 +49,8 @@ def explanation_html(e: Explanation) -> str:
 def explanation_fragment(e: Explanation) -> str:
     """The content of `explanation_html` to stand inside another page, such as a notebook's output."""
     checked_explanation(e)
-    content = [_headline(e), _side(e, "hypothesis"), _side(e, "reference"), _key(e)]
+    told = (f"<p>{safe(note)}</p>" for note in e.notes)
+    content = [_headline(e), *told, _side(e, "hypothesis"), _side(e, "reference"), _key(e)]
     if e.flags:
         content.append(f'<p class="soft">Flags: {safe(", ".join(e.flags))}</p>')
     content.append(f"<h2>Who was moved where</h2>\n<figure>\n{explanation_svg(e)}</figure>")

@@ -30,8 +30,3 @@ def published(spec: MetricSpec, model: str) -> dict[str, float] | None:
     names = (model.lower(), model.lower().rpartition("/")[2])
     found = next((row for name in names if (row := _table().get((spec.scale.lang, name, layer)))), None)
     return {**dict(zip(_PARTS, found, strict=True)), "score": found[2]} if found else None
-
-
-def rescaled(value: float, base: float) -> float:
-    """(value - base) / (1 - base): 0 for what random pairs get, 1 for equal texts."""
-    return (value - base) / (1.0 - base)

@@ -1,0 +1,317 @@
+"""The command at a terminal: results are whole wherever they go, and an interrupted run goes on."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import re
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+
+import pytest
+
+from monge import api
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="pseudo-terminals and signals of POSIX")
+STYLES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+UNDER_WAY = re.compile(r"\b[1-9]\d?%")
+WORDS = [
+    "the", "cat", "sat", "on", "mat", "dog", "ran", "to", "house", "and", "slept", "a", "is", "of", "in", "he", "said",
+]  # fmt: skip
+
+
+def texts(count, seed, longest=24):
+    draw = random.Random(seed)
+    return [" ".join(draw.choices(WORDS, k=draw.randint(12, longest))) for _ in range(count)]
+
+
+def write(path, lines):
+    path.write_text("".join(f"{line}\n" for line in lines), "utf-8")
+
+
+@pytest.fixture
+def files(workplace):
+    """300 segments of two systems, and judgements of one of them in two groups."""
+    first, second, references = (texts(300, seed) for seed in (1, 2, 3))
+    for name, lines in (("a", first), ("b", second), ("r", references)):
+        write(workplace / f"{name}.txt", lines)
+    rows = [f"{i}\tg{i % 2}\t{first[i]}\t{references[i]}\t{i * 7919 % 100}" for i in range(300)]
+    write(workplace / "judged.tsv", ["id\tgroup\thypothesis\treference\thuman", *rows])
+    return workplace
+
+
+JUDGED = "table --data judged.tsv --resamples 50 --model MODEL"
+CHRF = "metric:chrf|options:char_order=6,word_order=0,beta=2|lib:sacrebleu|nrefs:1|version:2.6.0|monge:0.1.0"
+PROGRESS = {
+    "score": "score -t a.txt -t b.txt -r r.txt -m twmd -m bertscore --model MODEL",
+    "compare": "compare -t a.txt -t b.txt -r r.txt --resamples 50 --model MODEL",
+    "evaluate": f"evaluate {JUDGED} -m twmd -m bertscore",
+    "sweep": f"sweep {JUDGED} -m twmd --vary layers=1,2",
+    "sensitivity": f"sensitivity {JUDGED} -m bertscore --factor stopwords",
+}
+VERBS = PROGRESS | {
+    "score jsonl": "score -t a.txt -r r.txt -f jsonl --model MODEL",
+    "explain": "explain cat dog --model MODEL",
+    "reproduce": "reproduce",
+    "analyse": "analyse a.txt --model MODEL --sentences 50 --pairs 50",
+    "metrics": "metrics",
+    "show": "show twmd",
+    "signature parse": f"signature parse {CHRF}",
+    "signature diff": f"signature diff {CHRF} {CHRF.replace('chrf', 'bleu')}",
+    "cache info": "cache info .",
+}
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_results_are_whole_with_and_without_a_terminal(start, files, tiny_bert, verb):
+    line = VERBS[verb].replace("MODEL", str(tiny_bert)).split()
+    plain = start(*line).outcome()
+    redirected = start(*line, tty="in err").outcome()
+    shown = start(*line, tty="in out err").outcome()
+    assert plain.code == redirected.code == shown.code == 0, plain.err
+    assert plain.out
+    assert redirected.out == plain.out
+    assert STYLES.sub("", shown.out).split() == plain.out.split()
+    if verb in PROGRESS:
+        assert "scoring" not in plain.err
+        assert all("scoring" in one.err and "100%" in one.err for one in (redirected, shown))
+
+
+def test_fit_writes_the_same_with_and_without_a_terminal(start, files, tiny_bert):
+    for path, tty in (("plain.json", ""), ("shown.json", "in out err")):
+        found = start("fit", "-r", "r.txt", "-m", "moverscore", "--model", tiny_bert, "-o", path, tty=tty).outcome()
+        assert (found.code, found.out) == (0, "")
+        assert found.err == "monge: fitted 300 texts of the references (idf) for moverscore\n"
+    assert (files / "plain.json").read_bytes() == (files / "shown.json").read_bytes() != b""
+
+
+def test_a_pipe_at_a_terminal_gets_every_byte(files, start, tiny_bert):
+    """`monge score … -f json | wc -c` counted 0."""
+    line = f"score -t a.txt -r r.txt -m twmd -f json --model {tiny_bert}"
+    code = "from monge.cli.main import main; main()"
+    ours, theirs = os.openpty()
+    try:
+        found = subprocess.run(
+            ["sh", "-c", f"'{sys.executable}' -c '{code}' {line} | wc -c"],
+            cwd=files, stdin=theirs, stdout=subprocess.PIPE, stderr=theirs, check=True,
+        )  # fmt: skip
+        assert b"scoring" in os.read(ours, 1 << 16)
+    finally:
+        os.close(ours)
+        os.close(theirs)
+    assert int(found.stdout) == len(start(*line.split()).outcome().out.encode()) > 500
+
+
+@pytest.fixture
+def long(workplace, tiny_bert):
+    """A command that scores 2,500 segments into a file, and what it writes."""
+    write(workplace / "h.txt", texts(2500, 4))
+    write(workplace / "r.txt", texts(2500, 5))
+    return f"score -t h.txt -r r.txt -m twmd -f json --segments --model {tiny_bert} -o out.json".split()
+
+
+def encoded(shown):
+    return int(re.search(r"monge: \d+ texts, (\d+) encoded", shown)[1])
+
+
+def told(shown):
+    """The messages among what a terminal shows."""
+    return [line[line.index("monge: ") :] for line in STYLES.sub("", shown).splitlines() if "monge: " in line]
+
+
+def interrupted(start, line, number):
+    """Send a signal as soon as the bar has moved."""
+    run = start(*line, tty="err")
+    run.until(UNDER_WAY.search)
+    os.kill(run.pid, number)
+    found = run.outcome()
+    assert "100%" not in found.err
+    assert "Traceback" not in found.err
+    return found
+
+
+def test_an_interrupted_run_goes_on_by_itself(start, long, workplace):
+    """Without `--resume` the scores so far were deleted; now every run goes on unless told to begin anew."""
+    out, journal = workplace / "out.json", workplace / "out.json.partial"
+    whole = start(*long, tty="err").outcome()
+    expected = out.read_bytes()
+    assert whole.code == 0
+    assert not journal.exists()
+    out.unlink()
+
+    stopped = interrupted(start, long, signal.SIGINT)
+    assert stopped.code == 130
+    kept = "monge: scores so far are kept in out.json.partial: the same command goes on from there"
+    assert told(stopped.err) == [kept, "monge: interrupted"]
+    killed = interrupted(start, long, signal.SIGKILL)
+    assert killed.code == -signal.SIGKILL
+    assert not out.exists()
+
+    resumed = start(*long, tty="err").outcome()
+    going = "monge: going on with what an interrupted run left in out.json.partial (--fresh begins anew)"
+    assert told(resumed.err)[0] == told(killed.err)[0] == going
+    assert 0 < encoded(resumed.err) < encoded(whole.err)
+    assert out.read_bytes() == expected
+    assert not journal.exists()
+
+
+def test_fresh_begins_anew(start, long, workplace):
+    interrupted(start, long, signal.SIGINT)
+    anew = start(*long, "--fresh", tty="err").outcome()
+    assert anew.code == 0
+    assert "going on" not in anew.err
+    assert encoded(anew.err) == 5000
+    assert not (workplace / "out.json.partial").exists()
+
+
+INTO_FILE = ("score", "-t", "system-a.txt", "-r", "reference.txt", "-m", "chrf", "-f", "json", "-o", "out.json")
+
+
+def test_a_foreign_file_in_the_journals_place_is_left_alone(start, workplace):
+    place = workplace / "out.json.partial"
+    for mine in (place, place / "notes.txt"):
+        mine.parent.mkdir(exist_ok=True)
+        mine.write_text("mine", "utf-8")
+        for more in ((), ("--fresh",)):
+            found = start(*INTO_FILE, *more, tty="err").outcome()
+            name = mine.relative_to(workplace)
+            wanted = f"monge: {name} is where an unfinished run would be kept: move it, or choose another -o FILE\n"
+            assert (found.code, found.err) == (2, wanted)
+            assert mine.read_text("utf-8") == "mine"
+        mine.unlink()
+
+
+def scores_without_a_journal(start, workplace, reason, *options):
+    """The scores come out, and one line says at once why none are kept on the way."""
+    found = start(*INTO_FILE, *options).outcome()
+    assert found.code == 0, found.err
+    assert [line for line in found.err.splitlines() if "going on" not in line] == [
+        f"monge: out.json.partial: {reason}, so scores are not kept on the way: begun again, all is scored"
+    ]
+    assert json.loads((workplace / "out.json").read_text("utf-8"))["results"][0]["n"] == 6
+
+
+UNWRITABLE = "it cannot be written (no permission, or read-only)"
+
+
+def test_a_journal_that_cannot_be_opened(start, workplace):
+    (workplace / "out.json.partial" / "monge-cache.sqlite").mkdir(parents=True)
+    scores_without_a_journal(start, workplace, UNWRITABLE)
+
+
+def test_a_damaged_journal_is_begun_anew(start, workplace):
+    """What was set aside as damaged was then taken for a foreign file, and the run was refused."""
+    place = workplace / "out.json.partial"
+    place.mkdir()
+    for name in ("monge-cache.sqlite", "monge-cache.damaged"):
+        (place / name).write_bytes(b"no database" * 100)
+    found = start(*INTO_FILE).outcome()
+    assert found.code == 0, found.err
+    assert not place.exists()
+
+
+def test_a_journal_that_another_process_has_locked(start, workplace):
+    """It waited a minute to write what it then deleted."""
+    (workplace / "out.json.partial").mkdir()
+    other = sqlite3.connect(workplace / "out.json.partial" / "monge-cache.sqlite", isolation_level=None)
+    other.execute("BEGIN EXCLUSIVE")
+    began = time.monotonic()
+    scores_without_a_journal(start, workplace, "another process keeps it locked")
+    assert time.monotonic() - began < 45
+    other.close()
+
+
+@pytest.mark.parametrize(("options", "reason"), [("size=4k", "the disk is full"), ("ro", UNWRITABLE)])
+def test_a_journal_on_a_disk_that_takes_nothing(start, workplace, options, reason):
+    place = workplace / "out.json.partial"
+    place.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", options, "tmpfs", place]
+    if os.getuid() != 0 or subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("only a superuser who may mount can make such a disk")
+    try:
+        scores_without_a_journal(start, workplace, reason)
+        if options == "ro":
+            anew = start(*INTO_FILE, "--fresh").outcome()
+            wanted = "monge: cache out.json.partial: cannot be emptied (Read-only file system)\n"
+            assert (anew.code, anew.err) == (2, wanted)
+        else:
+            scores_without_a_journal(start, workplace, reason, "--fresh")
+    finally:
+        subprocess.run(["umount", place], check=True)
+
+
+def test_progress_moves_by_small_steps(tiny_bert):
+    """300 segments of sentences showed 0 % until 100 %."""
+    steps = []
+    rows = api.segments_of(texts(300, 6, 60), texts(300, 7, 60))
+    api.score_segments([api.load("twmd", model=str(tiny_bert))], rows, watch=api.Watch(steps.append))
+    assert sum(steps) == 300
+    assert len(steps) >= 3
+
+
+def test_lines_of_a_blend_beside_other_metrics(monge, tiny_bert):
+    """With a blend among the metrics, no segment of any was printed."""
+    line = "score -t system-a.txt -t system-b.txt -r reference.txt -m sentsim -m twmd -m chrf -f jsonl"
+    found = monge(*line.split(), "--model", tiny_bert)
+    rows = [json.loads(line) for line in found.out.splitlines()]
+    for metric in ("sentsim", "twmd", "chrf"):
+        for system in ("system-a.txt", "system-b.txt"):
+            mine = [row for row in rows if (row["metric"], row["system"]) == (metric, system)]
+            assert [row.get("id") for row in mine if row["type"] == "segment"] == list("123456")
+            assert [row["n"] for row in mine if row["type"] == "result"] == [6]
+            mean = sum(row["score"] for row in mine[:-1]) / 6
+            assert mine[-1]["score"] == pytest.approx(mean) or metric == "chrf"
+
+
+@pytest.mark.parametrize("kind", ["text", "json", "jsonl", "tsv", "latex", "html"])
+def test_variants_of_a_metric_are_told_apart(monge, tiny_bert, kind):
+    """Both were called twmd."""
+    metrics = ("twmd", "twmd[transport=exact]")
+    line = ["score", "-t", "system-a.txt", "-r", "reference.txt", "--segments", "--model", tiny_bert, "-f", kind]
+    found = monge(*line, *(word for name in metrics for word in ("-m", name)))
+    assert found.code == 0, found.err
+    if kind == "json":
+        assert [one["metric"] for one in json.loads(found.out)["results"]] == list(metrics)
+    elif kind == "jsonl":
+        assert [json.loads(row)["metric"] for row in found.out.splitlines()].count(metrics[1]) == 7
+    elif kind == "tsv":
+        assert [row.split("\t")[0] for row in found.out.splitlines()[1:]] == [metrics[0]] * 6 + [metrics[1]] * 6
+    else:
+        assert ("transport=exact" if kind == "latex" else metrics[1]) in found.out
+
+
+def test_statistics_of_different_kinds_together(monge, tiny_bert):
+    line = ["score", "-t", "system-a.txt", "-r", "reference.txt", "--model", tiny_bert, "-f", "json"]
+    metrics = {"moverscore": "idf.json", "bertscore[scale=baseline]": "base.json"}
+    assert monge("fit", "-r", "reference-2.txt", "-m", "moverscore", "--model", tiny_bert, "-o", "idf.json").code == 0
+    assert (
+        monge("fit", "--baseline", "reference.txt", "-m", "bertscore", "--model", tiny_bert, "-o", "base.json").code
+        == 0
+    )
+    both = [word for name, path in metrics.items() for word in ("-m", name, "--stats", path)]
+    together = json.loads(monge(*line, *both).out)["results"]
+    alone = [json.loads(monge(*line, "-m", name, "--stats", path).out)["results"][0] for name, path in metrics.items()]
+    assert [one["score"] for one in together] == [one["score"] for one in alone]
+    assert [one["signature"] for one in together] == [one["signature"] for one in alone]
+    twice = monge(*line, "-m", "moverscore", "--stats", "idf.json", "--stats", "idf.json")
+    assert (twice.code, twice.out) == (3, "")
+    assert twice.err.startswith("monge: idf.json and idf.json: both statistics hold counts of references")
+    assert twice.err.count("\n") == 1
+
+
+def test_an_interrupt_while_it_starts_is_one_line(workplace):
+    """Ctrl-C in the first half second printed a traceback: main was imported after all the rest."""
+    heard = "import os, signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler)"
+    entered = "from monge.cli.main import main; assert 'typer' not in sys.modules; os.write(1, b'!'); main()"
+    command = [sys.executable, "-c", f"{heard}; {entered}", "score", "-t", "system-a.txt", "-r", "reference.txt"]
+    for moment in range(10):
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+            assert process.stdout.read(1) == b"!", process.stderr.read()
+            time.sleep(0.05 + 0.06 * moment)
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate(timeout=60)
+        assert (process.returncode, out, err) == (130, b"", b"monge: interrupted\n")
