@@ -7,7 +7,7 @@ from typing import Any
 
 from monge.render.palette import INK, ORANGE, SERIES
 from monge.report.canvas import blank, figure, grid
-from monge.study.evaluation import directed
+from monge.study.evaluate import directed
 from monge.study.sweep import Sweep
 
 MOST_TICKS = 16

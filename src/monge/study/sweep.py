@@ -14,8 +14,7 @@ from monge.spec.presets import split_name
 from monge.stats import higher_is_better
 from monge.study.agreement import USUAL, Resampling
 from monge.study.book import QUIET, Run, ScoreBook, Scores, joined_scores
-from monge.study.evaluate import assess
-from monge.study.evaluation import Agreement, directed, worse_than_best
+from monge.study.evaluate import Agreement, assess, directed, worse_than_best
 from monge.study.task import Task, joined
 from monge.study.variants import DEFAULT_MODEL, Setup, Variant, Variation, check_names, grid, load_variants, variation
 from monge.types.table import Cell, Sheet

@@ -9,8 +9,7 @@ import torch
 
 from monge.cli.app import run
 from monge.errors import DataError, InvalidSetting
-from monge.study.vectors import CENTRINGS, LayerMean, Sampling, analyse, properties
-from monge.study.word_pairs import draw_pairs, words_of
+from monge.study.vectors import CENTRINGS, LayerMean, Sampling, analyse, draw_pairs, properties, words_of
 from monge.types import Tokens
 
 TEXTS = [f"w{n % 7} w{(n * 3) % 7} w{(n + 2) % 7} , x{n}##y" for n in range(40)]
