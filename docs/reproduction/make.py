@@ -17,7 +17,7 @@ import re
 import sys
 from pathlib import Path
 
-from monge.cli.main import run
+from monge.cli.app import run
 from monge.study.reproduce.record import reproduction_markdown
 
 HERE = Path(__file__).resolve().parent
