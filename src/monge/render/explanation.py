@@ -10,19 +10,9 @@ import numpy as np
 from monge.errors import UnknownName
 from monge.render.cells import GAP, clip, display_width, gloss, number, pad, printable, styled, table
 from monge.render.checks import checked_explanation, dumps
-from monge.render.explanation_page import explanation_fragment, explanation_html
+from monge.render.explanation_page import explanation_html
 from monge.render.heatmap import explanation_svg
 from monge.types import Array, Explanation, Move, Side
-
-__all__ = [
-    "EXPLANATION_FORMATS",
-    "explanation_fragment",
-    "explanation_html",
-    "explanation_json",
-    "explanation_svg",
-    "explanation_text",
-    "render_explanation",
-]
 
 _TARGET = 0.10  # of a unit's moved mass: smaller parts are not listed in the alignment
 _TARGETS = 4

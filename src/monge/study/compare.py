@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 from typing import Any
 
@@ -75,20 +75,11 @@ class Standings:
     def to_dict(self) -> dict[str, Any]:
         """The JSON form."""
         return {
-            "metric": self.metric,
-            "signature": self.signature,
-            "higher_is_better": self.higher_is_better,
-            "n": self.n,
-            "of": self.of,
-            "systems": [
-                {name: getattr(one, name) for name in ("system", "score", "low", "high", "cluster")}
-                for one in self.systems
-            ],
+            **{name: getattr(self, name) for name in ("metric", "signature", "higher_is_better", "n", "of")},
+            "systems": [asdict(one) for one in self.systems],
             "pairs": [
                 {
-                    "first": one.first,
-                    "second": one.second,
-                    "difference": one.difference,
+                    **{name: getattr(one, name) for name in ("first", "second", "difference")},
                     "bootstrap": {"p": one.bootstrap, "holm": one.bootstrap_holm},
                     "permutation": {"p": one.permutation, "holm": one.permutation_holm},
                 }

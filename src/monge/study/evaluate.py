@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -35,9 +35,13 @@ class Figure:
     mark: str = ""
     p_value: float = 1.0
 
-    def to_dict(self) -> dict[str, Any]:
-        """The JSON form."""
-        return {"value": self.value, "low": self.low, "high": self.high, "n": self.n}
+    def cell(self, digits: int = 2) -> Cell:
+        """As tables show it, with so many digits of the interval."""
+        return Cell(decimals(self.value), span(self.low, self.high, digits), self.mark)
+
+    def to_dict(self, *names: str) -> dict[str, Any]:
+        """The JSON form: value, low, high and n, or those named."""
+        return {name: getattr(self, name) for name in names or ("value", "low", "high", "n")}
 
 
 @dataclass(frozen=True)
@@ -65,12 +69,7 @@ class Agreement:
     def to_dict(self) -> dict[str, Any]:
         """The JSON form of the design."""
         return {
-            "metric": self.metric,
-            "signature": self.signature,
-            "dataset": self.dataset,
-            "text": self.text,
-            "level": self.level,
-            "human": self.human,
+            **{name: getattr(self, name) for name in ("metric", "signature", "dataset", "text", "level", "human")},
             **({"reading": self.reading} if self.reading else {}),
             "statistic": self.statistic,
             "groups": {name: figure.to_dict() for name, figure in self.groups.items()},
@@ -95,13 +94,7 @@ class Order:
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON form."""
-        return {
-            "human": self.human,
-            "statistic": self.statistic,
-            "own": dict(self.own),
-            "uniform": dict(self.uniform),
-            "changed": self.changed,
-        }
+        return {**asdict(self), "own": dict(self.own), "uniform": dict(self.uniform), "changed": self.changed}
 
 
 @dataclass(frozen=True)
@@ -130,10 +123,7 @@ class Evaluation:
     def to_dict(self) -> dict[str, Any]:
         """The JSON form: the results of the design, and beside them how they were tested."""
         study: dict[str, Any] = {
-            "seed": self.resampling.seed,
-            "resamples": self.resampling.resamples,
-            "confidence": self.resampling.confidence,
-            "alpha": self.resampling.alpha,
+            **{name: getattr(self.resampling, name) for name in ("seed", "resamples", "confidence", "alpha")},
             "standings": [
                 _standing(table, self.tests.get((table[0].judgement, table[0].statistic))) for table in self.tables
             ],
@@ -156,7 +146,7 @@ def _standing(table: Sequence[Agreement], tests: Mapping[str, str] | None) -> di
         "statistic": table[0].statistic,
         "higher_is_better": higher_is_better(table[0].statistic),
         "metrics": [one.label for one in table],
-        "mean": [{"value": one.mean.value, "low": one.mean.low, "high": one.mean.high} for one in table],
+        "mean": [one.mean.to_dict("value", "low", "high") for one in table],
     }
     columns = {name: [one.groups.get(name, one.mean) for one in table] for name in (*table[0].groups, MEAN)}
 
@@ -180,7 +170,7 @@ def _sheet(found: Evaluation, table: Sequence[Agreement], *, last: bool) -> Shee
         f"{first.dataset} ({first.text} text): {directed(first.statistic)} with {first.judgement}, {first.level} level"
     )
     shown = [*groups, "mean"] if len(groups) > 1 else groups
-    rows = tuple((Cell(one.label), *(_cell(one.groups.get(name, one.mean)) for name in shown)) for one in table)
+    rows = tuple((Cell(one.label), *(one.groups.get(name, one.mean).cell() for name in shown)) for one in table)
     counts = {figure.n for figure in first.groups.values()}
     head = [f"{name} ({first.groups[name].n})" if len(counts) > 1 and name in groups else name for name in shown]
     sheet = Sheet(
@@ -202,10 +192,6 @@ def directed(statistic: str) -> str:
 def worse_than_best(statistic: str) -> str:
     """The side of the best on which a worse value lies."""
     return "below" if higher_is_better(statistic) else "above"
-
-
-def _cell(figure: Figure) -> Cell:
-    return Cell(decimals(figure.value), span(figure.low, figure.high, 2), figure.mark)
 
 
 def _counted(first: Agreement) -> str:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from monge.errors import DataError, InvalidSetting
 from monge.render.cells import decimals
-from monge.stats import SEED, bootstrap_means, spearman
+from monge.stats import SEED, Interval, bootstrap_means, spearman
 from monge.text.select import is_punctuation
 from monge.types import Array, Tokens
 from monge.types.table import Cell, Sheet
@@ -118,15 +118,6 @@ ENCODED_AT_ONCE = 64
 
 
 @dataclass(frozen=True)
-class LayerMean:
-    """A mean similarity at a layer with its bootstrap interval."""
-
-    value: float
-    low: float
-    high: float
-
-
-@dataclass(frozen=True)
 class Property:
     """A property of word vectors: `holds`, `partly` or `fails`, and the figure that decides."""
 
@@ -140,7 +131,7 @@ class Centred:
     """Similarities by kind, a level a layer from 0 (embeddings) up, and the three properties."""
 
     centring: str
-    levels: Mapping[str, tuple[LayerMean, ...]]
+    levels: Mapping[str, tuple[Interval, ...]]
     properties: tuple[Property, ...]
 
 
@@ -236,10 +227,7 @@ def analyse(
         words=drawn.words,
         recurring=drawn.recurring,
         skipped=len(read) - len(kept),
-        pairs=sampling.pairs,
-        batch=sampling.batch,
-        contexts=sampling.contexts,
-        seed=sampling.seed,
+        **asdict(sampling),
         centrings=tuple(centrings),
     )
 
@@ -288,7 +276,7 @@ def _gather(
 
 def _levels(
     gathered: _Gathered, drawn: WordPairs, kind: str, centring: str, sampling: Sampling
-) -> tuple[LayerMean, ...]:
+) -> tuple[Interval, ...]:
     pairs = drawn.pairs[kind]
     sides = []
     for side in (0, 1):
@@ -296,7 +284,7 @@ def _levels(
         at = [gathered.index[int(text), int(word)] for text, word in pairs[:, side]]
         sides.append(_unit(gathered.vectors[:, at] - _centre(gathered, at, texts, centring, sampling.batch)))
     similarity = np.einsum("lpd,lpd->lp", sides[0], sides[1])
-    return tuple(LayerMean(one.value, one.low, one.high) for one in bootstrap_means(similarity, seed=sampling.seed))
+    return bootstrap_means(similarity, seed=sampling.seed)
 
 
 def _unit(vectors: Array) -> Array:
@@ -321,7 +309,7 @@ def _centre(gathered: _Gathered, at: Sequence[int], texts: Any, centring: str, b
     return np.asarray(totals[:, texts // batch] / counts[texts // batch][None, :, None])
 
 
-def properties(levels: Mapping[str, Sequence[LayerMean]]) -> tuple[Property, ...]:
+def properties(levels: Mapping[str, Sequence[Interval]]) -> tuple[Property, ...]:
     """The three properties: zero baseline, falling self-similarity, rising similarity within a text."""
     largest = max(levels["baseline"], key=lambda one: abs(one.value))
     zero = all(abs(one.value) <= ZERO for one in levels["baseline"])
@@ -338,7 +326,7 @@ def properties(levels: Mapping[str, Sequence[LayerMean]]) -> tuple[Property, ...
     )
 
 
-def _trend(name: str, levels: Sequence[LayerMean], wanted: int) -> Property:
+def _trend(name: str, levels: Sequence[Interval], wanted: int) -> Property:
     values = [one.value for one in levels]
     first, last = levels[0], levels[-1]
     apart = last.low > first.high if wanted > 0 else last.high < first.low

@@ -42,14 +42,8 @@ class Reproduction:
         table = self.table
         return {
             "table": table.name,
-            "paper": table.paper,
-            "citation": table.citation,
-            "number": table.number,
-            "caption": table.caption,
-            "model": self.model,
-            "condition": self.condition,
-            "seed": self.seed,
-            "resamples": self.resamples,
+            **{name: getattr(table, name) for name in ("paper", "citation", "number", "caption")},
+            **{name: getattr(self, name) for name in ("model", "condition", "seed", "resamples")},
             "columns": [str(column) for column in (*table.columns, *table.beside)],
             "readings": [
                 {
@@ -67,16 +61,12 @@ class Reproduction:
 def _row(line: PublishedRow, entries: Sequence[Entry]) -> dict[str, Any]:
     why = next((one.why for one in entries if one.why), "")
     return {
-        "label": line.label,
-        "block": line.block,
-        "model": line.model,
+        **{name: getattr(line, name) for name in ("label", "block", "model")},
         "metric": line.metric_for("") if line.metric else None,
         "note": line.note,
         "reported": ["illegible" if one.illegible else one.reported for one in entries],
         "ours": [one.ours for one in entries],
-        "difference": [
-            None if one.ours is None or one.reported is None else one.ours - one.reported for one in entries
-        ],
+        "difference": [one.difference for one in entries],
         "why": [one.why for one in entries] if why else [],
     }
 
@@ -152,17 +142,12 @@ def _both(row: Shown, k: int) -> str:
 def _claims_markdown(claims: Sequence[Shown]) -> list[str]:
     rows = []
     for one in claims:
-        said = ", ".join(_number(lead, signed=True) for lead in one["reported"] if lead is not None)
+        said = ", ".join(_number(lead, signed=True) for lead in one["reported"] if lead is not None) or "illegible"
         where = f" ({', '.join(one['blocks'])})" if any(one["blocks"]) else ""
-        if one["ours"] is None:
-            rows.append([markdown(one["says"] + where), "", said or "illegible", "", "", "not tested"])
-            continue
-        bounds = f"[{one['low']:+.3f}, {one['high']:+.3f}]" if one["low"] is not None else ""
-        margin = markdown(" − ".join(one["pair"]))
-        word = ("holds" if one["holds"] else "fails") + ("?" if one["sure"] is False else "")
-        rows.append(
-            [markdown(one["says"] + where), margin, said or "illegible", f"{one['ours']:+.3f}", markdown(bounds), word]
-        )
+        ours = ["", "", ""]
+        if one["ours"] is not None:
+            ours = [markdown(" − ".join(one["pair"])), f"{one['ours']:+.3f}", markdown(_bounds(one))]
+        rows.append([markdown(one["says"] + where), ours[0], said, *ours[1:], _word(one)])
     return markdown_table(["claim", "margin", "reported", "ours", "95 %", ""], rows, words=2)
 
 
@@ -259,10 +244,20 @@ def _claim(one: Shown) -> str:
     )
     if one["ours"] is None:
         return f"not tested  {one['says']}; reported {said or 'illegible'}"
-    word = "holds" if one["holds"] else "fails"
-    if one["sure"] is False:
-        word += "?"
-    bounds = f" [{one['low']:+.3f}, {one['high']:+.3f}]" if one["low"] is not None else ""
+    bounds = f" {_bounds(one)}".rstrip()
     rows = " - ".join(one["pair"])
     where = f" ({blocks[0]})" if len(blocks) == 1 and blocks[0] != "all" else ""
-    return f"{pad(word, 6)} {one['says']}{where}: {rows} {one['ours']:+.3f}{bounds}; reported {said or 'illegible'}"
+    return (
+        f"{pad(_word(one), 6)} {one['says']}{where}: {rows} {one['ours']:+.3f}{bounds}; reported {said or 'illegible'}"
+    )
+
+
+def _word(one: Shown) -> str:
+    """Whether a claim holds on ours, with a question mark where the interval does not decide."""
+    if one["ours"] is None:
+        return "not tested"
+    return ("holds" if one["holds"] else "fails") + ("?" if one["sure"] is False else "")
+
+
+def _bounds(one: Shown) -> str:
+    return f"[{one['low']:+.3f}, {one['high']:+.3f}]" if one["low"] is not None else ""

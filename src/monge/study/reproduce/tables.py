@@ -247,9 +247,7 @@ def _listed(table: PublishedTable, files: Files | None) -> dict[str, Any]:
     everything = bool(missing) and len(missing) == len(table.datasets)
     return {
         "table": table.name,
-        "paper": table.paper,
-        "number": table.number,
-        "caption": table.caption,
+        **{name: getattr(table, name) for name in ("paper", "number", "caption")},
         "rows": len(table.rows),
         "figures": len(table.figures),
         "illegible": sum(value == ILLEGIBLE for value in table.figures),

@@ -5,7 +5,7 @@ and the shares of a full crossing. Pure.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import product
 from typing import Any
 
@@ -37,10 +37,6 @@ class Contrast:
             return 0
         return 1 if self.low > EQUAL else -1 if self.high < -EQUAL else 0
 
-    def to_dict(self) -> dict[str, Any]:
-        """The JSON form."""
-        return {"difference": self.difference, "low": self.low, "high": self.high, "rd": self.rd}
-
 
 @dataclass(frozen=True, slots=True)
 class Spread:
@@ -51,25 +47,18 @@ class Spread:
     """
 
     cv: float | None
+    cv_corpora: float | None
     range: float
     rd: float | None
     best: str
     runner_up: str
     worst: str
     lead: Contrast
-    cv_corpora: float | None = None
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Spread:
         """The spread whose JSON form this is."""
         return cls(**{**data, "lead": Contrast(**data["lead"])})
-
-    def to_dict(self) -> dict[str, Any]:
-        """The JSON form."""
-        plain = {
-            name: getattr(self, name) for name in ("cv", "cv_corpora", "range", "rd", "best", "runner_up", "worst")
-        }
-        return {**plain, "lead": self.lead.to_dict()}
 
 
 @dataclass(frozen=True)
@@ -98,7 +87,7 @@ class Level:
             "default": self.default,
             "groups": dict(self.values),
             "mean": self.mean,
-            "against_default": {name: one.to_dict() for name, one in self.versus.items()},
+            "against_default": {name: asdict(one) for name, one in self.versus.items()},
             "flagged": dict(self.flagged),
             "signatures": list(self.signatures),
         }
@@ -133,16 +122,15 @@ def spread_of(
         order.insert(0, order.pop(order.index(default)))
     best, second, worst = order[0], order[1], order[-1]
     on = [k for k, setting in enumerate(settings) if setting != OFF]
-    corpora = variation(values[on], ddof) if OFF in settings and len(on) > 1 else None
     return Spread(
         cv=variation(values, ddof),
+        cv_corpora=variation(values[on], ddof) if OFF in settings and len(on) > 1 else None,
         range=spread(values),
         rd=relative(float(values[worst]), float(values[best])),
         best=settings[best],
         runner_up=settings[second],
         worst=settings[worst],
         lead=contrast(values, drawn, best, second, confidence),
-        cv_corpora=corpora,
     )
 
 
@@ -203,8 +191,8 @@ class Effect:
             "factor": self.factor,
             "metric": self.metric,
             "settings": [one.to_dict() for one in self.levels],
-            "groups": {name: one.to_dict() for name, one in self.spreads.items()},
-            "mean": {"cv": self.cv, "cv_corpora": self.cv_corpora, "rd": self.rd, "of_mean": self.mean.to_dict()},
+            "groups": {name: asdict(one) for name, one in self.spreads.items()},
+            "mean": {"cv": self.cv, "cv_corpora": self.cv_corpora, "rd": self.rd, "of_mean": asdict(self.mean)},
         }
 
 

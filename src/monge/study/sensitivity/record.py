@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,9 @@ from monge.study.sensitivity.effects import EQUAL, Contrast, Crossing, Effect, S
 from monge.study.sensitivity.factors import AGGREGATION, Factor, shown
 from monge.study.sensitivity.points import Corpus
 from monge.types.table import Cell, Sheet
+
+_SAME = ("dataset", "text", "level", "human", "statistic")
+"""What was asked, under the same names in the JSON form."""
 
 
 @dataclass(frozen=True)
@@ -76,38 +80,25 @@ class Sensitivity:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Sensitivity:
         """The study whose JSON form this is."""
-        plain = {name: data[name] for name in ("dataset", "text", "level", "human", "statistic", "work", "settings")}
+        same = (*_SAME, "groups", "segments", "sample", "ddof", "work", "settings")
         return cls(
-            **plain,
-            groups=dict(data["groups"]),
+            **{name: data[name] for name in same},
             factors=tuple(Factor(name, tuple(each)) for name, each in data["factors"].items()),
             effects=tuple(Effect.from_dict(one) for one in data["effects"]),
             crossings=tuple(Crossing.from_dict(one) for one in data["crossings"]),
             signatures={name: tuple(lines) for name, lines in data["signatures"].items()},
             lists=tuple(StopwordList(**one) for one in data["stopwords"]),
             corpora=tuple(Corpus(**one) for one in data["corpora"]),
-            ddof=data["ddof"],
             resampling=Resampling(data["resamples"], data["confidence"], seed=data["seed"]),
-            segments=dict(data["segments"]),
-            sample=data["sample"],
             warnings=tuple(data["warnings"]),
         )
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON form."""
+        how = {name: getattr(self.resampling, name) for name in ("seed", "resamples", "confidence")}
         return {
-            "dataset": self.dataset,
-            "text": self.text,
-            "level": self.level,
-            "human": self.human,
-            "statistic": self.statistic,
-            "groups": self.groups,
-            "segments": self.segments,
-            "sample": self.sample,
-            "ddof": self.ddof,
-            "seed": self.resampling.seed,
-            "resamples": self.resampling.resamples,
-            "confidence": self.resampling.confidence,
+            **{name: getattr(self, name) for name in (*_SAME, "groups", "segments", "sample", "ddof")},
+            **how,
             "factors": {one.name: list(one.settings) for one in self.factors},
             "stopwords": [vars(one) for one in self.lists],
             "corpora": [vars(one) for one in self.corpora],
@@ -172,12 +163,9 @@ def _by_setting(found: Sensitivity, name: str) -> Sheet:
             if level.flagged:
                 counted = ", ".join(f"{count} {flag}" for flag, count in level.flagged.items())
                 notes.append(f"{one.metric}, {shown(level.setting)}: {counted}")
-    bests = {
-        one.metric: Counter(shown(spread.best) for spread in one.spreads.values()).most_common()
-        for one in found.of(name)
-    }
-    for metric, counts in bests.items():
-        notes.append(f"best with {metric}: " + ", ".join(f"{setting} in {count}" for setting, count in counts))
+    for one in found.of(name):
+        counts = Counter(shown(spread.best) for spread in one.spreads.values()).most_common()
+        notes.append(f"best with {one.metric}: " + ", ".join(f"{setting} in {count}" for setting, count in counts))
     return Sheet(
         f"{name}: {found.statistic} by setting",
         ("metric", "setting", *groups, "mean"),
@@ -221,11 +209,10 @@ def _spreads(one: Effect, groups: Sequence[str]) -> list[tuple[Cell, ...]]:
 
 def _shares(found: Sensitivity) -> Sheet:
     names = list(found.crossings[0].settings)
-    rows = []
-    for one in found.crossings:
-        values = [one.shares.get(name) for name in names]
-        cells = [dashed(None if value is None else 100 * value, 1) for value in [*values, one.residual]]
-        rows.append((Cell(one.metric), *(Cell(cell) for cell in cells)))
+    rows = [
+        (Cell(one.metric), *map(_percent, [*(one.shares.get(name) for name in names), one.residual]))
+        for one in found.crossings
+    ]
     settings = "; ".join(
         f"{name}: {', '.join(shown(one) for one in each)}" for name, each in found.crossings[0].settings.items()
     )
@@ -237,16 +224,18 @@ def _shares(found: Sensitivity) -> Sheet:
     )
 
 
+def _percent(share: float | None) -> Cell:
+    return Cell(dashed(None if share is None else 100 * share, 1))
+
+
 def _groups(found: Sensitivity) -> Sheet:
     names = list(found.crossings[0].settings)
     rows = []
     for one in found.crossings:
         for group, shares in one.groups.items():
-            values = (
-                [*(shares.shares[name] for name in names), shares.residual] if shares else [None] * (len(names) + 1)
-            )
-            cells = [Cell(dashed(None if value is None else 100 * value, 1)) for value in values]
-            rows.append((Cell(one.metric), Cell(group), *cells, Cell(" ".join(shown(s) for s in one.best[group]))))
+            values = [*shares.shares.values(), shares.residual] if shares else [None] * (len(names) + 1)
+            best = " ".join(shown(setting) for setting in one.best[group])
+            rows.append((Cell(one.metric), Cell(group), *map(_percent, values), Cell(best)))
     head = ("metric", "group", *names, "interactions", "best setting")
     return Sheet("full crossing by group", head, tuple(rows), words=2)
 
@@ -267,13 +256,8 @@ def percent(value: float | None, digits: int = 2) -> str:
 
 def contrasts(effect: Effect) -> list[Contrast]:
     """Every other setting against the default, in every group."""
-    return [
-        one
-        for level in effect.levels
-        if not level.default
-        for name, one in level.versus.items()
-        if name in effect.spreads
-    ]
+    others = [level.versus for level in effect.levels if not level.default]
+    return [one for versus in others for name, one in versus.items() if name in effect.spreads]
 
 
 def _factor(name: str, effects: Sequence[Effect], statistic: str) -> str:
@@ -325,9 +309,7 @@ def _order(names: Sequence[str], effects: Sequence[Effect]) -> str:
 def _crossed(one: Crossing, statistic: str) -> str:
     if not one.shares:
         return f"Full crossing, {one.metric}: nothing varies."
-    size = 1
-    for settings in one.settings.values():
-        size *= len(settings)
+    size = prod(len(settings) for settings in one.settings.values())
     ranked = sorted(one.shares.items(), key=lambda item: -item[1])
     shares = ", ".join(f"{name} {percent(100 * share, 1)}" for name, share in ranked)
     text = (
