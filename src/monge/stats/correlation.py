@@ -19,6 +19,7 @@ from monge.types import Array
 
 SLIP = 1e-6
 """What rounding may take a score beyond an end of 0..1."""
+Statistic = Callable[[npt.ArrayLike, npt.ArrayLike], float]
 
 
 def mae100(human: npt.ArrayLike, metric: npt.ArrayLike) -> float:
@@ -31,7 +32,7 @@ def rmse100(human: npt.ArrayLike, metric: npt.ArrayLike) -> float:
     return float(100 * np.sqrt(np.mean(gaps(human, metric) ** 2)))
 
 
-DEVIATIONS: dict[str, Callable[[npt.ArrayLike, npt.ArrayLike], float]] = {"mae100": mae100, "rmse100": rmse100}
+DEVIATIONS: dict[str, Statistic] = {"mae100": mae100, "rmse100": rmse100}
 """Statistics of which less is better; all others are better the higher they are."""
 
 
@@ -57,9 +58,6 @@ def within(values: Array, name: str, remedy: str, *, ends: tuple[float, float] =
             f"an error needs {name} from {ends[0]:g} to {ends[1]:g}, higher for better, "
             f"got {low:.6g} to {high:.6g}; {remedy}"
         )
-
-
-Statistic = Callable[[npt.ArrayLike, npt.ArrayLike], float]
 
 
 def pearson(human: npt.ArrayLike, metric: npt.ArrayLike) -> float:

@@ -28,6 +28,10 @@ from monge.study.variants import DEFAULT_MODEL, Setup, Variant, load_variants
 from monge.types import Array, Result, Segment
 from monge.types.table import Cell, Sheet
 
+TESTS = ("bootstrap", "permutation")
+MEAN_OF_SEGMENTS, CORPUS = "mean of segments", "corpus score"
+OfSums = Callable[[Array], Array]
+
 
 @dataclass(frozen=True, slots=True)
 class SystemScore:
@@ -135,11 +139,6 @@ class Comparison:
             rows.append(tuple(Cell(text) for text in (*names, *map(number, (pair.difference, *tested)))))
         head = ("first", "second", "better", "difference", "p bootstrap", "Holm", "p permutation", "Holm")
         return Sheet(f"{one.label}: every two systems", head, tuple(rows), words=3)
-
-
-TESTS = ("bootstrap", "permutation")
-MEAN_OF_SEGMENTS, CORPUS = "mean of segments", "corpus score"
-OfSums = Callable[[Array], Array]
 
 
 def compare(

@@ -19,6 +19,7 @@ from monge.types.table import Cell, Sheet
 
 WIDE = 9
 """More groups than this stand below each other."""
+ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,9 +226,6 @@ def _tail(found: Evaluation) -> list[str]:
             f"uniform {uniform}; own {own}"
         )
     return lines
-
-
-ROUNDING = 1e-9
 
 
 def evaluate(

@@ -14,6 +14,13 @@ from monge.study.reproduce.tables import Entry, PublishedRow, PublishedTable
 from monge.study.reproduce.verdict import Verdict
 from monge.types.table import Cell, Sheet
 
+Shown = Mapping[str, Any]
+AT_ONCE = 4
+"""Columns of a table that stand beside one another in a terminal."""
+LABEL = 44
+"""The most that a row's name takes there."""
+HEAD = ("table", "in the paper", "rows", "figures", "illegible", "computed", "why not, or what it needs")
+
 
 @dataclass(frozen=True)
 class Reading:
@@ -69,14 +76,6 @@ def _row(line: PublishedRow, entries: Sequence[Entry]) -> dict[str, Any]:
         "difference": [one.difference for one in entries],
         "why": [one.why for one in entries] if why else [],
     }
-
-
-Shown = Mapping[str, Any]
-AT_ONCE = 4
-"""Columns of a table that stand beside one another in a terminal."""
-LABEL = 44
-"""The most that a row's name takes there."""
-HEAD = ("table", "in the paper", "rows", "figures", "illegible", "computed", "why not, or what it needs")
 
 
 def render_reproductions(found: Sequence[Shown], form: str, *, version: str) -> str:

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -14,11 +13,13 @@ import numpy as np
 from monge.stats import UndefinedError, VarianceShares, cv, percentiles, rd, spread, variance_shares
 from monge.study.agreement import MEAN
 from monge.study.sensitivity.factors import AGGREGATION, OFF, Factor
-from monge.study.sensitivity.points import Point, PointScores, PointTable
+from monge.study.sensitivity.points import Point, PointScores, PointTable, crossed, points_of
 from monge.types import Array
 
 EQUAL = 1e-9
 """Settings whose agreement differs by no more than this are the same: rounding, not preprocessing."""
+OWN = "own"
+"""What a metric's own setting is called where a factor does not list it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,10 +141,6 @@ def mean_of(values: Sequence[float | None]) -> float | None:
     return sum(kept) / len(kept) if kept else None
 
 
-OWN = "own"
-"""What a metric's own setting is called where a factor does not list it."""
-
-
 @dataclass(frozen=True)
 class Effect:
     """One factor of one metric: its levels, the spread of each group, and that of the mean over groups."""
@@ -249,17 +246,6 @@ class Crossing:
             },
             "best": {name: list(one) for name, one in self.best.items()},
         }
-
-
-def points_of(metric: str, factor: Factor) -> list[Point]:
-    """A point a setting of the factor."""
-    return [Point(metric, ((factor.name, setting),)) for setting in factor.settings]
-
-
-def crossed(metric: str, factors: Sequence[Factor]) -> list[Point]:
-    """Every combination of settings, the last factor changing fastest."""
-    names = [one.name for one in factors]
-    return [Point(metric, tuple(zip(names, each, strict=True))) for each in product(*(one.settings for one in factors))]
 
 
 def effect(
