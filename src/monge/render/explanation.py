@@ -26,11 +26,7 @@ def explanation_json(e: Explanation) -> str:
 def explanation_text(e: Explanation, *, width: int = 80, moves: int = 10, colour: bool = False) -> str:
     """A page for a terminal: score, both texts with shares, the largest moves, who went where.
 
-    Args:
-        e: what to show.
-        width: columns of the terminal.
-        moves: how many of the largest moves to list for each plan.
-        colour: whether to use ANSI styles.
+    `width` is that of the terminal in columns, `moves` how many are listed for each plan, `colour` in ANSI styles.
     """
     checked_explanation(e)
     blocks = [[_headline(e, colour)], *(_side(e, name, width, colour) for name in ("hypothesis", "reference"))]
@@ -50,9 +46,8 @@ def explanation_text(e: Explanation, *, width: int = 80, moves: int = 10, colour
 
 def largest(e: Explanation, plan: str, count: int) -> list[Move]:
     """The moves of a plan with the largest shares of the score, largest first."""
-    return sorted((move for move in e.moves if move.plan == plan), key=lambda move: (-abs(move.share), -move.mass))[
-        :count
-    ]
+    mine = [move for move in e.moves if move.plan == plan]
+    return sorted(mine, key=lambda move: (-abs(move.share), -move.mass))[:count]
 
 
 def _headline(e: Explanation, colour: bool) -> str:

@@ -242,11 +242,7 @@ Found = tuple[tuple[SystemScore, ...], tuple[Versus, ...]]
 
 
 def compare_scores(
-    names: Sequence[str],
-    scores: npt.ArrayLike,
-    *,
-    higher_is_better: bool = True,
-    resampling: Resampling = USUAL,
+    names: Sequence[str], scores: npt.ArrayLike, *, higher_is_better: bool = True, resampling: Resampling = USUAL
 ) -> Found:
     """The statistics alone, of the means of scores [systems, segments]."""
     values = np.asarray(scores, dtype=np.float64)
@@ -258,12 +254,7 @@ def compare_scores(
 
 
 def compare_pooled(
-    names: Sequence[str],
-    counts: Array,
-    of: OfSums,
-    *,
-    higher_is_better: bool = True,
-    resampling: Resampling = USUAL,
+    names: Sequence[str], counts: Array, of: OfSums, *, higher_is_better: bool = True, resampling: Resampling = USUAL
 ) -> Found:
     """The statistics alone, of corpus scores: counts [systems, segments, k], and their sums [..., k] to scores."""
     how = {"resamples": resampling.resamples, "seed": resampling.seed}

@@ -2,7 +2,8 @@
 
 Cosine of two random words (baseline), of the same word in two texts (self), of two words of one text (intra), for
 vectors as they are and centred by dimension, sentence, batch and corpus; and whether the three properties hold
-that Chen et al. 2020 ask of word vectors (their figures 1 and 2)."""
+that Chen et al. 2020 ask of word vectors (their figures 1 and 2).
+"""
 
 from __future__ import annotations
 
@@ -159,11 +160,7 @@ class _Gathered:
 
 
 def _gather(
-    encoder: Encoder,
-    texts: Sequence[Tokens],
-    words: Words,
-    drawn: WordPairs,
-    progress: Callable[[int], None] | None,
+    encoder: Encoder, texts: Sequence[Tokens], words: Words, drawn: WordPairs, progress: Callable[[int], None] | None
 ) -> _Gathered:
     places = sorted({(int(t), int(w)) for pairs in drawn.pairs.values() for pair in pairs for t, w in pair})
     index = {place: k for k, place in enumerate(places)}

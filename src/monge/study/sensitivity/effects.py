@@ -1,6 +1,4 @@
-"""From scores at points to effects: how far apart the settings of a factor are, whether the best is more than noise,
-and the shares of a full crossing. Pure.
-"""
+"""What each factor does to each metric, from scores at points: spreads, effects, shares of a full crossing. Pure."""
 
 from __future__ import annotations
 
@@ -259,7 +257,7 @@ def effect(
         points = [base, *points]
     default = same[0] if same else 0
     settings = [point.settings[0][1] if point.settings else OWN for point in points]
-    values, drawn = table.values(points), table.drawn(points)
+    values, drawn = table.of(points), table.of(points, "drawn")
     groups = [name for name in values if name != MEAN]
 
     def level(k: int) -> Level:
@@ -287,7 +285,7 @@ def crossing(metric: str, factors: Sequence[Factor], table: PointTable) -> Cross
     names, shape = [one.name for one in factors], [len(one.settings) for one in factors]
     groups: dict[str, VarianceShares | None] = {}
     best = {}
-    for name, values in table.values(points).items():
+    for name, values in table.of(points).items():
         if name == MEAN:
             continue
         best[name] = tuple(setting for _, setting in points[int(values.argmax())].settings)

@@ -99,17 +99,10 @@ class PointTable:
     table: AgreementTable
     places: Mapping[Point, int]
 
-    def values(self, points: Sequence[Point]) -> dict[str, Array]:
-        """Values [points] by group, and on the mean."""
+    def of(self, points: Sequence[Point], kind: str = "values") -> dict[str, Array]:
+        """The values [points] or the draws (`drawn`) [points, resamples] of points, by group and on the mean."""
         at = [self.places[point] for point in points]
-        return self._with_mean({name: column.values[at] for name, column in self.table.columns.items()})
-
-    def drawn(self, points: Sequence[Point]) -> dict[str, Array]:
-        """Draws [points, resamples] by group, and on the mean."""
-        at = [self.places[point] for point in points]
-        return self._with_mean({name: column.drawn[at] for name, column in self.table.columns.items()})
-
-    def _with_mean(self, found: dict[str, Array]) -> dict[str, Array]:
+        found = {name: getattr(column, kind)[at] for name, column in self.table.columns.items()}
         return {**found, MEAN: np.asarray(np.tensordot(self.table.weights, np.stack(list(found.values())), axes=1))}
 
 
