@@ -20,7 +20,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from monge import api
-from monge.cli.main import run
+from monge.cli.app import run
 from monge.data import open_dataset
 from monge.stats import pearson
 from monge.study import Resampling, Run, Setup, Task, evaluate

@@ -17,8 +17,8 @@ import re
 import sys
 from pathlib import Path
 
-from monge.cli.main import run
-from monge.study.reproduce.page import reproduction_markdown
+from monge.cli.app import run
+from monge.study.reproduce.record import reproduction_markdown
 
 HERE = Path(__file__).resolve().parent
 RESULTS, PAGE = HERE / "results", HERE / "tables.md"

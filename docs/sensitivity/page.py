@@ -12,8 +12,7 @@ from claims import CLAIMS
 from readings import NOT_RUN, NOT_SEEN, SEEN, UNDECIDED, Studies, cvs, paper_settings, percent, shown
 
 from monge.study import Sensitivity
-from monge.study.sensitivity.effects import Effect
-from monge.study.sensitivity.spread import Level
+from monge.study.sensitivity.effects import Effect, Level
 
 HERE = Path(__file__).resolve().parent
 PAGE = HERE.parent / "sensitivity.md"

@@ -8,8 +8,7 @@ from math import comb, sqrt
 from pathlib import Path
 
 from monge.study import Sensitivity
-from monge.study.sensitivity.effects import Effect
-from monge.study.sensitivity.spread import Level, mean_of, relative, variation
+from monge.study.sensitivity.effects import Effect, Level, mean_of, relative, variation
 
 SEEN, NOT_SEEN, UNDECIDED, NOT_RUN = "seen", "not seen", "undecided", "not run"
 ENGLISH = ("wmt17-en", "wmt18-en")

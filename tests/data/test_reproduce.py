@@ -10,8 +10,7 @@ import pytest
 
 from monge.data.files import Files
 from monge.study.reproduce import listed, reproduce, tables
-from monge.study.reproduce.listing import present
-from monge.study.reproduce.tables import logged
+from monge.study.reproduce.tables import logged, present
 
 ROOT = os.environ.get("MONGE_DATA", "")
 

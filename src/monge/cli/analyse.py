@@ -58,7 +58,7 @@ def analyse(
     else:
         emit(dumps({"monge": version("monge"), "results": [one.to_dict() for one in found]}) + "\n", output)
     if drawn is not None:
-        from monge.report.analysis import analysis_figure
+        from monge.report.curves import analysis_figure
 
         analysis_figure(found, drawn)
 

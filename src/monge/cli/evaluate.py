@@ -55,15 +55,7 @@ def evaluate(
     figures.check()
     from monge import study
 
-    given = judgements
-    task = studies.task_of(
-        given.dataset,
-        given,
-        level=given.level,
-        human=given.human,
-        statistic=given.statistic,
-        switches=studies.switches(given.switch),
-    )
+    task = studies.task_of(judgements, switches=studies.switches(judgements.switch))
     with watching(quiet=output.quiet) as watch:
         found = study.evaluate(
             task,

@@ -68,10 +68,7 @@ def sensitivity(
     figures.check()
     from monge import study
 
-    given = judgements
-    task = studies.task_of(
-        given.dataset, given, level=given.level, human=given.human, statistic=given.statistic, sample=given.sample
-    )
+    task = studies.task_of(judgements)
     with watching(quiet=output.quiet) as watch:
         found = study.sensitivity(
             task,

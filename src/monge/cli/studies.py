@@ -86,11 +86,12 @@ def setup_of(setup: bundles.Setup) -> Setup:
     return Setup(setup.changes(), setup.lang, setup.model, setup.device, setup.online)
 
 
-def task_of(dataset: str, given: bundles.Judgements, **more: Any) -> Task:
-    """Which judgements and which question, as studies take it."""
+def task_of(given: Any, **more: Any) -> Task:
+    """Which judgements and which question, as studies take it, from a verb's bundle of judgements."""
     from monge.study import Task
 
-    return Task(dataset, given.data, pairs=given.groups, text=given.text, **more)
+    names = ("dataset", "data", "text", "level", "human", "statistic", "sample")
+    return Task(pairs=given.groups, **{name: value for name, value in vars(given).items() if name in names}, **more)
 
 
 def check_figure(path: str | None) -> Path | None:

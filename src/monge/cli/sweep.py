@@ -45,8 +45,7 @@ def sweep(
     drawn = studies.check_figure(figure)
     from monge import study
 
-    given = judgements
-    task = studies.task_of(given.dataset, given, human=given.human, statistic=given.statistic)
+    task, given = studies.task_of(judgements), judgements
     test = None
     if given.test is not None:
         test = replace(task, dataset=given.test, data=given.test_data if given.test_data is not None else given.data)

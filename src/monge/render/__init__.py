@@ -1,14 +1,8 @@
 """Results, explanations and tables as strings. Pure: objects in, text out; no file, no torch, no plots."""
 
-from monge.render.explanation import (
-    EXPLANATION_FORMATS,
-    explanation_fragment,
-    explanation_html,
-    explanation_json,
-    explanation_svg,
-    explanation_text,
-    render_explanation,
-)
+from monge.render.explanation import EXPLANATION_FORMATS, explanation_json, explanation_text, render_explanation
+from monge.render.explanation_page import explanation_fragment, explanation_html
+from monge.render.heatmap import explanation_svg
 from monge.render.results import (
     FORMATS,
     render_results,

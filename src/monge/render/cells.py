@@ -82,12 +82,9 @@ def styled(text: str, style: str, colour: bool) -> str:
 
 
 def table(rows: Sequence[Sequence[str]], align: str, *, width: int | None = None) -> list[str]:
-    """Lines of a table whose columns line up.
+    """Lines of a table of printable cells whose columns line up.
 
-    Args:
-        rows: cells, all rows of equal length; cells are printable.
-        align: one letter a column, "l" or "r".
-        width: where the table is wider, its left-aligned columns are clipped.
+    `align` has a letter a column, "l" or "r"; where the table is wider than `width`, columns to the left are clipped.
     """
     if not rows:
         return []

@@ -11,19 +11,9 @@ import numpy as np
 from monge.errors import UnknownName
 from monge.render.cells import GAP, clip, display_width, gloss, number, pad, printable, styled, table
 from monge.render.checks import checked_explanation, dumps
-from monge.render.explanation_page import explanation_fragment, explanation_html
+from monge.render.explanation_page import explanation_html
 from monge.render.heatmap import explanation_svg
 from monge.types import Array, Explanation, Move, Side
-
-__all__ = [
-    "EXPLANATION_FORMATS",
-    "explanation_fragment",
-    "explanation_html",
-    "explanation_json",
-    "explanation_svg",
-    "explanation_text",
-    "render_explanation",
-]
 
 _TARGET = 0.10  # of a unit's moved mass: smaller parts are not listed in the alignment
 _TARGETS = 4
@@ -37,11 +27,7 @@ def explanation_json(e: Explanation) -> str:
 def explanation_text(e: Explanation, *, width: int = 80, moves: int = 10, colour: bool = False) -> str:
     """A page for a terminal: score, notes, both texts with shares, the largest moves, who went where.
 
-    Args:
-        e: what to show.
-        width: columns of the terminal.
-        moves: how many of the largest moves to list for each plan.
-        colour: whether to use ANSI styles.
+    `width` is that of the terminal in columns, `moves` how many are listed for each plan, `colour` in ANSI styles.
     """
     checked_explanation(e)
     told = [line for note in e.notes for line in wrap(printable(note), max(width, 40))]
@@ -62,9 +48,8 @@ def explanation_text(e: Explanation, *, width: int = 80, moves: int = 10, colour
 
 def largest(e: Explanation, plan: str, count: int) -> list[Move]:
     """The moves of a plan with the largest shares of the score, largest first."""
-    return sorted((move for move in e.moves if move.plan == plan), key=lambda move: (-abs(move.share), -move.mass))[
-        :count
-    ]
+    mine = [move for move in e.moves if move.plan == plan]
+    return sorted(mine, key=lambda move: (-abs(move.share), -move.mass))[:count]
 
 
 def _headline(e: Explanation, colour: bool) -> str:

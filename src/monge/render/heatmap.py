@@ -193,16 +193,14 @@ def _bars(e: Explanation, plan: Array, frame: Frame) -> Iterator[str]:
     x, y = frame.left + frame.columns * frame.cell + 6, frame.top + frame.rows * frame.cell + 6
     thick, thin = frame.cell * 0.56, max(frame.cell * 0.12, 2.0)
     for unit, (weight, mass) in enumerate(zip(e.hypothesis.weights, sent, strict=True)):
-        middle = frame.top + (unit + 0.5) * frame.cell
-        bar = _bar("mg-weight", x, middle - thick / 2, scale * weight, thick) + _bar(
-            "mg-moved", x, middle - thin / 2, scale * mass, thin
-        )
+        at = frame.top + (unit + 0.5) * frame.cell
+        bar = _bar("mg-weight", x, at - thick / 2, scale * weight, thick)
+        bar += _bar("mg-moved", x, at - thin / 2, scale * mass, thin)
         yield _titled(f"{e.hypothesis.units[unit]}: weight {number(weight)}, moved {number(mass)}", bar)
     for unit, (weight, mass) in enumerate(zip(e.reference.weights, received, strict=True)):
-        middle = frame.left + (unit + 0.5) * frame.cell
-        bar = _bar("mg-weight", middle - thick / 2, y, thick, scale * weight) + _bar(
-            "mg-moved", middle - thin / 2, y, thin, scale * mass
-        )
+        at = frame.left + (unit + 0.5) * frame.cell
+        bar = _bar("mg-weight", at - thick / 2, y, thick, scale * weight)
+        bar += _bar("mg-moved", at - thin / 2, y, thin, scale * mass)
         yield _titled(f"{e.reference.units[unit]}: weight {number(weight)}, received {number(mass)}", bar)
 
 

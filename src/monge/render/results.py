@@ -24,14 +24,10 @@ _TSV = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
 def results_text(
     results: Sequence[Result], *, segments: bool = False, width: int | None = None, colour: bool = False
 ) -> str:
-    """A table for people: a row a system and metric, then signatures, then what was unusual.
+    """A table for people: a row a metric and system, then those of segments, signatures, and what was unusual.
 
-    Args:
-        results: what to show; rows come metric by metric.
-        segments: whether to add a table of segments for every result.
-        width: columns of the terminal; wider tables lose parts, then the interval, then the ends of long names.
-            Signatures stay whole.
-        colour: whether to use ANSI styles.
+    A table wider than the terminal's `width` loses parts, then the interval, then the ends of long names; signatures
+    stay whole. `colour` is in ANSI styles.
     """
     return sheets_text(_sheets(results, segments), remarks=_remarks(results), width=width, colour=colour)
 
@@ -227,13 +223,9 @@ FORMATS: Mapping[str, Formatter] = MappingProxyType(
 
 
 def render_results(results: Sequence[Result], form: str, *, version: str, segments: bool = False) -> Iterable[str]:
-    """The results in a named format, in pieces to be written one after another.
+    """The results in a format of `FORMATS`, in pieces to be written one after another.
 
-    Args:
-        results: what to show.
-        form: a name of `FORMATS`.
-        version: of monge, for the formats that carry it.
-        segments: whether to show segments too; `jsonl` always does, `latex` never.
+    `version` is that of monge, for the formats that carry it; of `segments`, jsonl always shows them, latex never.
     """
     if form not in FORMATS:
         raise UnknownName("format", form, FORMATS)

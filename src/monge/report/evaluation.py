@@ -12,7 +12,7 @@ from monge.render.palette import BLUE, INK, ORANGE, SERIES, SOFT
 from monge.report.canvas import blank, figure, grid
 from monge.stats import UndefinedError, pearson
 from monge.study.book import Scores
-from monge.study.evaluation import Agreement, Evaluation, directed
+from monge.study.evaluate import Agreement, Evaluation, directed
 from monge.types import Array
 
 SHARE = 1 / 3

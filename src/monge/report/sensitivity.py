@@ -10,9 +10,8 @@ from typing import Any
 from monge.render.palette import INK, LINE, SERIES, SOFT
 from monge.report.canvas import blank, figure, grid
 from monge.study.sensitivity import Sensitivity
-from monge.study.sensitivity.effects import Effect
+from monge.study.sensitivity.effects import Effect, Spread
 from monge.study.sensitivity.factors import shown
-from monge.study.sensitivity.spread import Spread
 
 
 def sensitivity_figures(found: Sensitivity, directory: Path, *, form: str = "svg") -> list[Path]:

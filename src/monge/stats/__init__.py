@@ -2,15 +2,13 @@
 
 from monge.stats.bootstrap import Interval, OfCounts, bootstrap_mean, bootstrap_means, of_counts, percentiles
 from monge.stats.checks import RESAMPLES, SEED, UndefinedError
-from monge.stats.correlation import STATISTICS, Statistic, pearson, spearman
-from monge.stats.deviation import higher_is_better, mae100, rmse100, within
+from monge.stats.correlation import STATISTICS, Statistic, higher_is_better, mae100, pearson, rmse100, spearman, within
 from monge.stats.dispersion import VarianceShares, cv, rd, spread, variance_shares
 from monge.stats.multiple import PairwiseTests, clusters, holm, pairwise_tests, pooled_tests, resampled_scores
-from monge.stats.pairs import PairCounts, pair_counts, ranking_outcomes, ranking_tau
+from monge.stats.pairs import PairCounts, TieCalibration, calibrate_ties, pair_counts, ranking_outcomes, ranking_tau
 from monge.stats.resampling import resample_counts
 from monge.stats.significance import PermutationTest, WilliamsTest, perm_both, williams, williams_scores
 from monge.stats.systems import better_than, order_agreement, pair_mean, soft_agreement
-from monge.stats.ties import TieCalibration, calibrate_ties
 
 __all__ = [
     "RESAMPLES",

@@ -13,8 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from monge.stats.checks import RESAMPLES, SEED, UndefinedError, matrix, settings, vector
-from monge.stats.correlation import Statistic, direction, pearson
-from monge.stats.deviation import gaps, mae100, rmse100
+from monge.stats.correlation import Statistic, direction, gaps, mae100, pearson, rmse100
 from monge.stats.resampling import resample_counts
 from monge.types import Array
 

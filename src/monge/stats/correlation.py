@@ -1,7 +1,8 @@
-"""Correlations of human and metric scores, and the table that resolves statistics by name.
+"""Agreement of human and metric scores, and the table that resolves statistics by name.
 
 Every statistic takes human [n] and metric [n] and is signed: negate a distance before. A vector that is constant has
-no correlation: `UndefinedError` (a DataError) is raised and the caller decides.
+no correlation: `UndefinedError` (a DataError) is raised and the caller decides. Errors ask for the right number, not
+the right order: both sides must be from 0 to 1 with 1 best, and the lower the better.
 """
 
 from __future__ import annotations
@@ -11,13 +12,52 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
+from monge.errors import DataError
 from monge.stats.checks import varying, vectors
-from monge.stats.deviation import DEVIATIONS
-from monge.stats.pairs import pair_counts
-from monge.stats.ties import calibrate_ties
+from monge.stats.pairs import calibrate_ties, pair_counts
 from monge.types import Array
 
+SLIP = 1e-6
+"""What rounding may take a score beyond an end of 0..1."""
 Statistic = Callable[[npt.ArrayLike, npt.ArrayLike], float]
+
+
+def mae100(human: npt.ArrayLike, metric: npt.ArrayLike) -> float:
+    """100 times the mean absolute error: 100 mean |h - s|, of vectors [n] in 0..1."""
+    return float(100 * np.mean(np.abs(gaps(human, metric))))
+
+
+def rmse100(human: npt.ArrayLike, metric: npt.ArrayLike) -> float:
+    """100 times the root mean square error: 100 sqrt(mean (h - s)^2), of vectors [n] in 0..1."""
+    return float(100 * np.sqrt(np.mean(gaps(human, metric) ** 2)))
+
+
+DEVIATIONS: dict[str, Statistic] = {"mae100": mae100, "rmse100": rmse100}
+"""Statistics of which less is better; all others are better the higher they are."""
+
+
+def higher_is_better(statistic: str) -> bool:
+    """The direction of a statistic by its name: errors shrink as a metric gets better, agreement grows."""
+    return statistic not in DEVIATIONS
+
+
+def gaps(human: npt.ArrayLike, metric: npt.ArrayLike) -> Array:
+    """Human minus metric score [n]; raises where a score is not in 0..1."""
+    h, s = vectors(human=human, metric=metric)
+    within(h, "human scores", "map them to it")
+    within(s, "metric scores", "let the metric map them where it can (scale=unit)")
+    return np.asarray(h - s, dtype=np.float64)
+
+
+def within(values: Array, name: str, remedy: str, *, ends: tuple[float, float] = (0.0, 1.0)) -> None:
+    """Raise where a value [n] is not between the ends, saying what was received, what is accepted and what to do."""
+    low, high = float(values.min()), float(values.max())
+    slip = SLIP * (ends[1] - ends[0])
+    if low < ends[0] - slip or high > ends[1] + slip:
+        raise DataError(
+            f"an error needs {name} from {ends[0]:g} to {ends[1]:g}, higher for better, "
+            f"got {low:.6g} to {high:.6g}; {remedy}"
+        )
 
 
 def pearson(human: npt.ArrayLike, metric: npt.ArrayLike) -> float:
@@ -45,32 +85,16 @@ def tau_c(human: npt.ArrayLike, metric: npt.ArrayLike) -> float:
     return 2 * (counts.concordant - counts.discordant) / (n**2 * (least - 1) / least)
 
 
-def tau10(human: npt.ArrayLike, metric: npt.ArrayLike) -> float:
-    """(C - D - T_m) / (C + D + T_m): ties of the metric are losses, ties of the human do not enter.
+def _counted(statistic: str) -> Statistic:
+    """A statistic of `PairCounts`, which has the formulas, as a function of the scores."""
 
-    A constant metric ties every pair, so it gets -1; a constant human is undefined.
-    """
-    return pair_counts(human, metric).tau10
+    def value(human: npt.ArrayLike, metric: npt.ArrayLike) -> float:
+        return float(getattr(pair_counts(human, metric), statistic))
 
-
-def tau13(human: npt.ArrayLike, metric: npt.ArrayLike) -> float:
-    """(C - D) / (C + D): no tie enters."""
-    return pair_counts(human, metric).tau13
+    return value
 
 
-def tau14(human: npt.ArrayLike, metric: npt.ArrayLike) -> float:
-    """(C - D) / (C + D + T_m): a constant metric gets 0."""
-    return pair_counts(human, metric).tau14
-
-
-def tau23(human: npt.ArrayLike, metric: npt.ArrayLike) -> float:
-    """(C + T_hm - D - T_h - T_m) / all."""
-    return pair_counts(human, metric).tau23
-
-
-def acc23(human: npt.ArrayLike, metric: npt.ArrayLike) -> float:
-    """acc_eq = (C + T_hm) / all, ties as they are: not calibrated."""
-    return pair_counts(human, metric).acc23
+tau10, tau13, tau14, tau23, acc23 = map(_counted, ("tau10", "tau13", "tau14", "tau23", "acc23"))
 
 
 def acc_eq_calibrated(human: npt.ArrayLike, metric: npt.ArrayLike) -> float:

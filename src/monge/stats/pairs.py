@@ -49,7 +49,7 @@ class PairCounts:
 
     @property
     def tau14(self) -> float:
-        """(C - D) / (C + D + T_m): a tie of the metric is half a loss."""
+        """(C - D) / (C + D + T_m): a tie of the metric is half a loss, a constant one gets 0."""
         return self._ranked("tau14")
 
     def _ranked(self, statistic: str) -> float:
@@ -73,7 +73,7 @@ class PairCounts:
 
     @property
     def acc23(self) -> float:
-        """(C + T_hm) / all, also called acc_eq: the metric predicts order and ties."""
+        """(C + T_hm) / all, also called acc_eq: the metric predicts order and ties, which are not calibrated."""
         return _ratio("acc23", self.concordant + self.tied_both, self.total)
 
 
@@ -143,3 +143,37 @@ def _inversions(ranks: Labels) -> int:
         total += int((before - before[start])[ones == 0].sum())
         ranks = ranks[np.argsort(ranks >> bit, kind="stable")]
     return total
+
+
+@dataclass(frozen=True, slots=True)
+class TieCalibration:
+    """The best threshold, and acc_eq with it."""
+
+    epsilon: float
+    accuracy: float
+
+
+def calibrate_ties(human: npt.ArrayLike, metric: npt.ArrayLike) -> TieCalibration:
+    """The epsilon >= 0 that maximises acc_eq of two score vectors [n], and acc_eq there.
+
+    acc_eq(epsilon) = share of pairs with (h_i = h_j and |s_i - s_j| <= epsilon) or
+    (sign(h_i - h_j) = sign(s_i - s_j) and |s_i - s_j| > epsilon).
+    Of several best thresholds the smallest is taken. p pairs cost p log p.
+    """
+    h, s = vectors(human=human, metric=metric)
+    first, second = every_pair(len(h))
+    by_human, by_metric = h[first] - h[second], s[first] - s[second]
+    distance = np.abs(by_metric)
+    tied, right = by_human == 0, np.sign(by_human) == np.sign(by_metric)
+    epsilon = _best_threshold(distance, tied.astype(np.float64) - right)
+    return TieCalibration(epsilon, float(np.where(distance <= epsilon, tied, right).mean()))
+
+
+def _best_threshold(distance: Array, gain: Array) -> float:
+    """The threshold that maximises the summed gain [p] of the pairs whose distance [p] it reaches; 0 gains nothing."""
+    order = np.argsort(distance)
+    distance, gained = distance[order], gain[order].cumsum()
+    last = np.append(distance[1:] != distance[:-1], True)
+    thresholds = np.concatenate([[0.0], distance[last]])
+    gains = np.concatenate([[0.0], gained[last]])
+    return float(thresholds[np.argmax(gains >= gains.max() - 1e-12)])

@@ -6,10 +6,8 @@ scores, computed once) and an agreement table (values, draws, tests). Every stud
 
 from monge.study.agreement import Resampling
 from monge.study.book import Run, ScoreBook
-from monge.study.compare import compare, compare_scores, compare_segments
-from monge.study.comparison import Comparison
-from monge.study.evaluate import assess, evaluate
-from monge.study.evaluation import Agreement, Evaluation, Figure
+from monge.study.compare import Comparison, compare, compare_scores, compare_segments
+from monge.study.evaluate import Agreement, Evaluation, Figure, assess, evaluate
 from monge.study.sensitivity import Design, Sensitivity, sensitivity
 from monge.study.sweep import Curve, Sweep, sweep
 from monge.study.task import Task

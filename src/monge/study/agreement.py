@@ -27,7 +27,7 @@ from monge.stats import (
     williams_scores,
 )
 from monge.study.book import Scores
-from monge.study.question import PAIRWISE, Question, question
+from monge.study.task import PAIRWISE, Question, question
 from monge.types import Array
 
 WILLIAMS, PERM_BOTH, BOOTSTRAP = "Williams' test", "PERM-BOTH", "paired bootstrap"

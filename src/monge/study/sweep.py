@@ -9,13 +9,12 @@ from typing import Any
 
 from monge.data import Judged
 from monge.errors import UsageError
-from monge.render.cells import decimals, span
+from monge.render.cells import decimals
 from monge.spec.presets import split_name
 from monge.stats import higher_is_better
 from monge.study.agreement import USUAL, Resampling
 from monge.study.book import QUIET, Run, ScoreBook, Scores, joined_scores
-from monge.study.evaluate import assess
-from monge.study.evaluation import Agreement, directed, worse_than_best
+from monge.study.evaluate import Agreement, assess, directed, worse_than_best
 from monge.study.task import Task, joined
 from monge.study.variants import DEFAULT_MODEL, Setup, Variant, Variation, check_names, grid, load_variants, variation
 from monge.types.table import Cell, Sheet
@@ -106,7 +105,7 @@ class Sweep:
         rows = []
         for curve in self.curves:
             mean = curve.points[curve.chosen].mean
-            cells = Cell(curve.metric), Cell(self.named(curve.chosen)), _with_interval(mean.value, mean.low, mean.high)
+            cells = Cell(curve.metric), Cell(self.named(curve.chosen)), replace(mean.cell(3), mark="")
             rows.append((*cells, *(_cells(curve.test) if curve.test is not None else ())))
         notes = [
             f"intervals: bootstrap percentiles, {self.resampling.resamples} resamples, seed {self.resampling.seed}"
@@ -123,13 +122,8 @@ class Sweep:
         return Sheet(title, tuple(head), tuple(rows), tuple(notes), tuple(one.signature for one in shown), words=2)
 
 
-def _with_interval(value: float, low: float | None, high: float | None, mark: str = "") -> Cell:
-    return Cell(decimals(value), span(low, high), mark)
-
-
 def _cells(one: Agreement) -> list[Cell]:
-    groups = [Cell(decimals(figure.value), mark=figure.mark) for figure in one.groups.values()]
-    return [*groups, _with_interval(one.mean.value, one.mean.low, one.mean.high, one.mean.mark)]
+    return [*(replace(figure.cell(), detail="") for figure in one.groups.values()), one.mean.cell(3)]
 
 
 def sweep(
@@ -200,11 +194,11 @@ def _free(name: str, variations: Sequence[Variation]) -> None:
 
 def _apart(development: Task, test: Task | None) -> None:
     """Refuse test data that are development data."""
-    for name in test.dataset.split("+") if test is not None else ():
-        elsewhere = (
-            name == "table" and test is not None and Path(test.data).resolve() != Path(development.data).resolve()
-        )
-        if name in development.dataset.split("+") and not elsewhere:
+    if test is None:
+        return
+    elsewhere = Path(test.data).resolve() != Path(development.data).resolve()
+    for name in test.dataset.split("+"):
+        if name in development.dataset.split("+") and not (name == "table" and elsewhere):
             raise UsageError(
                 f"{name} is development data: a value chosen on it must be tried on other data (--test ANOTHER)"
             )

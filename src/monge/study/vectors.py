@@ -12,32 +12,26 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from monge.errors import DataError, InvalidSetting
 from monge.render.cells import decimals
-from monge.stats import SEED, bootstrap_means, spearman
-from monge.study.word_pairs import KINDS, WordPairs, Words, draw_pairs, words_of
+from monge.stats import SEED, Interval, bootstrap_means, spearman
+from monge.text.select import is_punctuation
 from monge.types import Array, Tokens
 from monge.types.table import Cell, Sheet
 
 if TYPE_CHECKING:
     from monge.encode.protocol import Encoder
 
+Places = npt.NDArray[np.int64]
+KINDS = ("baseline", "self", "intra")
 CENTRINGS = ("none", "dimension", "sentence", "batch", "corpus")
 ZERO = 0.05
 """A mean similarity of no more than this, at every layer, counts as zero."""
 TREND = 0.7
 """A rank correlation of layer and similarity of no less than this counts as rising (or falling) throughout."""
 ENCODED_AT_ONCE = 64
-
-
-@dataclass(frozen=True)
-class LayerMean:
-    """A mean similarity at a layer with its bootstrap interval."""
-
-    value: float
-    low: float
-    high: float
 
 
 @dataclass(frozen=True)
@@ -54,7 +48,7 @@ class Centred:
     """Similarities by kind, a level a layer from 0 (embeddings) up, and the three properties."""
 
     centring: str
-    levels: Mapping[str, tuple[LayerMean, ...]]
+    levels: Mapping[str, tuple[Interval, ...]]
     properties: tuple[Property, ...]
 
 
@@ -150,10 +144,7 @@ def analyse(
         words=drawn.words,
         recurring=drawn.recurring,
         skipped=len(read) - len(kept),
-        pairs=sampling.pairs,
-        batch=sampling.batch,
-        contexts=sampling.contexts,
-        seed=sampling.seed,
+        **asdict(sampling),
         centrings=tuple(centrings),
     )
 
@@ -169,11 +160,7 @@ class _Gathered:
 
 
 def _gather(
-    encoder: Encoder,
-    texts: Sequence[Tokens],
-    words: Words,
-    drawn: WordPairs,
-    progress: Callable[[int], None] | None,
+    encoder: Encoder, texts: Sequence[Tokens], words: Words, drawn: WordPairs, progress: Callable[[int], None] | None
 ) -> _Gathered:
     places = sorted({(int(t), int(w)) for pairs in drawn.pairs.values() for pair in pairs for t, w in pair})
     index = {place: k for k, place in enumerate(places)}
@@ -202,7 +189,7 @@ def _gather(
 
 def _levels(
     gathered: _Gathered, drawn: WordPairs, kind: str, centring: str, sampling: Sampling
-) -> tuple[LayerMean, ...]:
+) -> tuple[Interval, ...]:
     pairs = drawn.pairs[kind]
     sides = []
     for side in (0, 1):
@@ -210,7 +197,7 @@ def _levels(
         at = [gathered.index[int(text), int(word)] for text, word in pairs[:, side]]
         sides.append(_unit(gathered.vectors[:, at] - _centre(gathered, at, texts, centring, sampling.batch)))
     similarity = np.einsum("lpd,lpd->lp", sides[0], sides[1])
-    return tuple(LayerMean(one.value, one.low, one.high) for one in bootstrap_means(similarity, seed=sampling.seed))
+    return bootstrap_means(similarity, seed=sampling.seed)
 
 
 def _unit(vectors: Array) -> Array:
@@ -235,7 +222,7 @@ def _centre(gathered: _Gathered, at: Sequence[int], texts: Any, centring: str, b
     return np.asarray(totals[:, texts // batch] / counts[texts // batch][None, :, None])
 
 
-def properties(levels: Mapping[str, Sequence[LayerMean]]) -> tuple[Property, ...]:
+def properties(levels: Mapping[str, Sequence[Interval]]) -> tuple[Property, ...]:
     """The three properties: zero baseline, falling self-similarity, rising similarity within a text."""
     largest = max(levels["baseline"], key=lambda one: abs(one.value))
     zero = all(abs(one.value) <= ZERO for one in levels["baseline"])
@@ -252,7 +239,7 @@ def properties(levels: Mapping[str, Sequence[LayerMean]]) -> tuple[Property, ...
     )
 
 
-def _trend(name: str, levels: Sequence[LayerMean], wanted: int) -> Property:
+def _trend(name: str, levels: Sequence[Interval], wanted: int) -> Property:
     values = [one.value for one in levels]
     first, last = levels[0], levels[-1]
     apart = last.low > first.high if wanted > 0 else last.high < first.low
@@ -262,4 +249,86 @@ def _trend(name: str, levels: Sequence[LayerMean], wanted: int) -> Property:
     verdict = "holds" if apart and rank >= TREND else "partly" if apart or rank >= TREND else "fails"
     return Property(
         name, verdict, f"layer 0 {first.value:.3f}, last {last.value:.3f}, rank correlation {wanted * rank:+.2f}"
+    )
+
+
+@dataclass(frozen=True)
+class Words:
+    """The words of texts: `groups[text][word]` are its pieces, `names[text][word]` what it is, in small letters."""
+
+    groups: tuple[tuple[tuple[int, ...], ...], ...]
+    names: tuple[tuple[str, ...], ...]
+
+    @property
+    def count(self) -> int:
+        """Words of all texts."""
+        return sum(len(one) for one in self.groups)
+
+
+@dataclass(frozen=True)
+class WordPairs:
+    """Pairs of words by kind: places [pairs, 2, 2], each (text, word)."""
+
+    pairs: Mapping[str, Places]
+    words: int
+    recurring: int
+
+
+def words_of(texts: Sequence[Tokens]) -> Words:
+    """Words of each text: pieces that go on with one another are one word; punctuation and specials are none."""
+    groups, names = [], []
+    for tokens in texts:
+        mine: list[list[int]] = []
+        for place in range(len(tokens.ids)):
+            if tokens.special[place]:
+                continue
+            if tokens.continues[place] and mine and mine[-1][-1] == place - 1:
+                mine[-1].append(place)
+            else:
+                mine.append([place])
+        shown = [tokens.text[tokens.spans[one[0]][0] : tokens.spans[one[-1]][1]].strip().lower() for one in mine]
+        kept = [k for k, name in enumerate(shown) if name and not is_punctuation(name)]
+        groups.append(tuple(tuple(mine[k]) for k in kept))
+        names.append(tuple(shown[k] for k in kept))
+    return Words(tuple(groups), tuple(names))
+
+
+def draw_pairs(words: Words, *, pairs: int, contexts: int, seed: int) -> WordPairs:
+    """Pairs of each kind: baseline, two words of different texts; self, a word that stands in at least `contexts`
+    texts, in two of them; intra, two words of one text. Texts, words and places are drawn uniformly.
+    """
+    generator = np.random.default_rng(seed)
+    every = [(text, word) for text, names in enumerate(words.names) for word in range(len(names))]
+    long = [text for text, names in enumerate(words.names) if len(names) > 1]
+    found: dict[str, dict[int, list[int]]] = {}
+    for text, word in every:
+        found.setdefault(words.names[text][word], {}).setdefault(text, []).append(word)
+    recurring = [places for places in found.values() if len(places) >= contexts]
+    if not recurring or not long:
+        raise DataError(
+            f"too little text: no word stands in {contexts} texts, or no text has two words; give more texts, "
+            "or fewer --contexts"
+        )
+
+    def baseline() -> list[tuple[int, int]]:
+        one, other = every[generator.integers(len(every))], every[generator.integers(len(every))]
+        while other[0] == one[0]:
+            other = every[generator.integers(len(every))]
+        return [one, other]
+
+    def same() -> list[tuple[int, int]]:
+        places = recurring[generator.integers(len(recurring))]
+        texts = generator.choice(list(places), size=2, replace=False)
+        return [(int(text), places[int(text)][generator.integers(len(places[int(text)]))]) for text in texts]
+
+    def intra() -> list[tuple[int, int]]:
+        text = long[generator.integers(len(long))]
+        one, other = generator.choice(len(words.names[text]), size=2, replace=False)
+        return [(text, int(one)), (text, int(other))]
+
+    draw = dict(zip(KINDS, (baseline, same, intra), strict=True))
+    return WordPairs(
+        {kind: np.array([draw[kind]() for _ in range(pairs)], dtype=np.int64) for kind in KINDS},
+        words.count,
+        len(recurring),
     )

@@ -9,7 +9,7 @@ from monge.errors import InvalidSetting, UnknownName
 from monge.stats import pearson, percentiles, perm_both, williams_scores
 from monge.study.agreement import BOOTSTRAP, PERM_BOTH, WILLIAMS, Column, drawn_values, standing
 from monge.study.book import RowScores, Scores
-from monge.study.question import named, question
+from monge.study.task import named, question
 from monge.types import Segment, Signature
 
 

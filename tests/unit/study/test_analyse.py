@@ -9,8 +9,8 @@ import torch
 
 from monge.cli.app import run
 from monge.errors import DataError, InvalidSetting
-from monge.study.vectors import CENTRINGS, LayerMean, Sampling, analyse, properties
-from monge.study.word_pairs import draw_pairs, words_of
+from monge.stats import Interval
+from monge.study.vectors import CENTRINGS, Sampling, analyse, draw_pairs, properties, words_of
 from monge.types import Tokens
 
 TEXTS = [f"w{n % 7} w{(n * 3) % 7} w{(n + 2) % 7} , x{n}##y" for n in range(40)]
@@ -127,7 +127,7 @@ def test_texts_longer_than_the_model_reads_are_left_out():
 
 
 def flat(*values):
-    return tuple(LayerMean(value, value - 0.01, value + 0.01) for value in values)
+    return tuple(Interval(value, value - 0.01, value + 0.01) for value in values)
 
 
 def test_properties():

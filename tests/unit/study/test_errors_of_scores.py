@@ -14,8 +14,7 @@ from monge.render.table import render_study
 from monge.stats import mae100, rmse100
 from monge.study import Resampling, ScoreBook, Setup, Task, assess, evaluate, load_variants, sweep
 from monge.study.book import joined_scores
-from monge.study.question import named, question
-from monge.study.task import joined
+from monge.study.task import joined, named, question
 
 FAST = Resampling(resamples=200)
 

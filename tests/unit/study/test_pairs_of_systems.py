@@ -11,7 +11,7 @@ from monge.data.judged import Group, by_system, scored
 from monge.errors import InvalidSetting
 from monge.study import Resampling, Task, evaluate
 from monge.study.agreement import drawn_values
-from monge.study.question import named, question
+from monge.study.task import named, question
 from monge.types import Segment
 
 WORDS = "red green blue black white pink brown grey gold teal".split()  # noqa: SIM905

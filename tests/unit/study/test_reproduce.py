@@ -11,8 +11,8 @@ from monge.cli.app import run
 from monge.errors import DataError, UnknownName
 from monge.study import Run, Setup
 from monge.study.reproduce import reproduce
-from monge.study.reproduce.page import reproduction_markdown, reproduction_text
 from monge.study.reproduce.recompute import told_apart
+from monge.study.reproduce.record import reproduction_markdown, reproduction_text
 from monge.study.reproduce.tables import (
     Claim,
     Entry,

@@ -15,10 +15,10 @@ from monge.errors import DataError, InvalidSetting, UnknownName, UsageError
 from monge.render.table import render_study
 from monge.spec.presets import resolve
 from monge.study import Design, Resampling, Setup, Task, evaluate, sensitivity
+from monge.study.sensitivity.effects import Contrast, spread_of
 from monge.study.sensitivity.factors import Draw, changes, factors
 from monge.study.sensitivity.points import random_corpora
-from monge.study.sensitivity.spread import Contrast, spread_of
-from monge.study.sensitivity.verdict import verdict
+from monge.study.sensitivity.record import verdict
 from monge.study.task import languages, sampled
 from monge.types import Segment
 from monge.types.table import STUDY_FORMATS

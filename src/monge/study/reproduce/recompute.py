@@ -21,11 +21,10 @@ from monge.spec.presets import resolve
 from monge.stats import SEED
 from monge.study.agreement import agreement_table
 from monge.study.book import QUIET, Run, ScoreBook, Scores
-from monge.study.question import named
 from monge.study.reproduce.record import Reading, Reproduction
 from monge.study.reproduce.tables import Entry, PublishedColumn, PublishedRow, PublishedTable
 from monge.study.reproduce.verdict import Draws, Parts, Unavailable, judge
-from monge.study.task import Task, target_language
+from monge.study.task import Task, named, target_language
 from monge.study.variants import DEFAULT_MODEL, Setup, Variant, load_variants
 from monge.types import Segment
 

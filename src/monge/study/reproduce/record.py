@@ -1,4 +1,4 @@
-"""A published table beside ours: what `study.reproduce` found, and its JSON form."""
+"""A published table beside ours: what was found, its JSON form, and that form as text or Markdown."""
 
 from __future__ import annotations
 
@@ -6,8 +6,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from monge.render.cells import DASH, clip, decimals, pad
+from monge.render.checks import dumps
+from monge.render.markup import markdown, markdown_table
+from monge.render.table import text_lines
 from monge.study.reproduce.tables import Entry, PublishedRow, PublishedTable
 from monge.study.reproduce.verdict import Verdict
+from monge.types.table import Cell, Sheet
+
+Shown = Mapping[str, Any]
+AT_ONCE = 4
+"""Columns of a table that stand beside one another in a terminal."""
+LABEL = 44
+"""The most that a row's name takes there."""
+HEAD = ("table", "in the paper", "rows", "figures", "illegible", "computed", "why not, or what it needs")
 
 
 @dataclass(frozen=True)
@@ -37,14 +49,8 @@ class Reproduction:
         table = self.table
         return {
             "table": table.name,
-            "paper": table.paper,
-            "citation": table.citation,
-            "number": table.number,
-            "caption": table.caption,
-            "model": self.model,
-            "condition": self.condition,
-            "seed": self.seed,
-            "resamples": self.resamples,
+            **{name: getattr(table, name) for name in ("paper", "citation", "number", "caption")},
+            **{name: getattr(self, name) for name in ("model", "condition", "seed", "resamples")},
             "columns": [str(column) for column in (*table.columns, *table.beside)],
             "readings": [
                 {
@@ -62,15 +68,195 @@ class Reproduction:
 def _row(line: PublishedRow, entries: Sequence[Entry]) -> dict[str, Any]:
     why = next((one.why for one in entries if one.why), "")
     return {
-        "label": line.label,
-        "block": line.block,
-        "model": line.model,
+        **{name: getattr(line, name) for name in ("label", "block", "model")},
         "metric": line.metric_for("") if line.metric else None,
         "note": line.note,
         "reported": ["illegible" if one.illegible else one.reported for one in entries],
         "ours": [one.ours for one in entries],
-        "difference": [
-            None if one.ours is None or one.reported is None else one.ours - one.reported for one in entries
-        ],
+        "difference": [one.difference for one in entries],
         "why": [one.why for one in entries] if why else [],
     }
+
+
+def render_reproductions(found: Sequence[Shown], form: str, *, version: str) -> str:
+    """Tables recomputed, as text, json or markdown."""
+    if form == "json":
+        return dumps({"monge": version, "results": list(found)}) + "\n"
+    one = {"text": reproduction_text, "markdown": reproduction_markdown}[form]
+    return "\n".join(one(table) for table in found)
+
+
+def render_tables(rows: Sequence[Shown], form: str, *, version: str) -> str:
+    """The list of tables, as text, json or markdown."""
+    if form == "json":
+        return dumps({"monge": version, "tables": list(rows)}) + "\n"
+    return {"text": tables_text, "markdown": tables_markdown}[form](rows)
+
+
+def reproduction_text(found: Shown) -> str:
+    """A table as reported, ours and difference, the verdicts, and why figures are missing."""
+    lines = [
+        f"{found['table']}: {found['paper']}, {found['number']} ({found['citation']})",
+        found["caption"],
+        f"model: {found['model'] or 'none'}   condition: {found['condition']}",
+    ]
+    for reading in found["readings"]:
+        if reading["reading"]:
+            lines += ["", f"== {reading['reading']} =="]
+        for sheet in _grids(found["columns"], reading["rows"]):
+            lines += ["", *text_lines(sheet)]
+        lines += ["", *_reasons(reading["rows"], found["columns"])]
+        lines += [f"note: {note}" for note in reading["notes"]]
+        lines += _verdict(reading["verdict"], found)
+    return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+def reproduction_markdown(found: Shown) -> str:
+    """A table for a document: ours with the reported figure in brackets, the verdict, the claims with intervals."""
+    lines = [
+        f"**{markdown(found['table'])}**: {markdown(found['paper'])}, {markdown(found['number'])}. "
+        f"{markdown(found['caption'])} Condition: {markdown(found['condition'])}."
+    ]
+    for reading in found["readings"]:
+        if reading["reading"]:
+            lines += ["", f"*{markdown(reading['reading'])}*"]
+        computed = [row for row in reading["rows"] if any(value is not None for value in row["ours"])]
+        here = [k for k in range(len(found["columns"])) if any(row["ours"][k] is not None for row in computed)]
+        head = ["ours (reported)", *(markdown(_short(found["columns"][k])) for k in here)]
+        rows = [[markdown(_label(row)), *(_both(row, k) for k in here)] for row in computed]
+        lines += ["", *markdown_table(head, rows)] if computed else []
+        lines += ["", *(f"- {markdown(line)}" for line in _reasons(reading["rows"], found["columns"]))]
+        lines += [f"- note: {markdown(note)}" for note in reading["notes"]]
+        lines += [f"- {markdown(' '.join(line.split()))}" for line in _verdict(reading["verdict"], found)[1:4]]
+        lines += ["", *_claims_markdown(reading["verdict"]["claims"])] if reading["verdict"]["claims"] else []
+    return "\n".join(lines) + "\n"
+
+
+def _both(row: Shown, k: int) -> str:
+    """Our figure, and the reported one in brackets."""
+    reported = row["reported"][k] if k < len(row["reported"]) else None
+    return f"{_number(row['ours'][k])} ({_number(reported)})"
+
+
+def _claims_markdown(claims: Sequence[Shown]) -> list[str]:
+    rows = []
+    for one in claims:
+        said = ", ".join(_number(lead, signed=True) for lead in one["reported"] if lead is not None) or "illegible"
+        where = f" ({', '.join(one['blocks'])})" if any(one["blocks"]) else ""
+        ours = ["", "", ""]
+        if one["ours"] is not None:
+            ours = [markdown(" − ".join(one["pair"])), f"{one['ours']:+.3f}", markdown(_bounds(one))]
+        rows.append([markdown(one["says"] + where), ours[0], said, *ours[1:], _word(one)])
+    return markdown_table(["claim", "margin", "reported", "ours", "95 %", ""], rows, words=2)
+
+
+def tables_markdown(rows: Sequence[Shown]) -> str:
+    """The list of tables for a document."""
+    body = [[markdown(text) for text in _listed(one)] for one in rows]
+    return "\n".join(markdown_table(HEAD, body, words=2)) + "\n"
+
+
+def tables_text(rows: Sequence[Shown]) -> str:
+    """The list of tables: figures, what can be computed, and what stands in the way."""
+    body = tuple(tuple(Cell(text) for text in _listed(one)) for one in rows)
+    return "\n".join(text_lines(Sheet("", HEAD, body, words=2, words_behind=1))) + "\n"
+
+
+def _listed(one: Shown) -> list[str]:
+    counts = [str(one[name]) for name in ("rows", "figures", "illegible", "computable")]
+    return [one["table"], f"{one['paper']} {one['number']}", *counts, one["why"]]
+
+
+def _short(name: str) -> str:
+    dataset, human, statistic, group = name.split(" ", 3)
+    dataset = dataset if "+" not in dataset else f"{dataset.split('+')[0]}..{dataset.split('+')[-1][-2:]}"
+    if dataset == "pair":
+        return group
+    return f"{dataset} {human} {statistic} {group}"
+
+
+def _number(value: Any, *, signed: bool = False) -> str:
+    if value is None:
+        return DASH
+    if isinstance(value, str):
+        return value
+    return ("+" if signed and round(value, 3) >= 0 else "") + decimals(value)
+
+
+def _grids(names: Sequence[str], rows: Sequence[Shown]) -> list[Sheet]:
+    """The table a few columns at a time, each as reported, ours and difference."""
+    sheets = []
+    for start in range(0, len(names), AT_ONCE):
+        columns = range(start, min(start + AT_ONCE, len(names)))
+        body = []
+        for row in rows:
+            cells = [Cell(clip(_label(row), LABEL))]
+            for k in columns:
+                reported = row["reported"][k] if k < len(row["reported"]) else None
+                difference = row["difference"][k]
+                cells += [Cell(_number(reported)), Cell(_number(row["ours"][k]))]
+                cells.append(Cell("" if difference is None else _number(difference, signed=True)))
+            body.append(tuple(cells))
+        over = (("", 1), *((_short(names[k]), 3) for k in columns))
+        sheets.append(Sheet("", ("", *("reported", "ours", "diff") * len(columns)), tuple(body), over=over))
+    return sheets
+
+
+def _label(row: Shown) -> str:
+    return f"{row['block']}: {row['label']}" if row["block"] else str(row["label"])
+
+
+def _reasons(rows: Sequence[Shown], columns: Sequence[str]) -> list[str]:
+    """Why figures of ours are missing: each reason once, with the rows, and the columns where not all of them."""
+    found: dict[str, dict[str, list[int]]] = {}
+    for row in rows:
+        for k, why in enumerate(row["why"]):
+            if why:
+                found.setdefault(why, {}).setdefault(_label(row), []).append(k)
+    lines = []
+    for why, where in found.items():
+        every = [set(one) for one in where.values()]
+        shared = set.union(*every)
+        of = "" if len(shared) == len(columns) else f" [{', '.join(_short(columns[k]) for k in sorted(shared))}]"
+        names = f"all {len(rows)} rows" if len(where) == len(rows) else ", ".join(where)
+        lines.append(f"not computed: {names}{of}: {why}")
+    return lines
+
+
+def _verdict(verdict: Shown, found: Shown) -> list[str]:
+    value, finding, conclusion = verdict["value"], verdict["finding"], verdict["conclusion"]
+    lines = [
+        f"verdict ({found['condition']})",
+        f"  value       {value['word']}: {value['held']} of {value['of']} figures within .01",
+        f"  finding     {finding['word']}: {finding['held']} of {finding['of']} pairs of rows in the published order",
+        f"  conclusion  {conclusion['word']}: {conclusion['held']} of {conclusion['of']} claims",
+    ]
+    return lines + [f"    {_claim(one)}" for one in verdict["claims"]]
+
+
+def _claim(one: Shown) -> str:
+    blocks = [block or "all" for block in one["blocks"]]
+    said = ", ".join(
+        f"{_number(lead, signed=True)}{f' ({block})' if len(blocks) > 1 else ''}"
+        for lead, block in zip(one["reported"], blocks, strict=True)
+        if lead is not None
+    )
+    if one["ours"] is None:
+        return f"not tested  {one['says']}; reported {said or 'illegible'}"
+    bounds = f" {_bounds(one)}".rstrip()
+    rows = " - ".join(one["pair"])
+    where = f" ({blocks[0]})" if len(blocks) == 1 and blocks[0] != "all" else ""
+    return (
+        f"{pad(_word(one), 6)} {one['says']}{where}: {rows} {one['ours']:+.3f}{bounds}; reported {said or 'illegible'}"
+    )
+
+
+def _word(one: Shown) -> str:
+    """Whether a claim holds on ours, with a question mark where the interval does not decide."""
+    if one["ours"] is None:
+        return "not tested"
+    return ("holds" if one["holds"] else "fails") + ("?" if one["sure"] is False else "")
+
+
+def _bounds(one: Shown) -> str:
+    return f"[{one['low']:+.3f}, {one['high']:+.3f}]" if one["low"] is not None else ""

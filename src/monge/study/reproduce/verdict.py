@@ -17,8 +17,8 @@ from monge.data import Judged
 from monge.stats import percentiles
 from monge.study.agreement import agreement_table
 from monge.study.book import Scores
-from monge.study.question import named
 from monge.study.reproduce.tables import Claim, Entry, PublishedColumn, PublishedRow, PublishedTable
+from monge.study.task import named
 from monge.types import Array
 
 CLOSE = 0.01

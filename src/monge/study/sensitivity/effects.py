@@ -1,22 +1,142 @@
-"""From scores at points to effects: what each factor does to each metric, and the shares of a full crossing. Pure."""
+"""What each factor does to each metric, from scores at points: spreads, effects, shares of a full crossing. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from itertools import product
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
-from monge.stats import UndefinedError, VarianceShares, variance_shares
+from monge.stats import UndefinedError, VarianceShares, cv, percentiles, rd, spread, variance_shares
 from monge.study.agreement import MEAN
-from monge.study.sensitivity.factors import AGGREGATION, Factor
-from monge.study.sensitivity.points import Point, PointScores, PointTable
-from monge.study.sensitivity.spread import Level, Spread, contrast, mean_of, spread_of
+from monge.study.sensitivity.factors import AGGREGATION, OFF, Factor
+from monge.study.sensitivity.points import Point, PointScores, PointTable, crossed, points_of
+from monge.types import Array
 
+EQUAL = 1e-9
+"""Settings whose agreement differs by no more than this are the same: rounding, not preprocessing."""
 OWN = "own"
 """What a metric's own setting is called where a factor does not list it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Contrast:
+    """The difference of two settings, its interval (None where too few items can be resampled), and RD in percent."""
+
+    difference: float
+    low: float | None
+    high: float | None
+    rd: float | None
+
+    @property
+    def sign(self) -> int:
+        """1 or -1 where the interval leaves 0 out, else 0: no more than noise."""
+        if self.low is None or self.high is None:
+            return 0
+        return 1 if self.low > EQUAL else -1 if self.high < -EQUAL else 0
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """The settings of a factor on one group.
+
+    `cv` in percent (None where the mean is 0 or less: undefined), `cv_corpora` the same over the idf corpora without
+    `off`; `rd` of the worst against the best setting; `lead` of the best over the runner-up.
+    """
+
+    cv: float | None
+    cv_corpora: float | None
+    range: float
+    rd: float | None
+    best: str
+    runner_up: str
+    worst: str
+    lead: Contrast
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Spread:
+        """The spread whose JSON form this is."""
+        return cls(**{**data, "lead": Contrast(**data["lead"])})
+
+
+@dataclass(frozen=True)
+class Level:
+    """One setting of one metric: its agreement by group and on the mean, against the default setting too."""
+
+    setting: str
+    default: bool
+    signatures: tuple[str, ...]
+    values: Mapping[str, float]
+    mean: float
+    versus: Mapping[str, Contrast]
+    flagged: Mapping[str, int]
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Level:
+        """The level whose JSON form this is."""
+        versus = {name: Contrast(**one) for name, one in data["against_default"].items()}
+        plain = data["setting"], data["default"], tuple(data["signatures"]), data["groups"], data["mean"]
+        return cls(*plain, versus, data["flagged"])
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON form."""
+        return {
+            "setting": self.setting,
+            "default": self.default,
+            "groups": dict(self.values),
+            "mean": self.mean,
+            "against_default": {name: asdict(one) for name, one in self.versus.items()},
+            "flagged": dict(self.flagged),
+            "signatures": list(self.signatures),
+        }
+
+
+def contrast(values: Array, drawn: Array, one: int, other: int, confidence: float) -> Contrast:
+    """Setting `one` against setting `other`: values [m], draws [m, r] from the same resamples."""
+    bounds = percentiles(drawn[one] - drawn[other], confidence)
+    low, high = bounds if bounds is not None else (None, None)
+    return Contrast(float(values[one] - values[other]), low, high, relative(float(values[one]), float(values[other])))
+
+
+def relative(value: float, base: float) -> float | None:
+    """RD in percent; None where the base is 0 or less, which turns its sign."""
+    return rd(value, base) if base > 0 else None
+
+
+def variation(values: Sequence[float] | Array, ddof: int) -> float | None:
+    """CV in percent; None where it is undefined."""
+    try:
+        return cv(values, ddof=ddof)
+    except UndefinedError:
+        return None
+
+
+def spread_of(
+    settings: Sequence[str], values: Array, drawn: Array, *, default: int, ddof: int, confidence: float
+) -> Spread:
+    """The spread of settings with values [m] and draws [m, r] on one group; of equal ones the default is best."""
+    order = np.argsort(-values, kind="stable").tolist()
+    if values[order[0]] - values[default] <= EQUAL:
+        order.insert(0, order.pop(order.index(default)))
+    best, second, worst = order[0], order[1], order[-1]
+    on = [k for k, setting in enumerate(settings) if setting != OFF]
+    return Spread(
+        cv=variation(values, ddof),
+        cv_corpora=variation(values[on], ddof) if OFF in settings and len(on) > 1 else None,
+        range=spread(values),
+        rd=relative(float(values[worst]), float(values[best])),
+        best=settings[best],
+        runner_up=settings[second],
+        worst=settings[worst],
+        lead=contrast(values, drawn, best, second, confidence),
+    )
+
+
+def mean_of(values: Sequence[float | None]) -> float | None:
+    """The mean of what is defined; None where nothing is."""
+    kept = [value for value in values if value is not None]
+    return sum(kept) / len(kept) if kept else None
 
 
 @dataclass(frozen=True)
@@ -66,8 +186,8 @@ class Effect:
             "factor": self.factor,
             "metric": self.metric,
             "settings": [one.to_dict() for one in self.levels],
-            "groups": {name: one.to_dict() for name, one in self.spreads.items()},
-            "mean": {"cv": self.cv, "cv_corpora": self.cv_corpora, "rd": self.rd, "of_mean": self.mean.to_dict()},
+            "groups": {name: asdict(one) for name, one in self.spreads.items()},
+            "mean": {"cv": self.cv, "cv_corpora": self.cv_corpora, "rd": self.rd, "of_mean": asdict(self.mean)},
         }
 
 
@@ -126,17 +246,6 @@ class Crossing:
         }
 
 
-def points_of(metric: str, factor: Factor) -> list[Point]:
-    """A point a setting of the factor."""
-    return [Point(metric, ((factor.name, setting),)) for setting in factor.settings]
-
-
-def crossed(metric: str, factors: Sequence[Factor]) -> list[Point]:
-    """Every combination of settings, the last factor changing fastest."""
-    names = [one.name for one in factors]
-    return [Point(metric, tuple(zip(names, each, strict=True))) for each in product(*(one.settings for one in factors))]
-
-
 def effect(
     metric: str, factor: Factor, scores: PointScores, table: PointTable, *, ddof: int, confidence: float
 ) -> Effect:
@@ -148,7 +257,7 @@ def effect(
         points = [base, *points]
     default = same[0] if same else 0
     settings = [point.settings[0][1] if point.settings else OWN for point in points]
-    values, drawn = table.values(points), table.drawn(points)
+    values, drawn = table.of(points), table.of(points, "drawn")
     groups = [name for name in values if name != MEAN]
 
     def level(k: int) -> Level:
@@ -176,7 +285,7 @@ def crossing(metric: str, factors: Sequence[Factor], table: PointTable) -> Cross
     names, shape = [one.name for one in factors], [len(one.settings) for one in factors]
     groups: dict[str, VarianceShares | None] = {}
     best = {}
-    for name, values in table.values(points).items():
+    for name, values in table.of(points).items():
         if name == MEAN:
             continue
         best[name] = tuple(setting for _, setting in points[int(values.argmax())].settings)

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
+from itertools import product
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from monge.spec.presets import resolve
 from monge.spec.rules import check
 from monge.study.agreement import MEAN, AgreementTable, Resampling, agreement_table, defined
 from monge.study.book import ScoreBook, Scores, rows_of
-from monge.study.sensitivity.factors import Draw, changes, random_name
+from monge.study.sensitivity.factors import Draw, Factor, changes, random_name
 from monge.study.task import languages
 from monge.study.variants import Setup, Variant, load_variants
 from monge.types import Array
@@ -32,6 +33,17 @@ class Point:
     def changes(self, spec: MetricSpec, language: str) -> tuple[str, ...]:
         """What is changed in the metric's own spec."""
         return tuple(one for factor, setting in self.settings for one in changes(factor, setting, spec, language))
+
+
+def points_of(metric: str, factor: Factor) -> list[Point]:
+    """A point a setting of the factor."""
+    return [Point(metric, ((factor.name, setting),)) for setting in factor.settings]
+
+
+def crossed(metric: str, factors: Sequence[Factor]) -> list[Point]:
+    """Every combination of settings, the last factor changing fastest."""
+    names = [one.name for one in factors]
+    return [Point(metric, tuple(zip(names, each, strict=True))) for each in product(*(one.settings for one in factors))]
 
 
 @dataclass(frozen=True)
@@ -87,17 +99,10 @@ class PointTable:
     table: AgreementTable
     places: Mapping[Point, int]
 
-    def values(self, points: Sequence[Point]) -> dict[str, Array]:
-        """Values [points] by group, and on the mean."""
+    def of(self, points: Sequence[Point], kind: str = "values") -> dict[str, Array]:
+        """The values [points] or the draws (`drawn`) [points, resamples] of points, by group and on the mean."""
         at = [self.places[point] for point in points]
-        return self._with_mean({name: column.values[at] for name, column in self.table.columns.items()})
-
-    def drawn(self, points: Sequence[Point]) -> dict[str, Array]:
-        """Draws [points, resamples] by group, and on the mean."""
-        at = [self.places[point] for point in points]
-        return self._with_mean({name: column.drawn[at] for name, column in self.table.columns.items()})
-
-    def _with_mean(self, found: dict[str, Array]) -> dict[str, Array]:
+        found = {name: getattr(column, kind)[at] for name, column in self.table.columns.items()}
         return {**found, MEAN: np.asarray(np.tensordot(self.table.weights, np.stack(list(found.values())), axes=1))}
 
 

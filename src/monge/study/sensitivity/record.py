@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 from pathlib import Path
 from typing import Any
 
 from monge.render.cells import DASH, dashed, decimals, span
 from monge.study.agreement import Resampling
-from monge.study.sensitivity.effects import Crossing, Effect
-from monge.study.sensitivity.factors import Factor, shown
+from monge.study.sensitivity.effects import EQUAL, Contrast, Crossing, Effect, Spread, mean_of
+from monge.study.sensitivity.factors import AGGREGATION, Factor, shown
 from monge.study.sensitivity.points import Corpus
-from monge.study.sensitivity.spread import Spread
-from monge.study.sensitivity.verdict import verdict
 from monge.types.table import Cell, Sheet
+
+_SAME = ("dataset", "text", "level", "human", "statistic")
+"""What was asked, under the same names in the JSON form."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,7 @@ class Sensitivity:
 
     def sheets(self) -> list[Sheet]:
         """What moved most, a table a factor, and the shares of a full crossing."""
-        found = [_summary(self), *(_factor(self, one.name) for one in self.factors)]
+        found = [_summary(self), *(_by_setting(self, one.name) for one in self.factors)]
         return [*found, _shares(self), _groups(self)] if self.crossings else found
 
     def of(self, factor: str) -> list[Effect]:
@@ -78,38 +80,25 @@ class Sensitivity:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Sensitivity:
         """The study whose JSON form this is."""
-        plain = {name: data[name] for name in ("dataset", "text", "level", "human", "statistic", "work", "settings")}
+        same = (*_SAME, "groups", "segments", "sample", "ddof", "work", "settings")
         return cls(
-            **plain,
-            groups=dict(data["groups"]),
+            **{name: data[name] for name in same},
             factors=tuple(Factor(name, tuple(each)) for name, each in data["factors"].items()),
             effects=tuple(Effect.from_dict(one) for one in data["effects"]),
             crossings=tuple(Crossing.from_dict(one) for one in data["crossings"]),
             signatures={name: tuple(lines) for name, lines in data["signatures"].items()},
             lists=tuple(StopwordList(**one) for one in data["stopwords"]),
             corpora=tuple(Corpus(**one) for one in data["corpora"]),
-            ddof=data["ddof"],
             resampling=Resampling(data["resamples"], data["confidence"], seed=data["seed"]),
-            segments=dict(data["segments"]),
-            sample=data["sample"],
             warnings=tuple(data["warnings"]),
         )
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON form."""
+        how = {name: getattr(self.resampling, name) for name in ("seed", "resamples", "confidence")}
         return {
-            "dataset": self.dataset,
-            "text": self.text,
-            "level": self.level,
-            "human": self.human,
-            "statistic": self.statistic,
-            "groups": self.groups,
-            "segments": self.segments,
-            "sample": self.sample,
-            "ddof": self.ddof,
-            "seed": self.resampling.seed,
-            "resamples": self.resampling.resamples,
-            "confidence": self.resampling.confidence,
+            **{name: getattr(self, name) for name in (*_SAME, "groups", "segments", "sample", "ddof")},
+            **how,
             "factors": {one.name: list(one.settings) for one in self.factors},
             "stopwords": [vars(one) for one in self.lists],
             "corpora": [vars(one) for one in self.corpora],
@@ -162,7 +151,7 @@ def _summary(found: Sensitivity) -> Sheet:
     )
 
 
-def _factor(found: Sensitivity, name: str) -> Sheet:
+def _by_setting(found: Sensitivity, name: str) -> Sheet:
     """A row a metric and setting; under them how far apart they are, and the lead of the best."""
     groups = list(found.groups)
     rows: list[tuple[Cell, ...]] = []
@@ -174,12 +163,9 @@ def _factor(found: Sensitivity, name: str) -> Sheet:
             if level.flagged:
                 counted = ", ".join(f"{count} {flag}" for flag, count in level.flagged.items())
                 notes.append(f"{one.metric}, {shown(level.setting)}: {counted}")
-    bests = {
-        one.metric: Counter(shown(spread.best) for spread in one.spreads.values()).most_common()
-        for one in found.of(name)
-    }
-    for metric, counts in bests.items():
-        notes.append(f"best with {metric}: " + ", ".join(f"{setting} in {count}" for setting, count in counts))
+    for one in found.of(name):
+        counts = Counter(shown(spread.best) for spread in one.spreads.values()).most_common()
+        notes.append(f"best with {one.metric}: " + ", ".join(f"{setting} in {count}" for setting, count in counts))
     return Sheet(
         f"{name}: {found.statistic} by setting",
         ("metric", "setting", *groups, "mean"),
@@ -223,11 +209,10 @@ def _spreads(one: Effect, groups: Sequence[str]) -> list[tuple[Cell, ...]]:
 
 def _shares(found: Sensitivity) -> Sheet:
     names = list(found.crossings[0].settings)
-    rows = []
-    for one in found.crossings:
-        values = [one.shares.get(name) for name in names]
-        cells = [dashed(None if value is None else 100 * value, 1) for value in [*values, one.residual]]
-        rows.append((Cell(one.metric), *(Cell(cell) for cell in cells)))
+    rows = [
+        (Cell(one.metric), *map(_percent, [*(one.shares.get(name) for name in names), one.residual]))
+        for one in found.crossings
+    ]
     settings = "; ".join(
         f"{name}: {', '.join(shown(one) for one in each)}" for name, each in found.crossings[0].settings.items()
     )
@@ -239,15 +224,103 @@ def _shares(found: Sensitivity) -> Sheet:
     )
 
 
+def _percent(share: float | None) -> Cell:
+    return Cell(dashed(None if share is None else 100 * share, 1))
+
+
 def _groups(found: Sensitivity) -> Sheet:
     names = list(found.crossings[0].settings)
     rows = []
     for one in found.crossings:
         for group, shares in one.groups.items():
-            values = (
-                [*(shares.shares[name] for name in names), shares.residual] if shares else [None] * (len(names) + 1)
-            )
-            cells = [Cell(dashed(None if value is None else 100 * value, 1)) for value in values]
-            rows.append((Cell(one.metric), Cell(group), *cells, Cell(" ".join(shown(s) for s in one.best[group]))))
+            values = [*shares.shares.values(), shares.residual] if shares else [None] * (len(names) + 1)
+            best = " ".join(shown(setting) for setting in one.best[group])
+            rows.append((Cell(one.metric), Cell(group), *map(_percent, values), Cell(best)))
     head = ("metric", "group", *names, "interactions", "best setting")
     return Sheet("full crossing by group", head, tuple(rows), words=2)
+
+
+def verdict(effects: Sequence[Effect], crossings: Sequence[Crossing], statistic: str) -> list[str]:
+    """A sentence a factor, one that orders the factors, and one a crossing."""
+    names = list(dict.fromkeys(one.factor for one in effects))
+    lines = [_factor(name, [one for one in effects if one.factor == name], statistic) for name in names]
+    if len(names) > 1:
+        lines.append(_order(names, effects))
+    return [*lines, *(_crossed(one, statistic) for one in crossings)]
+
+
+def percent(value: float | None, digits: int = 2) -> str:
+    """A percentage as sentences print it."""
+    return "undefined" if value is None else f"{round(value, digits) + 0.0:.{digits}f} %"
+
+
+def contrasts(effect: Effect) -> list[Contrast]:
+    """Every other setting against the default, in every group."""
+    others = [level.versus for level in effect.levels if not level.default]
+    return [one for versus in others for name, one in versus.items() if name in effect.spreads]
+
+
+def _factor(name: str, effects: Sequence[Effect], statistic: str) -> str:
+    mean = mean_of([one.cv for one in effects])
+    by_metric = ", ".join(f"{one.metric} {percent(one.cv)}" for one in effects)
+    each = [(spread.cv, group, one.metric) for one in effects for group, spread in one.spreads.items()]
+    known = [(cv, group, metric) for cv, group, metric in each if cv is not None]
+    text = f"{name} moves {statistic} by a CV of {percent(mean)} on average"
+    text += f" ({by_metric})" if len(effects) > 1 else ""
+    if len({group for _, group, _ in each}) > 1 and known:
+        most, group, metric = max(known)
+        where = f" with {metric}" if len(effects) > 1 else ""
+        text += f", most on {group}{where} ({percent(most)})"
+    if len(known) < len(each):
+        text += f", CV undefined in {len(each) - len(known)} of {len(each)} cases"
+    return f"{text}; {_directions(effects)}; {_bests(effects)}."
+
+
+def _directions(effects: Sequence[Effect]) -> str:
+    found = [one for effect in effects for one in contrasts(effect)]
+    worse = [one for one in found if one.difference < -EQUAL]
+    better = [one for one in found if one.difference > EQUAL]
+    sure = sum(one.sign < 0 for one in worse), sum(one.sign > 0 for one in better)
+    if not worse and not better:
+        return "no setting differs from the default"
+    return (
+        f"leaving the default is for the worse in {len(worse)} of {len(found)} comparisons ({sure[0]} beyond noise), "
+        f"for the better in {len(better)} ({sure[1]} beyond noise)"
+    )
+
+
+def _bests(effects: Sequence[Effect]) -> str:
+    cases = [(spread, effect.default.setting) for effect in effects for spread in effect.spreads.values()]
+    own = sum(spread.best == default for spread, default in cases)
+    sure = sum(spread.lead.sign > 0 for spread, _ in cases)
+    return (
+        f"the default is the best setting in {own} of {len(cases)} cases, and the best leads the runner-up by more "
+        f"than noise in {sure}"
+    )
+
+
+def _order(names: Sequence[str], effects: Sequence[Effect]) -> str:
+    moved = {name: mean_of([one.cv for one in effects if one.factor == name]) for name in names}
+    known = sorted(((cv, name) for name, cv in moved.items() if cv is not None), reverse=True)
+    listed = " > ".join(f"{name} ({percent(cv)})" for cv, name in known)
+    return f"By mean CV: {listed}." if known else "No factor has a defined CV."
+
+
+def _crossed(one: Crossing, statistic: str) -> str:
+    if not one.shares:
+        return f"Full crossing, {one.metric}: nothing varies."
+    size = prod(len(settings) for settings in one.settings.values())
+    ranked = sorted(one.shares.items(), key=lambda item: -item[1])
+    shares = ", ".join(f"{name} {percent(100 * share, 1)}" for name, share in ranked)
+    text = (
+        f"Full crossing, {one.metric}: of the variance of {statistic} over {size} settings the main effects explain "
+        f"{shares}; interactions {percent(100 * one.residual, 1)}"
+    )
+    if AGGREGATION in one.shares:
+        more, cases = one.heavier()
+        rest = sum(one.shares.values()) - one.shares[AGGREGATION]
+        text += (
+            f"; preprocessing ({percent(100 * rest, 1)}) outweighs the aggregation "
+            f"({percent(100 * one.shares[AGGREGATION], 1)}) in {more} of {cases} groups"
+        )
+    return text + "."

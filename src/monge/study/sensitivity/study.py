@@ -9,9 +9,9 @@ from math import prod
 from monge.errors import InvalidSetting
 from monge.study.agreement import USUAL, Resampling
 from monge.study.book import QUIET, Run, ScoreBook
-from monge.study.sensitivity.effects import crossed, crossing, effect, points_of
+from monge.study.sensitivity.effects import crossing, effect
 from monge.study.sensitivity.factors import AGGREGATION, NONE, Factor, factors, list_of
-from monge.study.sensitivity.points import Point, point_table, score_points
+from monge.study.sensitivity.points import Point, crossed, point_table, points_of, score_points
 from monge.study.sensitivity.record import Sensitivity, StopwordList
 from monge.study.task import Task, languages
 from monge.study.variants import DEFAULT_MODEL, Setup, check_names

@@ -1,0 +1,93 @@
+"""Curves with their intervals: of a sweep, a panel a metric; of word vectors, a row a centring, a column a kind."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from monge.render.palette import INK, LINE, ORANGE, SERIES
+from monge.report.canvas import blank, figure, grid
+from monge.stats import Interval
+from monge.study.evaluate import Figure, directed
+from monge.study.sweep import Sweep
+from monge.study.vectors import Analysis
+
+TITLES = {"baseline": "two random words", "self": "the same word in two texts", "intra": "two words of one text"}
+MOST_TICKS = 16
+
+
+def sweep_figure(found: Sweep, path: Path) -> Path:
+    """A panel a metric: every group thin, the mean thick, the chosen value marked."""
+    rows, columns = grid(len(found.curves), 3)
+    places, names = _places(found)
+    with figure(path, width=3.6 * columns, height=2.9 * rows, rows=rows, columns=columns) as axes:
+        for panel, curve in zip(blank(axes, len(found.curves)), found.curves, strict=True):
+            for k, group in enumerate(curve.points[0].groups):
+                values = [one.groups[group].value for one in curve.points]
+                panel.plot(places, values, color=SERIES[k % len(SERIES)], linewidth=0.8, alpha=0.55, label=group)
+            means = [one.mean for one in curve.points]
+            _line(panel, places, means, color=INK, band=0.1, label="mean", linewidth=2, markersize=3)
+            panel.axvline(places[curve.chosen], color=ORANGE, linestyle=":", linewidth=1)
+            _ticks(panel, places, names)
+            panel.set_title(curve.metric)
+            panel.set_xlabel(", ".join(one.target for one in found.variations))
+        axes[0, 0].set_ylabel(f"{directed(found.curves[0].points[0].statistic)}, {found.development}")
+        axes[0, 0].legend(fontsize=5)
+    return path
+
+
+def _places(found: Sweep) -> tuple[list[float], list[str] | None]:
+    """Where points stand: at their numbers, or one after the other under their names."""
+    names = [found.named(k) for k in range(len(found.points))]
+    try:
+        numbers = [float(name) for name in names]
+    except ValueError:
+        return [float(k) for k in range(len(names))], names
+    if any(abs(one) == float("inf") or one != one for one in numbers):
+        return [float(k) for k in range(len(names))], names
+    return numbers, None
+
+
+def _ticks(panel: Any, places: list[float], names: list[str] | None) -> None:
+    if names is not None:
+        panel.set_xticks(places, names, rotation=40, ha="right", fontsize=6)
+    elif min(places) > 0 and max(places) / min(places) > 30:
+        panel.set_xscale("log")
+    elif len(places) <= MOST_TICKS:
+        panel.set_xticks(places)
+
+
+def _line(
+    panel: Any, places: Sequence[float], figures: Sequence[Figure | Interval], *, color: str, band: float, **style: Any
+) -> None:
+    """Values at their places, and a band between the ends of their intervals where all of them have one."""
+    panel.plot(places, [one.value for one in figures], color=color, marker="o", **style)
+    if all(one.low is not None for one in figures):
+        panel.fill_between(places, [one.low for one in figures], [one.high for one in figures], color=color, alpha=band)
+
+
+def analysis_figure(found: Sequence[Analysis], path: Path) -> Path:
+    """Cosine against layer, with bootstrap intervals; all panels share their scale."""
+    centrings = [one.centring for one in found[0].centrings]
+    values = [
+        level for one in found for centred in one.centrings for levels in centred.levels.values() for level in levels
+    ]
+    low, high = min(0.0, *(one.low for one in values)), max(one.high for one in values)
+    with figure(path, width=8.4, height=1.9 * len(centrings), rows=len(centrings), columns=len(TITLES)) as axes:
+        for row, centring in enumerate(centrings):
+            for column, (kind, title) in enumerate(TITLES.items()):
+                panel = axes[row, column]
+                for number, one in enumerate(found):
+                    levels, colour = one.centrings[row].levels[kind], SERIES[number % len(SERIES)]
+                    _line(panel, range(len(levels)), levels, color=colour, band=0.15, label=one.model, markersize=2.5)
+                panel.axhline(0, color=LINE, linewidth=0.8, zorder=0)
+                panel.set_ylim(low - 0.05, high + 0.05)
+                if row == 0:
+                    panel.set_title(title)
+                if column == 0:
+                    panel.set_ylabel(f"{centring} centring" if centring != "none" else "as they are")
+                if row == len(centrings) - 1:
+                    panel.set_xlabel("layer")
+        axes[0, 0].legend(fontsize=6)
+    return path
