@@ -1,11 +1,16 @@
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from monge import api
+from monge.encode.protocol import Request
 from monge.errors import DataError, InvalidSetting, StatisticsMismatch, UsageError
-from monge.spec.baselines import published, rescaled
+from monge.scoring.transport import Reader, TransportMetric
+from monge.spec.baselines import published
 from monge.spec.presets import PRESETS, resolve
 from monge.spec.rules import bounds, in_unit, raw_bounds
+from monge.types import CorpusStats
 
 CORPUS = [
     f"{who} {does} {what}"
@@ -27,7 +32,13 @@ def test_published_baselines_and_the_toy_of_rescaling():
     assert base == {"precision": 0.83150584, "recall": 0.8314941, "f1": 0.83122575, "score": 0.83122575}
     toy = {"precision": 0.98, "recall": 0.92, "f1": 0.9490526316}
     expected = {"precision": 0.8813015, "recall": 0.5252392, "f1": 0.6981330}
-    assert {part: rescaled(value, base[part]) for part, value in toy.items()} == pytest.approx(expected, abs=1e-6)
+    digests = dict.fromkeys(("weights_digest", "config_digest", "tokenizer_digest"), "0" * 64)
+    encoder = SimpleNamespace(name="FacebookAI/roberta-large", precision="fp32", **digests)
+    metric = TransportMetric(
+        "bertscore@release", spec, Reader(encoder, "", 512, "truncate"), Request((17,)), frozenset()
+    )
+    found = metric.scaled({part: np.array([value]) for part, value in toy.items()}, CorpusStats(""))
+    assert {part: float(values[0]) for part, values in found.items()} == pytest.approx(expected, abs=1e-6)
     spec = resolve("bertscore@release[scale=baseline,layers=9]")[1]
     assert published(spec, "bert-base-uncased")["f1"] == 0.35219112
     assert published(spec, "nobody") is None
