@@ -23,7 +23,10 @@ _HOMES = {
     "monge.types": ("CorpusStats", "Explanation", "Result", "Segment", "Signature"),
 }  # fmt: skip
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
-__all__ = ["__version__", *sorted(_HOME)]
+__all__ = [
+    "Corpora", "CorpusStats", "Explanation", "Metric", "MongeError", "Result", "Segment", "Signature", "__version__",
+    "compare", "evaluate", "explain", "fit", "load", "load_stats", "save_stats", "score", "score_segments",
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

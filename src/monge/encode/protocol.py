@@ -37,11 +37,9 @@ class Encoder(Protocol):
 
     def tokenise(self, texts: Sequence[str], *, prefix: str = "") -> list[Tokens]:
         """Pieces of each text, never cut."""
-        ...
 
     def hidden(self, ids: Sequence[Sequence[int]], layers: Sequence[int]) -> list[Tensor]:
         """For each layer asked for, [total pieces, d] float32: texts one after another in the given order."""
-        ...
 
 
 ENCODER_EPOCH = 1

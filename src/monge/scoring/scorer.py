@@ -78,7 +78,6 @@ class WindowScorer(Protocol):
     @property
     def name(self) -> str:
         """NAME or NAME@PROFILE."""
-        ...
 
     @property
     def block(self) -> int:
@@ -86,20 +85,16 @@ class WindowScorer(Protocol):
 
         1: each by itself; 0: all of a system. Scores of a metric with another block than 1 depend on neighbours.
         """
-        ...
 
     @property
     def reads(self) -> bool:
         """Whether it compares vectors, so that an encoder must read the texts."""
-        ...
 
     def score(self, window: Window, stats: StatsBySystem) -> Scores:
         """Scores of the segments of a window, as a function of each segment, the statistics and the settings."""
-        ...
 
     def fingerprint(self, stats: CorpusStats) -> str:
         """Everything that a score depends on besides its texts, in full: what a stored score is found by."""
-        ...
 
 
 class Scorer(Protocol):
@@ -108,52 +103,41 @@ class Scorer(Protocol):
     @property
     def name(self) -> str:
         """NAME or NAME@PROFILE."""
-        ...
 
     @property
     def spec(self) -> Spec:
         """Every setting."""
-        ...
 
     @property
     def bounds(self) -> Bounds:
         """The range of its scores, and which end is better."""
-        ...
 
     @property
     def fits(self) -> tuple[str, ...]:
         """What it takes from other texts and a run can fit: `idf`, `mean`, `range`; nothing where empty."""
-        ...
 
     @property
     def members(self) -> Mapping[str, WindowScorer]:
         """What scores windows for it: itself under '', or the members of a blend by name."""
-        ...
 
     @property
     def idf_corpora(self) -> tuple[str, ...]:
         """The names of the corpora by whose idf it weighs words: a side of the run, or a file; none where empty."""
-        ...
 
     def with_idf_corpus(self, corpus: str) -> Scorer:
         """The metric with its words weighed by the idf of another corpus; itself where it does not weigh by idf."""
-        ...
 
     def check_stats(self, stats: CorpusStats) -> None:
         """Raise where statistics lack what the metric needs, or were fitted for other settings."""
-        ...
 
     def signed(self, stats: CorpusStats) -> Signature | None:
         """Everything that moves its scores; None where a part of that is known only when all is scored."""
-        ...
 
     def result(self, columns: Mapping[str, Column], stats: CorpusStats) -> Result:
         """The result of one system from the columns of its members."""
-        ...
 
     def explained(self, segment: Segment, stats: CorpusStats | None) -> Explanation:
         """Why a segment gets its score; raises where the metric moves nothing."""
-        ...
 
 
 def flagged(flags: Sequence[tuple[str, ...]]) -> dict[str, object]:

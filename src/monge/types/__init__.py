@@ -13,26 +13,7 @@ from monge.types.text import Segment, Tokens, Units
 from monge.types.transport import Cloud, Plan, Problem
 
 __all__ = [
-    "DIGEST_SPACE",
-    "Array",
-    "Cell",
-    "Cloud",
-    "CorpusStats",
-    "DocumentCounts",
-    "Explanation",
-    "MatrixSum",
-    "Move",
-    "PartSums",
-    "Plan",
-    "Pooled",
-    "Problem",
-    "Range",
-    "Result",
-    "Segment",
-    "Sheet",
-    "Side",
-    "Signature",
-    "Tokens",
-    "Units",
-    "VectorSum",
-]
+    "DIGEST_SPACE", "Array", "Cell", "Cloud", "CorpusStats", "DocumentCounts", "Explanation", "MatrixSum", "Move",
+    "PartSums", "Plan", "Pooled", "Problem", "Range", "Result", "Segment", "Sheet", "Side", "Signature", "Tokens",
+    "Units", "VectorSum",
+]  # fmt: skip

@@ -69,8 +69,6 @@ class Study(Protocol):
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON form."""
-        ...
 
     def sheets(self) -> list[Sheet]:
         """The tables."""
-        ...
