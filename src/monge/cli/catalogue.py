@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import json
 import sys
-from math import e, inf, isfinite
+from math import isfinite
 from typing import Annotated, Any
 
 import typer
 
 from monge.cli import options
-from monge.spec.blend import BLENDS, BlendPreset, BlendSpec
-from monge.spec.lexical import LEXICAL, LexicalPreset, LexicalSpec
+from monge.spec.blend import BLENDS, BlendPreset
+from monge.spec.lexical import LEXICAL, LexicalPreset
 from monge.spec.metric import Preset
-from monge.spec.presets import PRESETS, Spec, resolve, row
-from monge.spec.rules import Bounds, bounds
+from monge.spec.presets import PRESETS, bounds_of, resolve, row
+from monge.spec.rules import Bounds
 
 
 def metrics(
@@ -34,15 +34,6 @@ def metrics(
     for name, one in every.items():
         arrow = "↑" if bounds_of(resolve(name)[1]).higher_is_better else "↓"
         sys.stdout.write(f"{name:<{width}}  {arrow}  {one.title}  [{one.cites}]\n")
-
-
-def bounds_of(spec: Spec) -> Bounds:
-    """The range of a spec's scores, whatever its kind."""
-    if isinstance(spec, LexicalSpec):
-        return spec.preset.bounds
-    if isinstance(spec, BlendSpec):
-        return Bounds(0.0, inf, len(spec.members) * e, 0.0, True)
-    return bounds(spec)
 
 
 def _row(name: str) -> Preset | BlendPreset | LexicalPreset:

@@ -14,6 +14,7 @@ from monge.data.lines import TextFile
 from monge.data.output import check_writable
 from monge.errors import DataError, UsageError
 from monge.spec.presets import resolve
+from monge.types import CorpusStats
 
 
 @bundles.flat
@@ -54,42 +55,31 @@ def fit(
     """Fit idf and mean vectors once, to score with `--stats FILE` later, anywhere."""
     check_writable(output)
     name, spec = resolve(metric, setup.changes(overlong), setup.lang)
-    if parallel is not None:
-        if references or hypotheses or baseline:
-            raise UsageError("--parallel is fitted by itself: give it without -r, -t and --baseline")
-        maps = setup.bind(name, spec).fit_maps(_pairs(parallel))
-        api.save_stats(maps, output)
-        if not quiet:
-            aligned = next(iter(maps.maps.values())).count
-            sys.stderr.write(f"monge: fitted maps clp and umd on {aligned} aligned words for {name}\n")
-        return
-    if baseline is not None and (references or hypotheses):
-        raise UsageError("--baseline is fitted by itself: give it without -r and -t")
-    if baseline is not None:
-        loaded = setup.bind(name, spec)
-        fitted = loaded.fit_baseline(TextFile(baseline), seed=seed)
-        api.save_stats(fitted, output)
-        if not quiet:
-            pairs = next(iter(fitted.baselines.values())).n
-            sys.stderr.write(f"monge: fitted {len(fitted.baselines)} layer(s) on {pairs} random pairs for {name}\n")
-        return
-    if not references and not hypotheses:
+    if sum(map(bool, (parallel, baseline, references or hypotheses))) > 1:
+        raise UsageError("--parallel, --baseline, and -r with -t are fitted each by itself: give one of them")
+    if not (parallel or baseline or references or hypotheses):
         raise UsageError("nothing to fit: give texts with -r FILE (and -t FILE for the hypothesis side)")
     loaded = setup.bind(name, spec)
-    texts = {
-        side: [line for path in paths or () for line in TextFile(path)]
-        for side, paths in (("r", references), ("t", hypotheses))
-    }
-    found = loaded.fit(texts["r"], hypotheses=texts["t"])
-    loaded.scorer.check_stats(found)
+    if parallel is not None:
+        found = loaded.fit_maps(_pairs(parallel))
+    elif baseline is not None:
+        found = loaded.fit_baseline(TextFile(baseline), seed=seed)
+    else:
+        shared, own = ([line for path in paths or () for line in TextFile(path)] for paths in (references, hypotheses))
+        found = loaded.fit(shared, hypotheses=own)
+        loaded.scorer.check_stats(found)
     api.save_stats(found, output)
     if not quiet:
-        held = [*(f"{one.n} texts of the {side} (idf)" for side, one in found.counts.items())]
-        held += [
-            f"{one.count} vectors of the {side} (mean)" for sides in found.sums.values() for side, one in sides.items()
-        ]
-        held += [f"{one.n} pairs (range)" for one in found.ranges.values()]
-        sys.stderr.write(f"monge: fitted {', '.join(held)} for {name}\n")
+        sys.stderr.write(f"monge: fitted {', '.join(_held(found))} for {name}\n")
+
+
+def _held(stats: CorpusStats) -> list[str]:
+    """What statistics hold, in words."""
+    held = [f"{one.n} texts of the {side} (idf)" for side, one in stats.counts.items()]
+    held += [f"{one.count} vectors of the {side} (mean)" for each in stats.sums.values() for side, one in each.items()]
+    held += [f"{one.n} pairs (range)" for one in stats.ranges.values()]
+    held += [f"{len(stats.baselines)} layer(s) on {one.n} random pairs" for one in list(stats.baselines.values())[:1]]
+    return held + [f"maps clp and umd on {one.count} aligned words" for one in list(stats.maps.values())[:1]]
 
 
 def _pairs(path: str) -> Iterator[tuple[str, str]]:

@@ -41,7 +41,7 @@ class LexicalMetric:
     @property
     def bounds(self) -> Bounds:
         """The range of its scores."""
-        return self.spec.preset.bounds
+        return self.spec.bounds
 
     @property
     def block(self) -> int:

@@ -115,6 +115,11 @@ class LexicalSpec:
         """The row of the table."""
         return LEXICAL[self.name]
 
+    @property
+    def bounds(self) -> Bounds:
+        """The range of its scores."""
+        return self.preset.bounds
+
     def changed(self, changes: Iterable[str]) -> LexicalSpec:
         """The spec after `OPTION=VALUE` changes."""
         found = dict(self.options)

@@ -16,7 +16,7 @@ from monge.spec.languages import check_language
 from monge.spec.lexical import LEXICAL, LexicalSpec
 from monge.spec.metric import MetricSpec, Preset
 from monge.spec.rows import CORE
-from monge.spec.rules import check
+from monge.spec.rules import Bounds, bounds, check
 
 PRESETS: Mapping[str, Preset] = {**CORE, **FAMILIES}
 Spec: TypeAlias = MetricSpec | LexicalSpec | BlendSpec
@@ -49,6 +49,11 @@ def resolve(text: str, changes: tuple[str, ...] = (), lang: str | None = None) -
     if name in BLENDS:
         return name, BLENDS[name].spec.changed([*changes, *split_changes(inner)])
     return name, _transport(name, inner, changes, lang)
+
+
+def bounds_of(spec: Spec) -> Bounds:
+    """The range of a metric's scores, whatever its kind."""
+    return bounds(spec) if isinstance(spec, MetricSpec) else spec.bounds
 
 
 def split_name(text: str) -> tuple[str, str]:

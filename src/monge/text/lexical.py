@@ -54,7 +54,7 @@ def score(spec: LexicalSpec, hypotheses: Texts, references: References) -> Score
     empty = np.array([not one.strip() for one in hypotheses], dtype=bool)
     blank = np.array([sum(not one.strip() for one in some) for some in references])
     every = np.array([len(some) for some in references])
-    best, worst = spec.preset.bounds.best, spec.preset.bounds.worst
+    best, worst = spec.bounds.best, spec.bounds.worst
     assert worst is not None  # in every row of the table
     segments = np.where(empty & (blank > 0), best, scored.segments)
     segments = np.where((empty & (blank == 0)) | (~empty & (blank == every)), worst, segments)
