@@ -326,9 +326,9 @@ def references(bench: Bench, name: str) -> float:
 
 COMPANY = tuple(LAWS)[: tuple(LAWS).index("merged-statistics")]
 """The laws of company: what a score may not depend on, whatever the kind of metric."""
-OF_WORDS = (*COMPANY, "range", "empty", "all-empty")
+OF_WORDS = (*(law for law in COMPANY if law != "negative-padding"), "range", "empty", "all-empty")
 """The laws for metrics of words: they have no axes that could be changed, and equal texts need not be the best."""
-OF_BLENDS = (*OF_WORDS, "merged-statistics", "symmetry")
+OF_BLENDS = (*OF_WORDS, "negative-padding", "merged-statistics", "symmetry")
 """The laws for blends: beyond their fitted ranges scores have no best, and references are their members' business."""
 
 

@@ -121,5 +121,5 @@ class LexicalMetric:
 
 
 def _flags(row: Segment) -> tuple[str, ...]:
-    empty = ("empty-hypothesis",) if not row.hypothesis.strip() else ()
-    return (*empty, "empty-reference") if any(not text.strip() for text in row.references) else empty
+    empty = ("empty-hypothesis",) if lexical.is_blank(row.hypothesis) else ()
+    return (*empty, "empty-reference") if any(map(lexical.is_blank, row.references)) else empty

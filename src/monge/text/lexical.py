@@ -51,14 +51,19 @@ def score(spec: LexicalSpec, hypotheses: Texts, references: References) -> Score
     """Score each hypothesis against its list of references."""
     _check(hypotheses, references)
     scored = _SCORERS[spec.preset.scorer](spec, hypotheses, references)
-    empty = np.array([not one.strip() for one in hypotheses], dtype=bool)
-    blank = np.array([sum(not one.strip() for one in some) for some in references])
+    empty = np.array([is_blank(one) for one in hypotheses], dtype=bool)
+    blank = np.array([sum(map(is_blank, some)) for some in references])
     every = np.array([len(some) for some in references])
     best, worst = spec.bounds.best, spec.bounds.worst
     assert worst is not None  # in every row of the table
     segments = np.where(empty & (blank > 0), best, scored.segments)
     segments = np.where((empty & (blank == 0)) | (~empty & (blank == every)), worst, segments)
     return replace(scored, segments=segments.astype(np.float64))
+
+
+def is_blank(text: str) -> bool:
+    """Whether a text has no visible character: white space, control and format characters (zero-width ones) aside."""
+    return all(one.isspace() or unicodedata.category(one) in ("Cc", "Cf") for one in text)
 
 
 def _check(hypotheses: Texts, references: References) -> None:
