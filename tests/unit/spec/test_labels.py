@@ -22,7 +22,7 @@ def test_names_that_differ_stay_as_they_were_given():
     "asked",
     [
         ("twmd", "twmd[transport=exact]"),
-        ("twmd[layers=3]", "twmd[layers=4,transport.temperature=0.1]"),
+        ("twmd[layers=3]", "twmd[layers=4,transport.temperature=0.3]"),
         ("bleu", "bleu[lowercase=yes]", "bleu[tokenize=char]"),
         ("sentsim", "sentsim[words.layers=3]", "sentsim[units.stopwords=en]"),
         ("wmd", "wmd[transport=tempered,transport.temperature=0.1]"),

@@ -218,8 +218,8 @@ def broken():
     yield GOOD + "|", "not a signature"
     yield GOOD.replace("metric:twmd", "metric:nothing"), "cannot be read"
     yield GOOD.replace("ground:cosine", "ground:cosin"), "did you mean cosine"
-    yield GOOD.replace("temperature=0.02", "temperature=-1"), "cannot be read"
-    yield GOOD.replace("temperature=0.02", "temprature=0.02"), "did you mean temperature"
+    yield GOOD.replace("temperature=0.1", "temperature=-1"), "cannot be read"
+    yield GOOD.replace("temperature=0.1", "temprature=0.1"), "did you mean temperature"
     yield GOOD.replace("precision:fp32", "precision:fp99"), "cannot be read"
     yield GOOD.replace("layers:auto", "layers:deep"), "cannot be read"
     yield GOOD.replace("stats:idf=11aa22bb/33cc44dd", "stats:nonsense"), "not kind=digest"
@@ -232,7 +232,7 @@ def test_bad_signatures(line, message):
 
 
 def test_difference():
-    other = signed("twmd", with_model(row("twmd").spec).changed(["transport.temperature=0.1"]), stats={})
+    other = signed("twmd", with_model(row("twmd").spec).changed(["transport.temperature=0.02"]), stats={})
     keys = [key for key, _, _ in difference(GOOD, other)]
     assert keys == ["transport", "stats"]
     assert difference(GOOD, GOOD) == []
