@@ -8,10 +8,10 @@ that need counts share one reading of the input; those that need means share ano
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from functools import partial
-from itertools import chain, islice
+from itertools import islice
 
 import numpy as np
 import torch
@@ -31,7 +31,8 @@ BATCH = 1024
 SOURCES = "sources"
 Corpus = tuple[str, str]
 """`references`, `sources`, `hypotheses` or the name of a file, and the system for hypotheses."""
-Texts = Iterable[tuple[Corpus, str]]
+Texts = Callable[[], Iterator[tuple[Corpus, str]]]
+"""What goes through the texts, each with its corpus, from the first."""
 
 
 def fit_run(
@@ -48,7 +49,9 @@ def fit_run(
     found: list[StatsBySystem] = []
     open_questions = [one for one in metrics if one.fits and corpora.stats is None]
     wanted = {one: [_corpora(one, system) for system in systems] for one in open_questions}
-    texts = _RunTexts(segments, corpora.files, {c for each in wanted.values() for one in each for c in one.values()})
+    every = {corpus for each in wanted.values() for one in each for corpus in one.values()}
+    files = {(name, ""): texts for name, texts in corpora.files.items()}
+    texts = partial(_of_run, segments, files, every)
     fitted = _fitted(wanted, texts, encoding)
     for metric in metrics:
         if metric in fitted:
@@ -69,7 +72,7 @@ def fit(metric: TransportMetric, *, references: Iterable[str] = (), hypotheses: 
     """
     shared, own = (REFERENCES, ""), (HYPOTHESES, "")
     sides = {REFERENCES: shared, HYPOTHESES: own}
-    texts = _Listed({shared: references, own: hypotheses})
+    texts = partial(_listed, {shared: references, own: hypotheses})
     (stats,) = _fitted({metric: [sides]}, texts, Encoding([metric]))[metric]
     return stats
 
@@ -81,37 +84,24 @@ def _corpora(metric: TransportMetric, system: str) -> dict[str, Corpus]:
     return {REFERENCES: (shared, ""), HYPOTHESES: (HYPOTHESES, system if metric.fits_hypotheses else "")}
 
 
-class _Listed:
+def _listed(corpora: Mapping[Corpus, Iterable[str]]) -> Iterator[tuple[Corpus, str]]:
     """The texts of given corpora, one after another."""
-
-    def __init__(self, corpora: Mapping[Corpus, Iterable[str]]) -> None:
-        self._corpora = corpora
-
-    def __iter__(self) -> Iterator[tuple[Corpus, str]]:
-        return ((corpus, text) for corpus, texts in self._corpora.items() for text in texts)
+    return ((corpus, text) for corpus, texts in corpora.items() for text in texts)
 
 
-class _RunTexts:
-    """The texts of a run that some corpora hold; references and sources of an item once, whatever its systems."""
-
-    def __init__(self, segments: Iterable[Segment], files: Mapping[str, Iterable[str]], wanted: set[Corpus]) -> None:
-        self._segments, self._wanted = segments, wanted
-        self._files = {(name, ""): texts for name, texts in files.items() if (name, "") in wanted}
-
-    def __iter__(self) -> Iterator[tuple[Corpus, str]]:
-        own = self._own() if self._wanted - self._files.keys() else ()
-        return chain(_Listed(self._files), own)
-
-    def _own(self) -> Iterator[tuple[Corpus, str]]:
-        seen: set[tuple[str, object]] = set()
-        references, sources = (REFERENCES, ""), (SOURCES, "")
-        for segment in self._segments:
-            for corpus, texts in ((references, segment.references), (sources, segment.source)):
-                if corpus in self._wanted and texts is not None and (segment.id, texts) not in seen:
-                    seen.add((segment.id, texts))
-                    yield from ((corpus, text) for text in ([texts] if isinstance(texts, str) else texts))
-            if (HYPOTHESES, segment.system) in self._wanted:
-                yield (HYPOTHESES, segment.system), segment.hypothesis
+def _of_run(
+    segments: Iterable[Segment], files: Mapping[Corpus, Iterable[str]], wanted: Set[Corpus]
+) -> Iterator[tuple[Corpus, str]]:
+    """The texts of a run that the wanted corpora hold; references and sources of an item once, whatever its systems."""
+    yield from _listed({corpus: texts for corpus, texts in files.items() if corpus in wanted})
+    seen: set[tuple[str, object]] = set()
+    for segment in segments if wanted - files.keys() else ():
+        for corpus, texts in (((REFERENCES, ""), segment.references), ((SOURCES, ""), segment.source)):
+            if corpus in wanted and texts is not None and (segment.id, texts) not in seen:
+                seen.add((segment.id, texts))
+                yield from ((corpus, text) for text in ([texts] if isinstance(texts, str) else texts))
+        if (HYPOTHESES, segment.system) in wanted:
+            yield (HYPOTHESES, segment.system), segment.hypothesis
 
 
 def _fitted(
@@ -146,8 +136,8 @@ def _count(jobs: set[tuple[Reader, Corpus]], texts: Texts) -> dict[tuple[Reader,
     number: Counter[Corpus] = Counter()
     keys: Counter[Corpus] = Counter()
     readers = {reader for reader, _ in jobs}
-    iterator = iter(texts)
-    while chunk := [(corpus, text) for corpus, text in islice(iterator, BATCH)]:
+    iterator = texts()
+    while chunk := list(islice(iterator, BATCH)):
         for corpus, text in chunk:
             number[corpus] += 1
             keys[corpus] += text_key(text)
@@ -186,7 +176,7 @@ class _Mean:
 def _sum(means: Sequence[_Mean], texts: Texts, encoding: Encoding) -> None:
     """Add the unit vectors of every text to the means of its corpus, from one reading of the texts."""
     corpora = {mean.corpus for mean in means}
-    iterator = (one for one in texts if one[0] in corpora)
+    iterator = (one for one in texts() if one[0] in corpora)
     while chunk := list(islice(iterator, BATCH)):
         distinct = list(dict.fromkeys(text for _, text in chunk))
         read = {reader: encoding.read(distinct, reader) for reader in {mean.metric.reader for mean in means}}

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -89,11 +88,8 @@ def _joined(rows: Sequence[Recalled | None]) -> Scores:
     return Scores(parts, np.array([row[1] for row in whole], dtype=np.int64), [row[2] for row in whole], sums)
 
 
-_compact: Callable[[object], str] = partial(json.dumps, separators=(",", ":"))
-
-
 def _encoded(row: Recalled | None) -> bytes:
-    return _compact(row).encode()
+    return json.dumps(row, separators=(",", ":")).encode()
 
 
 def _decoded(value: bytes | None) -> Recalled | None:

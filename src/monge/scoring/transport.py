@@ -16,7 +16,7 @@ from monge.errors import DataError, StatisticsMismatch
 from monge.scoring.clouds import HYPOTHESES, REFERENCES
 from monge.scoring.measure import measure
 from monge.scoring.scorer import Column, Scores, StatsBySystem, flagged
-from monge.spec.axes import Baseline, BatchCentre, CorpusCentre, Idf, Layers, Remap
+from monge.spec.axes import Baseline, BatchCentre, CorpusCentre, Idf, Layers, Remap, Uniform
 from monge.spec.baselines import published
 from monge.spec.codec import show_choice
 from monge.spec.layers import concrete, numbers
@@ -202,9 +202,13 @@ class TransportMetric:
         return weight(self.counts(stats, side), self.spec.weights.name) if self.counted_sides else None
 
     def baseline(self, stats: CorpusStats) -> Mapping[str, float] | None:
-        """What random pairs get in each part: fitted, or published for this model; None where nobody knows."""
-        if self.key in stats.baselines:
-            found = stats.baselines[self.key]
+        """What random pairs get in each part: fitted, or published for this model; None where nobody knows.
+
+        Baselines are fitted without idf, as the published ones, and serve the metric with idf too.
+        """
+        key = replace(self, spec=replace(self.spec, weights=Uniform("uniform"))).key if self.counted_sides else self.key
+        if key in stats.baselines:
+            found = stats.baselines[key]
             return {name: found.mean(name) for name in found.totals}
         return published(self.spec, self.reader.encoder.name)
 

@@ -390,6 +390,11 @@ def test_statistics_of_different_kinds_go_together(load, tmp_path):
     together = api.score_segments(metrics, rows, corpora=api.Corpora(both))
     for metric, stats, result in zip(metrics, (idf, base), together, strict=True):
         assert np.array_equal(metric.score(HYPOTHESES, REFERENCES, stats=stats).segments, result.segments)
+    one = load("bertscore", "weights=idf", "scale=baseline").score(HYPOTHESES, REFERENCES, stats=both)
+    raw = load("bertscore", "weights=idf").score(HYPOTHESES, REFERENCES, stats=idf)
+    mean = base.baselines[metrics[1].scorer.key].mean("f1")
+    assert one.segments == pytest.approx((raw.segments - mean) / (1 - mean), abs=1e-9)
+    assert {kind.partition("=")[0] for kind in one.signature["stats"].split(",")} == {"idf", "baseline"}
     with pytest.raises(StatisticsMismatch, match="both statistics hold"):
         api.load_stats(tmp_path / "idf", tmp_path / "idf")
 
