@@ -9,20 +9,6 @@ from monge.data.rows import Row, Rows, rows
 from monge.data.tables import Table, read_table
 
 __all__ = [
-    "Dataset",
-    "Group",
-    "Judged",
-    "Parallel",
-    "Row",
-    "Rows",
-    "Table",
-    "TextFile",
-    "check_text",
-    "dataset_names",
-    "describe",
-    "open_dataset",
-    "read_lines",
-    "read_parallel",
-    "read_table",
-    "rows",
-]
+    "Dataset", "Group", "Judged", "Parallel", "Row", "Rows", "Table", "TextFile", "check_text", "dataset_names",
+    "describe", "open_dataset", "read_lines", "read_parallel", "read_table", "rows",
+]  # fmt: skip

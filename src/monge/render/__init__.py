@@ -12,22 +12,10 @@ from monge.render.results import (
     results_latex,
     results_text,
     results_tsv,
-)
+)  # fmt: skip
 
 __all__ = [
-    "EXPLANATION_FORMATS",
-    "FORMATS",
-    "explanation_fragment",
-    "explanation_html",
-    "explanation_json",
-    "explanation_svg",
-    "explanation_text",
-    "render_explanation",
-    "render_results",
-    "results_html",
-    "results_json",
-    "results_jsonl",
-    "results_latex",
-    "results_text",
-    "results_tsv",
-]
+    "EXPLANATION_FORMATS", "FORMATS", "explanation_fragment", "explanation_html", "explanation_json",
+    "explanation_svg", "explanation_text", "render_explanation", "render_results", "results_html", "results_json",
+    "results_jsonl", "results_latex", "results_text", "results_tsv",
+]  # fmt: skip

@@ -14,26 +14,7 @@ from monge.study.task import Task
 from monge.study.variants import Setup, Variant, load_variants
 
 __all__ = [
-    "Agreement",
-    "Comparison",
-    "Curve",
-    "Design",
-    "Evaluation",
-    "Figure",
-    "Resampling",
-    "Run",
-    "ScoreBook",
-    "Sensitivity",
-    "Setup",
-    "Sweep",
-    "Task",
-    "Variant",
-    "assess",
-    "compare",
-    "compare_scores",
-    "compare_segments",
-    "evaluate",
-    "load_variants",
-    "sensitivity",
-    "sweep",
-]
+    "Agreement", "Comparison", "Curve", "Design", "Evaluation", "Figure", "Resampling", "Run", "ScoreBook",
+    "Sensitivity", "Setup", "Sweep", "Task", "Variant", "assess", "compare", "compare_scores", "compare_segments",
+    "evaluate", "load_variants", "sensitivity", "sweep",
+]  # fmt: skip
