@@ -30,7 +30,8 @@ def test_values(name, temperature, raw, normalised, profile):
 
 
 def test_default_temperatures():
-    assert scored("twmd")["score"] == pytest.approx(0.9298743637, abs=1e-9)
+    assert scored("twmd")["score"] == pytest.approx(0.9277904710, abs=1e-9)
+    assert scored("twmd", "transport.temperature=0.02")["score"] == pytest.approx(0.9298743637, abs=1e-9)
     assert scored("trwmd")["score"] == pytest.approx(0.9490312777, abs=1e-9)
 
 

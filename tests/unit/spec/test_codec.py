@@ -232,7 +232,7 @@ def test_the_nearest_setting_wins():
 def test_differences_name_each_field():
     one, other = row("twmd").spec, row("twmd").spec.changed(["transport.temperature=1", "centre=batch(8)", "layers=3"])
     assert set(differences(one, other)) == {"transport.temperature", "centre", "layers"}
-    assert differences(one, other)["transport.temperature"] == (0.02, 1.0)
+    assert differences(one, other)["transport.temperature"] == (0.1, 1.0)
 
 
 @pytest.mark.parametrize("part", [part for axis in AXES.values() for part in axis.values()], ids=show_choice)
