@@ -32,6 +32,7 @@ VERBS = {
     "selfcheck": "Score the bundled example with every metric and compare with the golden numbers of this version.",
     "signature": "Read signatures and compare them.",
     "cache": "Look at a cache directory, or empty it.",
+    "serve": "Serve scores over HTTP, with a page that shows why a text got its score.",
 }
 """Verb -> what it does in a line. The module of a verb is imported with it."""
 _HOMES = {"metrics": "catalogue", "show": "catalogue"}

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import json
 import sys
-from math import isfinite
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from monge.cli import options
-from monge.spec.blend import BLENDS, BlendPreset
-from monge.spec.lexical import LEXICAL, LexicalPreset
+from monge.spec.catalogue import EVERY, described, listed, row_of
 from monge.spec.metric import Preset
-from monge.spec.presets import PRESETS, bounds_of, resolve, row
-from monge.spec.rules import Bounds
+from monge.spec.presets import bounds_of, resolve
 
 
 def metrics(
@@ -22,32 +19,14 @@ def metrics(
 ) -> None:
     """List every metric and profile."""
     options.chosen_format(output_format, ("text", "json"))
-    every: dict[str, Preset | BlendPreset | LexicalPreset] = {**PRESETS, **BLENDS, **LEXICAL}
+    rows = listed()
     if output_format == "json":
-        rows = {
-            name: {"title": one.title, "cites": one.cites, **_range(bounds_of(resolve(name)[1]))}
-            for name, one in every.items()
-        }
         sys.stdout.write(json.dumps(rows, indent=2) + "\n")
         return
-    width = max(map(len, every))
-    for name, one in every.items():
-        arrow = "↑" if bounds_of(resolve(name)[1]).higher_is_better else "↓"
-        sys.stdout.write(f"{name:<{width}}  {arrow}  {one.title}  [{one.cites}]\n")
-
-
-def _row(name: str) -> Preset | BlendPreset | LexicalPreset:
-    return LEXICAL.get(name) or BLENDS.get(name) or row(name)
-
-
-def _range(found: Bounds) -> dict[str, Any]:
-    return {
-        "higher_is_better": found.higher_is_better,
-        "low": found.low if isfinite(found.low) else None,
-        "high": found.high if isfinite(found.high) else None,
-        "best": found.best,
-        "empty": found.worst,
-    }
+    width = max(map(len, EVERY))
+    for name, one in rows.items():
+        arrow = "↑" if one["higher_is_better"] else "↓"
+        sys.stdout.write(f"{name:<{width}}  {arrow}  {one['title']}  [{one['cites']}]\n")
 
 
 def show(
@@ -59,11 +38,11 @@ def show(
     """Show every setting of a metric, and the range of its scores."""
     options.chosen_format(output_format, ("text", "json"))
     name, spec = resolve(metric, options.changes(settings), lang)
-    found, one = bounds_of(spec), _row(name)
-    facts = {"metric": name, "title": one.title, "cites": one.cites, **spec.written()}
     if output_format == "json":
-        sys.stdout.write(json.dumps({**facts, **_range(found)}, indent=2) + "\n")
+        sys.stdout.write(json.dumps(described(name, spec), indent=2) + "\n")
         return
+    found, one = bounds_of(spec), row_of(name)
+    facts = {"metric": name, "title": one.title, "cites": one.cites, **spec.written()}
     worst = "a point at the origin" if found.worst is None else f"{found.worst:g}"
     facts["range"] = f"{found.low:g} to {found.high:g}, {'higher' if found.higher_is_better else 'lower'} is better"
     facts["range"] += f" ({found.note})" if found.note else ""

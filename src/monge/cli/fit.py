@@ -14,7 +14,6 @@ from monge.data.lines import TextFile
 from monge.data.output import check_writable
 from monge.errors import DataError, UsageError
 from monge.spec.presets import resolve
-from monge.types import CorpusStats
 
 
 @bundles.flat
@@ -70,16 +69,7 @@ def fit(
         loaded.scorer.check_stats(found)
     api.save_stats(found, output)
     if not quiet:
-        sys.stderr.write(f"monge: fitted {', '.join(_held(found))} for {name}\n")
-
-
-def _held(stats: CorpusStats) -> list[str]:
-    """What statistics hold, in words."""
-    held = [f"{one.n} texts of the {side} (idf)" for side, one in stats.counts.items()]
-    held += [f"{one.count} vectors of the {side} (mean)" for each in stats.sums.values() for side, one in each.items()]
-    held += [f"{one.n} pairs (range)" for one in stats.ranges.values()]
-    held += [f"{len(stats.baselines)} layer(s) on {one.n} random pairs" for one in list(stats.baselines.values())[:1]]
-    return held + [f"maps clp and umd on {one.count} aligned words" for one in list(stats.maps.values())[:1]]
+        sys.stderr.write(f"monge: fitted {', '.join(found.held())} for {name}\n")
 
 
 def _pairs(path: str) -> Iterator[tuple[str, str]]:

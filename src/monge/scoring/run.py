@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, cast
 from monge.errors import DataError, StatisticsMismatch
 from monge.scoring.result_buffer import Buffer, Scratch
 from monge.scoring.score_cache import ScoreCache
-from monge.scoring.scorer import Corpora, Scorer, Scores, StatsBySystem, WindowScorer
+from monge.scoring.scorer import Corpora, Scorer, Scores, ScoreWindow, StatsBySystem, WindowScorer, score_window
 from monge.scoring.windows import SEGMENTS, Window, ahead, windowed
 from monge.spec.signature import parse
 from monge.types import CorpusStats, Result, Segment, Signature
@@ -24,6 +24,17 @@ if TYPE_CHECKING:
 
 Expected = Sequence[Mapping[str, str]]
 """For each metric what a replay must find again: digests of statistics by kind, or the fields of a library."""
+
+
+@dataclass(frozen=True)
+class Passes:
+    """How the windows of a run are scored: by what, and how many segments each has at the most.
+
+    A service lets its runs take turns, or scores the windows of several runs together.
+    """
+
+    score: ScoreWindow = score_window
+    segments: int = SEGMENTS
 
 
 @dataclass(frozen=True)
@@ -42,7 +53,7 @@ class Run:
     """Some metrics on some segments: one pass to count and fit, one pass to score, by windows.
 
     `segments` can be iterated again. `store` keeps vectors and scores; `window` is the number of segments that a
-    window has at the most.
+    window has at the most, `score` what scores a window with some metrics.
     """
 
     def __init__(
@@ -53,9 +64,10 @@ class Run:
         corpora: Corpora = Corpora(),  # noqa: B008 - frozen
         store: Store | None = None,
         window: int = SEGMENTS,
+        score: ScoreWindow = score_window,
     ) -> None:
         self.metrics, self._segments, self._corpora, self._store = metrics, segments, corpora, store
-        self._window = window
+        self._window, self._score_window = window, score
         self.systems = list(dict.fromkeys(segment.system for segment in segments))
         if not self.systems:
             raise DataError("there is nothing to score: no segments")
@@ -146,7 +158,7 @@ class Run:
         streamed = [j for j, (*_, one) in enumerate(self._members) if one.block]
         block = lcm(1, *(one.block for *_, one in self._members if one.block))
         metrics, stats = [self._members[j][2] for j in streamed], [self._stats[j] for j in streamed]
-        cache = None if self._store is None else ScoreCache(metrics, stats, self._store)
+        cache = None if self._store is None else ScoreCache(metrics, stats, self._store, self._score_window)
         kept: list[tuple[int, Segment]] = []
         windows = windowed(self._segments, self._window, block)
         encoding = self._encoding
@@ -157,8 +169,7 @@ class Run:
             if cache is not None:
                 scored = cache.scores(rows, encoding, pieces)
             else:
-                window = Window(rows, encoding, pieces)
-                scored = [metric.score(window, one) for metric, one in zip(metrics, stats, strict=True)]
+                scored = self._score_window(metrics, stats, Window(rows, encoding, pieces))
             for j, scores in zip(streamed, scored, strict=True):
                 self._put(j, positions, rows, scores, buffers, watch)
             if len(streamed) < len(self._members):

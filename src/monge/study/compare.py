@@ -177,12 +177,18 @@ def compare_segments(
     variants: Sequence[Variant], rows: Iterable[Segment], *, resampling: Resampling = USUAL, run: Run = QUIET
 ) -> Comparison:
     """Compare the systems named in segments; every system must have the same items."""
-    resampling = replace(resampling, test=_test(resampling))
-    by_system = _aligned(rows)
-    every = [row for some in by_system.values() for row in some]
-    metrics = [one.metric for one in variants]
+    resampling = replace(resampling, test=_test(resampling))  # known before anything is scored
+    every, metrics = aligned(rows), [one.metric for one in variants]
     results = api.score_segments(metrics, every, cache=run.cache, watch=api.Watch(run.progress))
-    standings = tuple(_standings(one, results[k :: len(variants)], resampling) for k, one in enumerate(variants))
+    return compare_results([(one.name, one.label) for one in variants], results, resampling=resampling)
+
+
+def compare_results(
+    metrics: Sequence[tuple[str, str]], results: Sequence[Result], *, resampling: Resampling = USUAL
+) -> Comparison:
+    """Compare systems by what `score_segments` gave of `aligned` segments; of each metric its name and its label."""
+    resampling = replace(resampling, test=_test(resampling))
+    standings = tuple(_standings(one, results[k :: len(metrics)], resampling) for k, one in enumerate(metrics))
     return Comparison(standings, resampling)
 
 
@@ -193,8 +199,8 @@ def _test(resampling: Resampling) -> str:
     return test
 
 
-def _aligned(rows: Iterable[Segment]) -> dict[str, list[Segment]]:
-    """The segments of every system, in the order of the first system's items."""
+def aligned(rows: Iterable[Segment]) -> list[Segment]:
+    """The segments system by system, each in the order of the first system's items, which all must have."""
     found: dict[str, dict[str, Segment]] = {}
     for row in rows:
         mine = found.setdefault(row.system, {})
@@ -212,11 +218,11 @@ def _aligned(rows: Iterable[Segment]) -> dict[str, list[Segment]]:
             raise Misaligned(
                 f"{first} and {other} have different items, e.g. {sorted(missing)[0]!r}: nothing is paired"
             )
-    return {system: [mine[item] for item in found[first]] for system, mine in found.items()}
+    return [mine[item] for mine in found.values() for item in found[first]]
 
 
-def _standings(variant: Variant, results: Sequence[Result], resampling: Resampling) -> Standings:
-    """The systems by one variant, from the scores of segments or from the counts that a corpus score pools."""
+def _standings(metric: tuple[str, str], results: Sequence[Result], resampling: Resampling) -> Standings:
+    """The systems by one metric, from the scores of segments or from the counts that a corpus score pools."""
     names, higher = [one.system for one in results], results[0].higher_is_better
     pooled = [one.pooled for one in results if one.pooled is not None]
     if not pooled:
@@ -226,8 +232,8 @@ def _standings(variant: Variant, results: Sequence[Result], resampling: Resampli
         counts = np.stack([one.statistics for one in pooled])
         systems, pairs = compare_pooled(names, counts, pooled[0].of, higher_is_better=higher, resampling=resampling)
     return Standings(
-        metric=variant.name,
-        label=variant.label,
+        metric=metric[0],
+        label=metric[1],
         signature=str(results[0].signature),
         higher_is_better=higher,
         n=results[0].n,
