@@ -17,11 +17,10 @@ from monge.data.lists import segments_of as segments_of
 from monge.errors import DataError, InvalidSetting, StatisticsMismatch, UsageError
 from monge.scoring.blend import BlendMetric
 from monge.scoring.lexical import LexicalMetric
-from monge.scoring.run import Passes as Passes
 from monge.scoring.run import Run
 from monge.scoring.run import Watch as Watch
 from monge.scoring.scorer import Corpora as Corpora
-from monge.scoring.scorer import Scorer
+from monge.scoring.scorer import Scorer, ScoreWindow, score_window
 from monge.spec.blend import BlendSpec
 from monge.spec.labels import labels
 from monge.spec.lexical import LexicalSpec
@@ -259,13 +258,13 @@ def score_segments(
     expect: Sequence[Mapping[str, str]] | None = None,
     cache: Store | str | Path | None = None,
     watch: Watch = Watch(),  # noqa: B008 - frozen
-    passes: Passes = Passes(),  # noqa: B008 - frozen
+    score: ScoreWindow = score_window,
 ) -> list[Result]:
     """Score re-iterable segments with several metrics in one encoding pass: system by system, metrics in order.
 
     `corpora` says where statistics come from, other than the segments; `expect` has for each metric the digests that
     a replay must meet; `cache` is a store, or a directory for one, that keeps vectors and scores; `watch` is told how
-    far the run has come; `passes` says how windows are scored. Metrics of one name are told apart by their labels.
+    far the run has come; `score` scores a window. Metrics of one name are told apart by labels.
     """
     scorers, files = [], {}
     for metric in metrics:
@@ -276,8 +275,7 @@ def score_segments(
         raise UsageError("an idf corpus was given, but no metric of this run weighs by idf")
     names = labels((one.name, one.asked) for one in metrics)
     with opened(cache) as store:
-        where = Corpora(corpora.stats, files)
-        run = Run(scorers, segments, corpora=where, store=store, window=passes.segments, score=passes.score)
+        run = Run(scorers, segments, corpora=Corpora(corpora.stats, files), store=store, score=score)
         results = run.results(expect=expect, watch=watch)
     return [replace(one, metric=names[k % len(names)]) for k, one in enumerate(results)]
 

@@ -27,17 +27,6 @@ Expected = Sequence[Mapping[str, str]]
 
 
 @dataclass(frozen=True)
-class Passes:
-    """How the windows of a run are scored: by what, and how many segments each has at the most.
-
-    A service lets its runs take turns, or scores the windows of several runs together.
-    """
-
-    score: ScoreWindow = score_window
-    segments: int = SEGMENTS
-
-
-@dataclass(frozen=True)
 class Watch:
     """What a run tells while it goes on.
 
@@ -165,7 +154,8 @@ class Run:
         cut = (
             (one, encoding.pieces(one[1]) if encoding and (cache is None or cache.missed) else None) for one in windows
         )
-        for (positions, rows), pieces in ahead(cut):
+        here = self._score_window is score_window  # what waits for others anyway needs no thread that cuts ahead
+        for (positions, rows), pieces in ahead(cut) if here else cut:
             if cache is not None:
                 scored = cache.scores(rows, encoding, pieces)
             else:

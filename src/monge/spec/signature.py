@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,12 @@ _ENCODER_KEYS = {
 _SHARED_KEYS = (*_MODEL_KEYS, *_ENCODER_KEYS)
 _WRITTEN = tuple(axis for axis in AXES if axis not in ("encoder", *OPTIONAL))
 FILE = "file"
+
+
+@cache
+def _version() -> str:
+    """Of monge; finding it means parsing a file, and every result is signed."""
+    return version("monge")
 
 
 @dataclass(frozen=True)
@@ -59,14 +66,14 @@ def sign(
     chosen = [axis for axis in OPTIONAL if spec.choice(axis).name != "none"]
     fields += [(axis, _signed(spec, axis, digests.get(axis, ""))) for axis in (*_WRITTEN, *chosen)]
     fields.append(("stats", ",".join(f"{kind}={digest}" for kind, digest in stats.items()) or "none"))
-    fields.append(("monge", version("monge")))
+    fields.append(("monge", _version()))
     return Signature(tuple(fields))
 
 
 def sign_lexical(spec: LexicalSpec, library: str) -> Signature:
     """The signature of a lexical metric: its settings, and the signature of the library that computed it."""
     options = ",".join(f"{name}={value}" for name, value in spec.written().items())
-    fields = ("metric", spec.name), ("options", options), *Signature.parse(library).fields, ("monge", version("monge"))
+    fields = ("metric", spec.name), ("options", options), *Signature.parse(library).fields, ("monge", _version())
     return Signature(fields)
 
 
@@ -76,7 +83,7 @@ def sign_blend(name: str, parts: Mapping[str, Signature], stats: Mapping[str, st
     shared = [(key, value) for key, value in first.fields if key in _SHARED_KEYS]
     own = [(f"{part}.{axis}", said[axis]) for part, said in parts.items() for axis in _WRITTEN]
     digests = ",".join(f"{kind}={digest}" for kind, digest in stats.items()) or "none"
-    return Signature((("metric", name), *shared, *own, ("stats", digests), ("monge", version("monge"))))
+    return Signature((("metric", name), *shared, *own, ("stats", digests), ("monge", _version())))
 
 
 def _signed(spec: MetricSpec, axis: str, digest: str) -> str:

@@ -22,11 +22,11 @@ class Counters:
         self.waiting = Gauge("monge_waiting", "Requests that wait to be worked on.", **mine)
         self.queue = Gauge("monge_engine_queue", "Windows that wait for a pass.", **mine)
         self.jobs = Gauge("monge_jobs", "Jobs by state.", ["state"], **mine)
-        self._rows = Histogram("monge_pass_segments", "Segments of a pass.", buckets=_SIZES, **mine)
+        self._size = Histogram("monge_pass_texts", "Distinct texts of a pass.", buckets=_SIZES, **mine)
         self._shared = Histogram("monge_pass_requests", "Requests of a pass.", buckets=_SIZES, **mine)
         self._stages = Histogram(
             "monge_stage_seconds",
-            "Of a pass (encoding and transport), of a call alone, of a whole request's work.",
+            "Of an encoding pass, of a metric's transport, of a call alone, of a whole request's work.",
             ["stage"],
             buckets=_SECONDS,
             **mine,
@@ -41,9 +41,9 @@ class Counters:
         self._requests.labels(route, str(status)).inc()
         self._seconds.labels(route).observe(seconds)
 
-    def passed(self, rows: int, requests: int, texts: int, encoded: int) -> None:
-        """A pass was made."""
-        self._rows.observe(rows)
+    def passed(self, texts: int, requests: int, encoded: int) -> None:
+        """A pass was made: over so many distinct texts, for so many requests, and so many the model had to read."""
+        self._size.observe(texts)
         self._shared.observe(requests)
         self._texts.inc(texts)
         self._encoded.inc(encoded)

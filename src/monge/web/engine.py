@@ -1,44 +1,50 @@
-"""The one thread that owns the models, and the passes that waiting requests share.
+"""The one thread that owns the models, and the encoding passes that waiting requests share.
 
-Every request is a run of its own (`monge.scoring.run`), in a thread of its own, cut into windows of a few segments. A
-window is handed over here and waited for. While the engine is busy, windows of other requests gather; it then takes
-those that need the same vectors together, up to `ROWS` segments, encodes their distinct texts once and gives every
-request its scores. A large request has one window waiting at a time, so that it takes turns with small ones.
+Every request is a run of its own (`monge.scoring.run`), in a thread of its own. The distinct texts of its windows are
+handed over here, a slice at a time, and waited for. While the engine is busy, slices of other requests gather; it then
+takes those that need the same vectors together, up to `PASS` characters, and encodes their distinct texts once. A large
+request has one slice waiting at a time, so that it takes turns with small ones.
 
-What a window gets never depends on who shared its pass: segments are told apart by request, and metrics that take
-statistics from a request's own texts, or depend on neighbours, are scored by themselves.
+Who shared a pass cannot be seen in an answer: the packed encoder gives a text the same vectors to the bit whatever
+stands beside it, and everything behind the vectors is done for each request by itself, as the command does it.
 """
 
 from __future__ import annotations
 
+import os
 import time
 from collections import OrderedDict, deque
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from concurrent.futures import Future
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from threading import Condition, Event, Thread
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from monge.errors import MongeError
-from monge.scoring.scorer import Scores, StatsBySystem, WindowScorer, score_window
+from monge.scoring.scorer import Scores, StatsBySystem, WindowScorer
 from monge.scoring.windows import Window, distinct
-from monge.types import Segment
 from monge.web.counters import Counters
 
 if TYPE_CHECKING:
-    from monge.scoring.encoding import Encoding
-    from monge.scoring.transport import TransportMetric
+    from monge.encode.protocol import Request
+    from monge.scoring.encoding import Encoding, Read
+    from monge.scoring.transport import Reader, TransportMetric
+    from monge.types import Tokens
 
-SLICE = 32
-"""Segments that a request has in a pass, at the most."""
-ROWS = 128
-"""Segments of a pass, at the most."""
+SLICE_TEXTS, SLICE = 128, 8_000
+"""Distinct texts, and characters of them, that a request has in a pass, at the most (one text may be longer)."""
+PASS = 24_000
+"""Characters of a pass, at the most."""
 KEPT = 3
 """Encodings, with the vectors of recent texts, that are kept: one for every set of layers that is asked for."""
 GATHER = 0.004
 """Seconds that a pass waits for company after one that was shared."""
+GATHERED = 32
+"""Slices that are company enough."""
 
 T = TypeVar("T")
+Kind = frozenset["tuple[Reader, Request]"]
+"""Which vectors a slice needs."""
 
 
 class Gone(Exception):  # noqa: N818
@@ -47,7 +53,7 @@ class Gone(Exception):  # noqa: N818
 
 @dataclass
 class Ticket:
-    """A request on its way; once it is cancelled, whatever works for it stops at the next window."""
+    """A request on its way; once it is cancelled, whatever works for it stops at the next slice."""
 
     cancelled: bool = False
 
@@ -59,24 +65,34 @@ class Ticket:
 
 @dataclass
 class _Work:
-    """Something that waits for the engine: a call to be made alone, or a window that may share its pass."""
+    """Something that waits for the engine: a call to be made alone, or texts whose vectors are wanted."""
 
     ticket: Ticket
     call: Callable[[], Any] | None = None
+    kind: Kind = frozenset()
     metrics: Sequence[TransportMetric] = ()
-    stats: Sequence[StatsBySystem] = ()
-    window: Window | None = None
-    kind: Hashable = None
+    texts: Sequence[str] = ()
+    pieces: Mapping[Reader, Mapping[str, Tokens]] = field(default_factory=dict)
     done: Future[Any] = field(default_factory=Future)
 
     @property
-    def rows(self) -> Sequence[Segment]:
-        assert self.window is not None
-        return self.window.rows
+    def size(self) -> int:
+        return sum(map(len, self.texts))
+
+
+class _Given:
+    """Texts that have been read: what a window asks instead of an encoding."""
+
+    def __init__(self, read: Mapping[Reader, Read]) -> None:
+        self._read = read
+
+    def read(self, texts: Sequence[str], reader: Reader, pieces: object = None) -> Read:
+        """Pieces and vectors of texts."""
+        return self._read[reader]
 
 
 class Engine:
-    """Scores windows, one pass after another, in a thread of its own; `share` off gives every window its own pass."""
+    """Encodes texts, one pass after another, in a thread of its own; `share` off gives every slice its own pass."""
 
     def __init__(self, counters: Counters, *, share: bool = True) -> None:
         self._counters, self._share = counters, share
@@ -84,6 +100,7 @@ class Engine:
         self._changed, self._stopped = Condition(), Event()
         self._encodings: OrderedDict[Hashable, Encoding] = OrderedDict()
         self._company = False
+        self._solvers = ThreadPoolExecutor(max(2, (os.cpu_count() or 1) // 2), "solver")
         self._thread = Thread(target=self._run, name="engine", daemon=True)
         self._thread.start()
 
@@ -93,32 +110,42 @@ class Engine:
         """What a call gives that needs the models, made when its turn comes."""
         return cast(T, self._wait(_Work(ticket, call)))
 
-    def taking_turns(self, ticket: Ticket) -> Callable[..., list[Scores]]:
-        """What scores the windows of a run as they are, in turn with those of others."""
-
-        def score(metrics: Sequence[WindowScorer], stats: Sequence[StatsBySystem], window: Window) -> list[Scores]:
-            return self.alone(lambda: score_window(metrics, stats, window), ticket)
-
-        return score
-
     def shared(self, ticket: Ticket) -> Callable[..., list[Scores]]:
-        """What scores the windows of a run together with those of others; metrics of words are scored on the spot."""
+        """What scores the windows of a run, encoding their texts together with those of other runs."""
 
         def score(metrics: Sequence[WindowScorer], stats: Sequence[StatsBySystem], window: Window) -> list[Scores]:
-            ticket.check()
-            reading = [k for k, metric in enumerate(metrics) if metric.reads]
-            found: dict[int, Scores] = {}
+            reading = [cast("TransportMetric", metric) for metric in metrics if metric.reads]
             if reading:
-                mine = [cast("TransportMetric", metrics[k]) for k in reading]
-                kind = frozenset((metric.reader, metric.request) for metric in mine)
-                work = _Work(ticket, None, mine, [stats[k] for k in reading], window, kind)
-                found = dict(zip(reading, self._wait(work), strict=True))
-            for k, metric in enumerate(metrics):
-                if k not in found:
-                    found[k] = metric.score(window, stats[k])
-            return [found[k] for k in range(len(metrics))]
+                window = Window(window.rows, cast("Encoding", _Given(self._read(reading, window, ticket))))
+            found = []
+            for metric, one in zip(metrics, stats, strict=True):
+                ticket.check()
+                if metric.reads:  # a few at a time: more threads than cores are no faster
+                    found.append(self._solvers.submit(self._timed, metric, window, one).result())
+                else:
+                    found.append(metric.score(window, one))
+            return found
 
         return score
+
+    def _timed(self, metric: WindowScorer, window: Window, stats: StatsBySystem) -> Scores:
+        started = time.perf_counter()
+        found = metric.score(window, stats)
+        self._counters.stage("transport", time.perf_counter() - started)
+        return found
+
+    def _read(
+        self, metrics: Sequence[TransportMetric], window: Window, ticket: Ticket
+    ) -> dict[Reader, dict[str, Any]]:
+        """Pieces and vectors of the texts of a window, slice by slice."""
+        kind = frozenset((metric.reader, metric.request) for metric in metrics)
+        found: dict[Reader, dict[str, Any]] = {reader: {} for reader, _ in kind}
+        for texts in _slices(distinct(window.rows)):
+            pieces = {reader: {text: mine[text] for text in texts} for reader, mine in window.pieces.items()}
+            read = self._wait(_Work(ticket, None, kind, metrics, texts, pieces))
+            for reader in found:
+                found[reader].update((text, read[reader][text]) for text in texts)
+        return found
 
     def _wait(self, work: _Work) -> Any:
         work.ticket.check()
@@ -129,17 +156,13 @@ class Engine:
             self._changed.notify()
         return work.done.result()
 
-    @property
-    def waiting(self) -> int:
-        """Windows and calls that wait."""
-        return len(self._waiting)
-
     def stop(self) -> None:
         """End the thread; what still waits is told that it is gone."""
         with self._changed:
             self._stopped.set()
             self._changed.notify()
         self._thread.join()
+        self._solvers.shutdown(wait=False, cancel_futures=True)
 
     # --- the engine's own thread ------------------------------------------------------------------------------------
 
@@ -147,14 +170,15 @@ class Engine:
         while True:
             with self._changed:
                 self._changed.wait_for(lambda: self._waiting or self._stopped.is_set())
+                if self._company and self._waiting and self._waiting[0].call is None:
+                    self._changed.wait_for(lambda: len(self._waiting) >= GATHERED or self._stopped.is_set(), GATHER)
                 if self._stopped.is_set():
                     for work in self._waiting:
                         work.done.set_exception(Gone())
                     return
-                if self._company and self._waiting[0].call is None:
-                    self._changed.wait_for(lambda: len(self._waiting) >= SLICE or self._stopped.is_set(), GATHER)
                 taken = self._taken()
-            self._counters.queue.set(len(self._waiting))
+                left = len(self._waiting)
+            self._counters.queue.set(left)
             live = [work for work in taken if not work.ticket.cancelled]
             for work in taken:
                 if work.ticket.cancelled:
@@ -163,85 +187,52 @@ class Engine:
                 self._serve(live)
 
     def _taken(self) -> list[_Work]:
-        """The first that waits and, if it may share, all others that need the same vectors, up to ROWS segments."""
+        """The first that waits and, if it may share, others that need the same vectors, up to PASS characters."""
         first = self._waiting.popleft()
         if first.call is not None or not self._share:
             return [first]
-        taken, left, rows = [first], deque[_Work](), len(first.rows)
-        while self._waiting:
-            work = self._waiting.popleft()
-            if work.call is None and work.kind == first.kind and rows + len(work.rows) <= ROWS:
+        taken, left, size = [first], deque[_Work](), first.size
+        for work in self._waiting:
+            if work.call is None and work.kind == first.kind and size + work.size <= PASS:
                 taken.append(work)
-                rows += len(work.rows)
+                size += work.size
             else:
                 left.append(work)
         self._waiting = left
         return taken
 
     def _serve(self, taken: Sequence[_Work]) -> None:
-        started = time.perf_counter()
-        first = taken[0]
+        started, first = time.perf_counter(), taken[0]
         self._company = len(taken) > 1
         try:
-            found = [first.call()] if first.call is not None else self._passed(taken)
+            found = first.call() if first.call is not None else self._encoded(taken)
         except MongeError as error:
             if len(taken) == 1:
                 first.done.set_exception(error)
-                return
-            for work in taken:  # one of them is at fault: each by itself
+            for work in taken if len(taken) > 1 else ():  # one of them is at fault: each by itself
                 self._serve([work])
             return
-        except BaseException as error:  # noqa: BLE001 - a defect is the request's answer, not the end of the service
+        except BaseException as error:  # noqa: BLE001 - the answer of those who asked, not the end of the service
             for work in taken:
                 work.done.set_exception(error)
             return
-        self._counters.stage("alone" if first.call is not None else "pass", time.perf_counter() - started)
-        for work, scores in zip(taken, found, strict=True):
-            work.done.set_result(scores)
+        self._counters.stage("alone" if first.call is not None else "encode", time.perf_counter() - started)
+        for work in taken:
+            work.done.set_result(found)
 
-    def _passed(self, taken: Sequence[_Work]) -> list[list[Scores]]:
-        """For each window, the scores of its metrics, from one encoding pass over the texts of all."""
-        rows = [
-            [replace(row, system=f"{k}/{row.system}") for row in work.rows] if len(taken) > 1 else work.rows
-            for k, work in enumerate(taken)
-        ]
+    def _encoded(self, taken: Sequence[_Work]) -> dict[Reader, Read]:
+        """Pieces and vectors of all texts, each distinct one read once."""
         encoding = self._encoding(taken[0])
-        before = replace(encoding.counters)
-        pieces = _merged([cast(Window, work.window) for work in taken])
-        every = Window([row for mine in rows for row in mine], encoding, pieces)
-        groups: dict[Hashable, list[tuple[int, int]]] = {}
-        for k, work in enumerate(taken):
-            for place, metric in enumerate(work.metrics):
-                groups.setdefault(_company_of(metric, work, place, k), []).append((k, place))
-        windows = {tuple(range(len(taken))): every}
-        for reader in {metric.reader for work in taken for metric in work.metrics}:
-            every.read(reader)
-        found: list[list[Scores | None]] = [[None] * len(work.metrics) for work in taken]
-        for members in groups.values():
-            among = tuple(k for k, _ in members)
-            if among not in windows:
-                windows[among] = Window([row for k in among for row in rows[k]], encoding, pieces)
-            one = taken[members[0][0]]
-            stats = {
-                (f"{k}/{system}" if len(taken) > 1 else system): each
-                for k, place in members
-                for system, each in taken[k].stats[place].items()
-            }
-            scores = one.metrics[members[0][1]].score(windows[among], stats)
-            start = 0
-            for k, place in members:
-                end = start + len(rows[k])
-                found[k][place] = scores if len(members) == 1 else scores.at(range(start, end))
-                start = end
-        self._count(encoding, before, len(every.rows), len(taken), len(distinct(every.rows)))
-        return cast("list[list[Scores]]", found)
-
-    def _count(self, encoding: Encoding, before: Any, rows: int, requests: int, texts: int) -> None:
-        now = encoding.counters
-        self._counters.passed(rows, requests, texts, now.encoded - before.encoded)
+        before, texts = replace(encoding.counters), list(dict.fromkeys(text for work in taken for text in work.texts))
+        found = {}
+        for reader in {reader for reader, _ in taken[0].kind}:
+            pieces = {text: one for work in taken for text, one in work.pieces.get(reader, {}).items()}
+            found[reader] = encoding.read(texts, reader, pieces if len(pieces) == len(texts) else None)
+        self._counters.passed(len(texts), len(taken), encoding.counters.encoded - before.encoded)
+        return found
 
     def _encoding(self, work: _Work) -> Encoding:
-        """The encoding of a kind of window, which remembers recent texts."""
+        """The encoding of a kind of slice, which remembers recent texts."""
         from monge.scoring.encoding import Encoding
 
         if work.kind not in self._encodings:
@@ -252,19 +243,15 @@ class Engine:
         return self._encodings[work.kind]
 
 
-def _company_of(metric: TransportMetric, work: _Work, place: int, k: int) -> Hashable:
-    """Windows with an equal key are scored by one call: the same metric, with the same statistics or with none."""
-    if metric.block != 1:
-        return k, place
-    if metric.fits or metric.needs_given:
-        return id(metric), tuple(sorted({id(one) for one in work.stats[place].values()}))
-    return id(metric)
-
-
-def _merged(windows: Sequence[Window]) -> Mapping[Any, Any]:
-    """The pieces of the texts of several windows, by reader."""
-    found: dict[Any, dict[str, Any]] = {}
-    for window in windows:
-        for reader, pieces in window.pieces.items():
-            found.setdefault(reader, {}).update(pieces)
-    return found
+def _slices(texts: Sequence[str]) -> Iterator[list[str]]:
+    """The texts in order, cut into slices."""
+    taken: list[str] = []
+    size = 0
+    for text in texts:
+        if taken and (len(taken) == SLICE_TEXTS or size + len(text) > SLICE):
+            yield taken
+            taken, size = [], 0
+        taken.append(text)
+        size += len(text)
+    if taken:
+        yield taken

@@ -2,7 +2,7 @@
 
 A job is a directory: `job.json` (what was asked), `input-N` (the uploaded files), `state.json`, while it runs the
 journal `scores/` (a store of segment scores), at the end `results.json` (what `monge score --format json --segments`
-prints) and, for several systems, `comparison.json`. One job runs at a time, window by window, in turn with requests.
+prints) and, for several systems, `comparison.json`. One job runs at a time, slice by slice, in turn with requests.
 """
 
 from __future__ import annotations
@@ -29,15 +29,13 @@ from monge.render.table import render_study
 from monge.store import Store
 from monge.study import aligned, compare_results
 from monge.types import Result, Segment
-from monge.web.engine import SLICE, Gone, Ticket
+from monge.web.engine import Gone, Ticket
 from monge.web.refusals import Refusal, of_error
 from monge.web.service import VERSION, Service, named
 
 QUEUED, RUNNING, DONE, FAILED, CANCELLED = "queued", "running", "done", "failed", "cancelled"
 ENDED = (DONE, FAILED, CANCELLED)
 TABLES = ("tsv", "csv", "jsonl")
-WINDOW = SLICE
-"""Segments of a window of a job: small, so that requests wait for no more than that."""
 
 
 @dataclass(frozen=True)
@@ -318,10 +316,9 @@ class Jobs:
             job.ticket.check()
 
         job.done = job.begun_at = 0
-        passes = api.Passes(service.engine.taking_turns(job.ticket), WINDOW)
-        corpora, watch = service.corpora(order.statistics), api.Watch(progress)
+        corpora, watch, shared = service.corpora(order.statistics), api.Watch(progress), service.engine.shared(job.ticket)
         with closing(Store(job.folder / "scores", vectors=False)) as journal:
-            results = api.score_segments(metrics, rows, corpora=corpora, cache=journal, watch=watch, passes=passes)
+            results = api.score_segments(metrics, rows, corpora=corpora, cache=journal, watch=watch, score=shared)
         if paired:
             found = compare_results(named(metrics), results)
             _keep(job.folder / "comparison.json", render_study(found, "json", version=VERSION))

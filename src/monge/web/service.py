@@ -29,7 +29,7 @@ from monge.types import CorpusStats, Result, Segment
 from monge.web import schemas
 from monge.web.allowed import check_settings
 from monge.web.counters import Counters
-from monge.web.engine import SLICE, Engine, Ticket
+from monge.web.engine import Engine, Ticket
 from monge.web.examples import SYSTEMS, agreement
 from monge.web.limits import Limits
 from monge.web.refusals import Refusal, too_much
@@ -192,8 +192,7 @@ class Service:
     ) -> list[Result]:
         """Results of some segments, their windows scored together with those of other requests."""
         started = time.perf_counter()
-        passes = api.Passes(self.engine.shared(ticket), SLICE)
-        found = api.score_segments(metrics, rows, corpora=corpora, expect=expect, passes=passes)
+        found = api.score_segments(metrics, rows, corpora=corpora, expect=expect, score=self.engine.shared(ticket))
         self.counters.stage("request", time.perf_counter() - started)
         return found
 
