@@ -33,15 +33,18 @@ def router(app: App) -> APIRouter:
 
     def view(request: Request) -> HTMLResponse:
         name, title = VIEWS[request.scope["route"].path]
-        return HTMLResponse(environment.get_template(f"{name}.html").render(view=name, title=title, **_shared(app)))
+        more = {"catalogue": app.service.catalogue()} if name == "catalogue" else {}
+        template = environment.get_template(f"{name}.html")
+        return HTMLResponse(template.render(view=name, title=title, **_shared(app), **more))
 
     for path in VIEWS:
         found.add_api_route(path, view, methods=["GET"])
 
     @found.get("/docs")
-    def docs() -> HTMLResponse:
+    def docs(request: Request) -> HTMLResponse:
+        shown = {"api": app.openapi(), "base": str(request.base_url).rstrip("/")}
         template = environment.get_template("docs.html")
-        return HTMLResponse(template.render(view="docs", title="HTTP interface", api=app.openapi(), **_shared(app)))
+        return HTMLResponse(template.render(view="docs", title="HTTP interface", **shown, **_shared(app)))
 
     @found.get("/static/{name}")
     def static(name: str) -> Response:
@@ -70,5 +73,5 @@ def _shared(app: App) -> dict[str, Any]:
         "version": VERSION,
         "views": [(path, name, title) for path, (name, title) in VIEWS.items()],
         "models": sorted(set(service.models.values())),
-        "bootstrap": json.dumps(bootstrap),
+        "bootstrap": bootstrap,
     }
