@@ -25,12 +25,16 @@ from monge.web.limits import Limits
 from monge.web.service import Config
 
 MONGE = [sys.executable, "-c", "from monge.cli.main import main; main()"]
-WORDS = "the cat sat on mat dog ran to house and slept a an is of in it he she said hello world not".split()
+@pytest.fixture(scope="session")
+def sentence():
+    """Sentences that the tiny model can read, one for every number: `sentence(7)`."""
+    words = "the cat sat on mat dog ran to house and slept a an is of in it he she said hello world not"
+    known = words.split(" ")
 
+    def call(number: int, length: int = 7) -> str:
+        return " ".join(known[(number * 7 + k * (number % 5 + 1) + number // 23) % len(known)] for k in range(length))
 
-def sentence(number: int, length: int = 7) -> str:
-    """A sentence that the tiny model can read, one for every number."""
-    return " ".join(WORDS[(number * 7 + k * (number % 5 + 1)) % len(WORDS)] for k in range(length))
+    return call
 
 
 def ready(client: TestClient) -> TestClient:

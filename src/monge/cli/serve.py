@@ -63,7 +63,9 @@ def serve(
     metric: options.Metrics = None,
     model: Annotated[
         list[str] | None,
-        typer.Option("--model", metavar="NAME|DIR", help="A model that requests may use; repeatable; the first is usual."),
+        typer.Option(
+            "--model", metavar="NAME|DIR", help="A model that requests may use; repeatable; the first is usual."
+        ),
     ] = None,
     precision: Annotated[str, typer.Option("--precision", metavar="fp32|bf16|int8", help="Of every model.")] = "fp32",
     device: options.Device = "auto",

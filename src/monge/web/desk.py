@@ -32,8 +32,8 @@ class Desk:
     async def serve(self, request: Request, work: Callable[[Ticket], T]) -> T:
         """What the work gives, made in a thread of its own."""
         limits, deadline = self._limits, time.monotonic() + self._limits.seconds
-        if self.waiting >= limits.queue and self._places.locked():
-            many = limits.in_flight + limits.queue
+        many = limits.in_flight + limits.queue
+        if self.waiting + self.working >= many:
             hint = "come back after Retry-After seconds; --limit queue=N lets more wait"
             raise Refusal(429, f"{many} requests are worked on or wait already", many, hint, retry=1)
         await self._place(deadline)

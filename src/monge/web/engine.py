@@ -134,9 +134,7 @@ class Engine:
         self._counters.stage("transport", time.perf_counter() - started)
         return found
 
-    def _read(
-        self, metrics: Sequence[TransportMetric], window: Window, ticket: Ticket
-    ) -> dict[Reader, dict[str, Any]]:
+    def _read(self, metrics: Sequence[TransportMetric], window: Window, ticket: Ticket) -> dict[Reader, dict[str, Any]]:
         """Pieces and vectors of the texts of a window, slice by slice."""
         kind = frozenset((metric.reader, metric.request) for metric in metrics)
         found: dict[Reader, dict[str, Any]] = {reader: {} for reader, _ in kind}

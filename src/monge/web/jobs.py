@@ -138,10 +138,7 @@ class Jobs:
         self._service, self._folder = service, folder
         self._jobs: dict[str, Job] = {}
         self._changed, self._stopping = Condition(), Event()
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise UsageError(f"--state {folder.parent}: cannot be used ({error.strerror})") from None
+        folder.mkdir(parents=True, exist_ok=True)
         for one in sorted(folder.iterdir()):
             self._take_up(one)
         self._thread = Thread(target=self._run, name="jobs", daemon=True)
@@ -229,7 +226,9 @@ class Jobs:
         """A file of a job that is done."""
         job = self.get(name)
         if job.state != DONE:
-            hint = "wait for it: GET /v1/jobs/ID/events" if job.state not in ENDED else str((job.error or {}).get("error"))
+            hint = (
+                "wait for it: GET /v1/jobs/ID/events" if job.state not in ENDED else str((job.error or {}).get("error"))
+            )
             raise Refusal(409, f"job {name} is {job.state}: it has no result", None, hint)
         found = job.folder / file
         if not found.is_file():
@@ -316,7 +315,11 @@ class Jobs:
             job.ticket.check()
 
         job.done = job.begun_at = 0
-        corpora, watch, shared = service.corpora(order.statistics), api.Watch(progress), service.engine.shared(job.ticket)
+        corpora, watch, shared = (
+            service.corpora(order.statistics),
+            api.Watch(progress),
+            service.engine.shared(job.ticket),
+        )
         with closing(Store(job.folder / "scores", vectors=False)) as journal:
             results = api.score_segments(metrics, rows, corpora=corpora, cache=journal, watch=watch, score=shared)
         if paired:

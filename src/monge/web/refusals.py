@@ -1,6 +1,6 @@
 """What the service says where it does not do what was asked: one typed object, one status.
 
-    {"error": what is wrong, "error_type": a word for programs, "limit": the number that was met or null, "hint": a way out}
+{"error": what is wrong, "error_type": a word for programs, "limit": the number that was met or null, "hint": a way out}
 """
 
 from __future__ import annotations

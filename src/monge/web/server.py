@@ -7,6 +7,8 @@ import json
 import logging
 import signal
 import socket
+import tempfile
+from pathlib import Path
 from types import FrameType
 from typing import TextIO
 
@@ -63,6 +65,8 @@ def run(config: Config, host: str, port: int, stream: TextIO, *, quiet: bool = F
         logger = logging.getLogger(name)
         logger.handlers, logger.propagate = [handler], False
         logger.setLevel(logging.WARNING if quiet or name != "monge.web" else logging.INFO)
+    if config.state is not None:
+        _check_state(config.state)
     app = create(config)
     listening = _listening(host, port)
     settings = uvicorn.Config(
@@ -95,6 +99,15 @@ async def _served(server: Server, app: App, listening: socket.socket, stream: Te
             stream.flush()
     await serving
     return 130 if server.interrupted else 0
+
+
+def _check_state(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise UsageError(f"--state {folder}: cannot be written ({error.strerror})") from None
 
 
 def _listening(host: str, port: int) -> socket.socket:

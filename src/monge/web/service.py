@@ -305,7 +305,7 @@ class Service:
     # --- the catalogue ----------------------------------------------------------------------------------------------
 
     def catalogue(self) -> dict[str, Any]:
-        """Every metric: what it measures, range, cost a pair where it was measured, agreement with people where known."""
+        """Every metric: what it measures, range, cost a pair where it was measured, agreement with people."""
         known = agreement()
         return {
             name: {
