@@ -25,6 +25,8 @@ from monge.web.limits import Limits
 from monge.web.service import Config
 
 MONGE = [sys.executable, "-c", "from monge.cli.main import main; main()"]
+
+
 @pytest.fixture(scope="session")
 def sentence():
     """Sentences that the tiny model can read, one for every number: `sentence(7)`."""

@@ -55,7 +55,9 @@ def test_a_job_ends_with_the_bytes_of_the_command(client, sentence, tiny_bert, t
     assert told[-1]["state"] == "done" and told[-1]["done"] == told[-1]["total"] == 80
     rows = [(system, k) for system in ("system-0.txt", "system-1.txt") for k in range(40)]
     texts = {name: text.splitlines() for _, (name, text) in files}
-    table = [{"id": str(k + 1), "system": s, "hypothesis": texts[s][k], "reference": texts["ref.txt"][k]} for s, k in rows]
+    table = [
+        {"id": str(k + 1), "system": s, "hypothesis": texts[s][k], "reference": texts["ref.txt"][k]} for s, k in rows
+    ]
     (tmp_path / "table.jsonl").write_text("".join(json.dumps(row) + "\n" for row in table))
     for form in ("json", "jsonl", "tsv", "html"):
         command = ["score", tmp_path / "table.jsonl", "-m", "twmd", "-m", "bertscore", "--model", tiny_bert]
@@ -86,8 +88,12 @@ def test_segments_are_browsed(client, sentence):
     for down in (False, True):
         keys = [one["key"] for one in page(order="score", descending=down, size=200)["items"]]
         assert keys == sorted(keys, reverse=down)
-    first = page(order="difference", system="system-0.txt", other="system-1.txt", metric="bertscore", size=1)["items"][0]
-    gaps = {name: outputs[0]["scores"]["bertscore"] - outputs[1]["scores"]["bertscore"] for name, outputs in scores.items()}
+    first = page(order="difference", system="system-0.txt", other="system-1.txt", metric="bertscore", size=1)["items"][
+        0
+    ]
+    gaps = {
+        name: outputs[0]["scores"]["bertscore"] - outputs[1]["scores"]["bertscore"] for name, outputs in scores.items()
+    }
     assert first["key"] == min(gaps.values()) == gaps[first["id"]]
     apart = page(order="disagreement", descending=True, start=3, size=2)["items"]
     assert len(apart) == 2 and apart[0]["key"] >= apart[1]["key"]
@@ -129,7 +135,8 @@ def test_names_of_files_are_names_and_nothing_else(client, config):
     ended(client, answer.json()["id"])
     folder = config.state / "jobs" / answer.json()["id"]
     assert {one.name for one in folder.iterdir()} <= {
-        *(f"input-{k}" for k in range(8)), "job.json", "state.json", "results.json", "comparison.json", "comparison.html",
+        *(f"input-{k}" for k in range(8)),
+        *("job.json", "state.json", "results.json", "comparison.json", "comparison.html"),
     }  # fmt: skip
     assert not (config.state / "evil").exists()
 

@@ -29,7 +29,7 @@ def service(started):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--host", "0.0.0.0"], "--token-file"),  # noqa: S104
+        (["--host", "0.0.0.0"], "--token-file"),
         (["--host", "example.invalid"], "--token-file"),
         (["--token-file", "none"], "cannot be read"),
         (["--limit", "pairs"], "NAME=VALUE"),
@@ -148,7 +148,9 @@ def large(count: int) -> dict[str, list[str]]:
 
 def test_a_client_that_leaves_frees_its_work(service):
     body = json.dumps({**large(1000), "metrics": ["twmd", "wmd"]}).encode()
-    head = f"POST /v1/score HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+    head = (
+        f"POST /v1/score HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+    )
     lines = [service.socket() for _ in range(4)]
     for line in lines:
         line.sendall(head.encode() + body)

@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 
 import pytest
+from hypothesis import HealthCheck, Phase, given, settings
 
 schemathesis = pytest.importorskip("schemathesis")
-
-from hypothesis import HealthCheck, Phase, settings
 
 CASES = int(os.environ.get("MONGE_CASES", "240"))
 """Generated requests over all operations; MONGE_CASES=2500 for the long run."""
@@ -39,7 +38,7 @@ def test_every_answer_is_as_described(described, client):
             max_examples=each, deadline=None, database=None, derandomize=True, phases=[Phase.explicit, Phase.generate],
             suppress_health_check=list(HealthCheck),
         )  # fmt: skip
-        @__import__("hypothesis").given(case=strategy)
+        @given(case=strategy)
         def ask(case):
             nonlocal count
             count += 1

@@ -15,6 +15,6 @@ from monge.study.variants import Setup, Variant, load_variants
 
 __all__ = [
     "Agreement", "Comparison", "Curve", "Design", "Evaluation", "Figure", "Resampling", "Run", "ScoreBook",
-    "Sensitivity", "Setup", "Sweep", "Task", "Variant", "aligned", "assess", "compare", "compare_results", "compare_scores",
-    "compare_segments", "evaluate", "load_variants", "sensitivity", "sweep",
+    "Sensitivity", "Setup", "Sweep", "Task", "Variant", "aligned", "assess", "compare", "compare_results",
+    "compare_scores", "compare_segments", "evaluate", "load_variants", "sensitivity", "sweep",
 ]  # fmt: skip

@@ -75,7 +75,7 @@ def create(config: Config | None = None) -> App:
     app.add_exception_handler(Gone, _on_error)
     app.add_exception_handler(Exception, _on_error)
     app.guard = Guard(app.build_middleware_stack(), service)
-    app.middleware_stack = app.guard  # type: ignore[assignment]
+    app.middleware_stack = app.guard
     return app
 
 

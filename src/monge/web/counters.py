@@ -12,29 +12,28 @@ class Counters:
     """The counters of one service, in a registry of their own."""
 
     def __init__(self) -> None:
-        self._registry = CollectorRegistry()
-        mine = {"registry": self._registry}
-        self._requests = Counter("monge_requests", "Requests by route and status.", ["route", "status"], **mine)
+        self._registry = mine = CollectorRegistry()
+        self._requests = Counter("monge_requests", "Requests by route and status.", ["route", "status"], registry=mine)
         self._seconds = Histogram(
-            "monge_request_seconds", "From the first byte to the answer.", ["route"], buckets=_SECONDS, **mine
+            "monge_request_seconds", "From the first byte to the answer.", ["route"], buckets=_SECONDS, registry=mine
         )
-        self.in_flight = Gauge("monge_in_flight", "Requests that are worked on.", **mine)
-        self.waiting = Gauge("monge_waiting", "Requests that wait to be worked on.", **mine)
-        self.queue = Gauge("monge_engine_queue", "Windows that wait for a pass.", **mine)
-        self.jobs = Gauge("monge_jobs", "Jobs by state.", ["state"], **mine)
-        self._size = Histogram("monge_pass_texts", "Distinct texts of a pass.", buckets=_SIZES, **mine)
-        self._shared = Histogram("monge_pass_requests", "Requests of a pass.", buckets=_SIZES, **mine)
+        self.in_flight = Gauge("monge_in_flight", "Requests that are worked on.", registry=mine)
+        self.waiting = Gauge("monge_waiting", "Requests that wait to be worked on.", registry=mine)
+        self.queue = Gauge("monge_engine_queue", "Windows that wait for a pass.", registry=mine)
+        self.jobs = Gauge("monge_jobs", "Jobs by state.", ["state"], registry=mine)
+        self._size = Histogram("monge_pass_texts", "Distinct texts of a pass.", buckets=_SIZES, registry=mine)
+        self._shared = Histogram("monge_pass_requests", "Requests of a pass.", buckets=_SIZES, registry=mine)
         self._stages = Histogram(
             "monge_stage_seconds",
             "Of an encoding pass, of a metric's transport, of a call alone, of a whole request's work.",
             ["stage"],
             buckets=_SECONDS,
-            **mine,
+            registry=mine,
         )
-        self._texts = Counter("monge_texts", "Distinct texts of passes.", **mine)
-        self._encoded = Counter("monge_texts_encoded", "Texts that the model read.", **mine)
-        self._memory = Counter("monge_texts_from_memory", "Texts whose vectors were in memory.", **mine)
-        self._gone = Counter("monge_abandoned", "Requests whose client left or whose time was up.", **mine)
+        self._texts = Counter("monge_texts", "Distinct texts of passes.", registry=mine)
+        self._encoded = Counter("monge_texts_encoded", "Texts that the model read.", registry=mine)
+        self._memory = Counter("monge_texts_from_memory", "Texts whose vectors were in memory.", registry=mine)
+        self._gone = Counter("monge_abandoned", "Requests whose client left or whose time was up.", registry=mine)
 
     def answered(self, route: str, status: int, seconds: float) -> None:
         """A request was answered."""

@@ -47,7 +47,7 @@ Kind = frozenset["tuple[Reader, Request]"]
 """Which vectors a slice needs."""
 
 
-class Gone(Exception):  # noqa: N818
+class Gone(Exception):
     """Nobody waits for the answer any more."""
 
 

@@ -1,4 +1,4 @@
-"""The outermost layer: who may ask, how much, and what every answer carries. Plain ASGI, so that streams stay streams."""
+"""The outermost layer: who may ask, how much, what every answer carries. Plain ASGI, so that streams stay streams."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ log = logging.getLogger("monge.web")
 
 
 class Guard:
-    """Refuses what is too large, compressed, without its token, or too late; counts and logs the rest without a text."""
+    """Refuses what is too large, compressed, without its token, or too late; counts and logs, never a text."""
 
     def __init__(self, app: Any, service: Service) -> None:
         self._app, self._service = app, service

@@ -95,7 +95,7 @@ class Job:
         said = json.loads((folder / "job.json").read_text("utf-8"))
         order = said["order"]
         files = tuple((role, name) for role, name in order.pop("files"))
-        lists = {key: tuple(one) if isinstance(one, list) else one for key, one in order.items()}
+        lists: dict[str, Any] = {key: tuple(one) if isinstance(one, list) else one for key, one in order.items()}
         kept = json.loads((folder / "state.json").read_text("utf-8"))
         job = cls(folder.name, folder, Order(files=files, **lists), said["created"], kept["state"])
         job.error, job.systems, job.total = kept["error"], tuple(kept["systems"]), kept["total"]

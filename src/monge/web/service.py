@@ -201,7 +201,8 @@ class Service:
         given = request.hypotheses
         one = isinstance(given, str)
         systems = given if isinstance(given, dict) else {"": [given] if isinstance(given, str) else given}
-        references = [request.references] if one and isinstance(request.references, str) else request.references
+        references: Any = request.references
+        references = [references] if one and isinstance(references, str) else references
         if one and isinstance(references, list) and len(references) > 1 and all(isinstance(r, str) for r in references):
             references = [references]  # several references of one text
         sources = [request.sources] if isinstance(request.sources, str) else request.sources
