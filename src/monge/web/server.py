@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import os
 import signal
 import socket
 import tempfile
@@ -65,6 +66,7 @@ def run(config: Config, host: str, port: int, stream: TextIO, *, quiet: bool = F
         logger = logging.getLogger(name)
         logger.handlers, logger.propagate = [handler], False
         logger.setLevel(logging.WARNING if quiet or name != "monge.web" else logging.INFO)
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")  # waking threads costs more than cutting a few texts
     if config.state is not None:
         _check_state(config.state)
     app = create(config)
