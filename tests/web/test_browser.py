@@ -111,6 +111,10 @@ def test_pointing_at_a_word_shows_where_its_mass_went(page, base):
     word.hover()
     assert "weight" in told.inner_text() and " % (similarity" in told.inner_text()
     assert page.locator("svg.dim").count() == 2 and page.locator(".arc.lit").count() >= 1
+    faint = (
+        "[...document.querySelectorAll('svg.dim .arc:not(.lit)')].every((one) => getComputedStyle(one).opacity < 0.2)"
+    )
+    until(page, faint)
     page.mouse.move(0, 0)
     assert page.locator("svg.dim").count() == 0
     page.locator(".word[data-side='1']").first.focus()

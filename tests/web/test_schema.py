@@ -29,7 +29,8 @@ def test_every_answer_is_as_described(described, client):
     load_all_checks()
     checks = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
     operations = [one.ok() for one in described.get_all_operations()]
-    each, count = max(CASES // len(operations), 1), 0
+    rich = sum(bool(one.body or one.query or one.path_parameters) for one in operations)
+    each, count = CASES // rich + 1, 0  # one without any of these has a single request
 
     for operation in operations:
         strategy = operation.as_strategy()
@@ -46,4 +47,4 @@ def test_every_answer_is_as_described(described, client):
             case.validate_response(answer, checks=checks)
 
         ask()
-    assert count >= 0.6 * CASES
+    assert count >= CASES, count

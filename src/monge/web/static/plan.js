@@ -59,7 +59,7 @@ function arcsOf(scene, shown, room) {
     const path = flat ? `M${a}C${a[0]},${my} ${b[0]},${my} ${b}` : `M${a}C${mx},${a[1]} ${mx},${b[1]} ${b}`;
     const arc = draw("path", { class: "arc", d: path, "stroke-width": (1 + 9 * move.mass / scene.heaviest).toFixed(2), "data-h": move.hypothesis, "data-r": move.reference });
     arc.style.stroke = scene.shade(move.cost);
-    arc.style.opacity = 0.25 + 0.6 * move.mass / scene.heaviest;
+    arc.setAttribute("stroke-opacity", (0.25 + 0.6 * move.mass / scene.heaviest).toFixed(2));
     svg.append(arc);
   }
   svg.append(...scene.groups); scene.arcs = svg;
