@@ -62,7 +62,7 @@ class Client:
         if self._streams is None:
             self._streams = await asyncio.open_connection("127.0.0.1", self._port)
         reader, writer = self._streams
-        kind = "POST /v1/score HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+        kind = "POST /v1/score HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
         head = f"{kind}Content-Length: {len(body)}\r\n\r\n"
         writer.write(head.encode() + body)
         lines = (await reader.readuntil(b"\r\n\r\n")).decode().split("\r\n")

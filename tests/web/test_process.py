@@ -79,9 +79,14 @@ def raw(service, head: str, body: bytes = b"") -> bytes:
         return found
 
 
+def test_only_its_own_names_are_answered(service):
+    for host, status in (("localhost", b" 200 "), (f"127.0.0.1:{service.port}", b" 200 "), ("evil.invalid", b" 403 ")):
+        assert status in raw(service, f"GET /health/live HTTP/1.1\nHost: {host}")[:20]
+
+
 def test_a_body_without_end_is_cut(service):
     before = service.memory()
-    head = "POST /v1/score HTTP/1.1\nHost: x\nContent-Type: application/json\nTransfer-Encoding: chunked"
+    head = "POST /v1/score HTTP/1.1\nHost: localhost\nContent-Type: application/json\nTransfer-Encoding: chunked"
     sent = 0
     with service.socket() as line:
         line.sendall(head.replace("\n", "\r\n").encode() + b"\r\n\r\n")
@@ -94,32 +99,32 @@ def test_a_body_without_end_is_cut(service):
             pass
         assert sent < 200 * 2**20
     assert service.memory() - before < 64 * 2**20
-    assert b" 413 " in raw(service, "POST /v1/score HTTP/1.1\nHost: x\nContent-Length: 99999999999")
+    assert b" 413 " in raw(service, "POST /v1/score HTTP/1.1\nHost: localhost\nContent-Length: 99999999999")
     assert service.ask("/health/ready")[0] == 200
 
 
 def test_odd_requests_are_refused_and_survived(service):
     before = service.memory()
     odd = [
-        "GET / HTTP/9.9\nHost: x",
+        "GET / HTTP/9.9\nHost: localhost",
         "NONSENSE",
-        "GET /%00%ff/../../etc/passwd HTTP/1.1\nHost: x",
-        "GET /static/..%2f..%2fpages.py HTTP/1.1\nHost: x",
-        "GET /static/%2e%2e/pages.py HTTP/1.1\nHost: x",
-        "GET / HTTP/1.1\nHost: x\nX: " + "a" * 100_000,
-        "POST /v1/score HTTP/1.1\nHost: x\nContent-Length: -1",
-        "POST /v1/score HTTP/1.1\nHost: x\nContent-Length: 5\nTransfer-Encoding: chunked",
-        "GET /v1/metrics/%0d%0aSet-Cookie:%20x=1 HTTP/1.1\nHost: x",
-        "GET /v1/jobs/%0d%0aX:%201/result HTTP/1.1\nHost: x",
+        "GET /%00%ff/../../etc/passwd HTTP/1.1\nHost: localhost",
+        "GET /static/..%2f..%2fpages.py HTTP/1.1\nHost: localhost",
+        "GET /static/%2e%2e/pages.py HTTP/1.1\nHost: localhost",
+        "GET / HTTP/1.1\nHost: localhost\nX: " + "a" * 100_000,
+        "POST /v1/score HTTP/1.1\nHost: localhost\nContent-Length: -1",
+        "POST /v1/score HTTP/1.1\nHost: localhost\nContent-Length: 5\nTransfer-Encoding: chunked",
+        "GET /v1/metrics/%0d%0aSet-Cookie:%20x=1 HTTP/1.1\nHost: localhost",
+        "GET /v1/jobs/%0d%0aX:%201/result HTTP/1.1\nHost: localhost",
     ]
     for head in odd:
         answer = raw(service, head)
         assert not answer.startswith((b"HTTP/1.1 5", b"HTTP/1.0 5")), (head[:60], answer[:80])
         assert b"root:" not in answer and b"set-cookie" not in answer.lower().partition(b"\r\n\r\n")[0]
     deep = b"[" * 1_000_000
-    kinds = "POST /v1/score HTTP/1.1\nHost: x\nContent-Type: application/json\nContent-Length: "
+    kinds = "POST /v1/score HTTP/1.1\nHost: localhost\nContent-Type: application/json\nContent-Length: "
     assert b" 400 " in raw(service, f"{kinds}{len(deep)}", deep)
-    bomb = "POST /v1/score HTTP/1.1\nHost: x\nContent-Encoding: gzip\nContent-Length: 2"
+    bomb = "POST /v1/score HTTP/1.1\nHost: localhost\nContent-Encoding: gzip\nContent-Length: 2"
     assert b" 415 " in raw(service, bomb, b"xx")
     assert service.memory() - before < 64 * 2**20
     assert service.ask("/v1/score", BODY)[0] == 200
@@ -129,7 +134,7 @@ def test_slow_clients_do_not_keep_others_out(service):
     lines = [service.socket() for _ in range(SLOW)]
     try:
         for line in lines:
-            line.sendall(b"POST /v1/score HTTP/1.1\r\nHost: x\r\nContent-Type: app")
+            line.sendall(b"POST /v1/score HTTP/1.1\r\nHost: localhost\r\nContent-Type: app")
         started = time.monotonic()
         assert service.ask("/v1/score", BODY)[0] == 200
         assert time.monotonic() - started < 10
@@ -148,9 +153,8 @@ def large(count: int) -> dict[str, list[str]]:
 
 def test_a_client_that_leaves_frees_its_work(service):
     body = json.dumps({**large(1000), "metrics": ["twmd", "wmd"]}).encode()
-    head = (
-        f"POST /v1/score HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
-    )
+    kind = "POST /v1/score HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    head = f"{kind}Content-Length: {len(body)}\r\n\r\n"
     lines = [service.socket() for _ in range(4)]
     for line in lines:
         line.sendall(head.encode() + body)

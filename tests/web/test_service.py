@@ -127,6 +127,8 @@ def test_the_catalogue_says_what_the_command_says(client, capsys):
     assert axes["transport"]["choices"]["tempered"][0]["target"] == "transport.temperature"
     assert axes["units"]["choices"][""][0]["options"] == ["first", "all", "mean"]
     refused(client.get("/v1/metrics/twmdd"), 400, "bad_request")
+    for name in ("xmoverscore[centre=clp]", "bertscore[scale=baseline]", "cider", "sentsim", "moverscore", "chrf"):
+        assert client.get(f"/v1/metrics/{name}").status_code == 200
 
 
 def test_what_the_page_says_of_agreement_stands_in_the_kept_results(client, request):
@@ -210,7 +212,7 @@ def test_other_content_types_and_compressed_bodies_are_not_read(client):
 @pytest.fixture(scope="module")
 def narrow(config, tmp_path_factory):
     """A service whose limits are near."""
-    limits = Limits(pairs=3, references=2, characters=20, metrics=2, body=400, resamples=50)
+    limits = Limits(pairs=3, systems=2, references=2, characters=20, metrics=2, body=400, resamples=50)
     with TestClient(create(replace(config, limits=limits, state=None))) as found:
         while found.get("/health/ready").status_code != 200:
             pass
@@ -223,6 +225,7 @@ def test_limits_at_their_edge(narrow):
 
     edges = {
         "pairs": (lambda n: score(hypotheses=["a"] * n, references=["a"] * n), 3),
+        "systems": (lambda n: score(hypotheses={str(k): ["a"] for k in range(n)}, references=["a"]), 2),
         "references": (lambda n: score(hypotheses=["a"], references=[["a"] * n]), 2),
         "characters": (lambda n: score(hypotheses=["a" * n], references=["a"]), 20),
         "metrics": (lambda n: score(hypotheses=["a"], references=["a"], metrics=["twmd"] * n), 2),
@@ -261,8 +264,12 @@ def test_answers_carry_their_policy_and_pages_load_nothing_from_elsewhere(client
         assert "unsafe" not in answer.headers["content-security-policy"]
         assert "access-control-allow-origin" not in answer.headers
         assert "https://" not in answer.text and "<style" not in answer.text and "style=" not in answer.text
+    for origin in ("http://evil", "null", "http://testserver.evil"):
+        said = client.post("/v1/jobs", headers={"origin": origin}, files={"table": ("a.tsv", "x")})
+        refused(said, 403, "forbidden")
+    assert client.get("/version", headers={"origin": "http://testserver"}).status_code == 200
     assert client.options("/v1/score", headers={"origin": "http://evil", "access-control-request-method": "POST"}
-                          ).status_code == 405  # fmt: skip
+                          ).status_code == 403  # fmt: skip
 
 
 def test_counters_and_version(client):

@@ -98,6 +98,7 @@ def serve(
         limits=Limits().changed(limit or ()),
         state=Path(state) if state is not None else None,
         token=address.token(),
+        hosts=() if address.token_file else ("localhost", "127.0.0.1", "[::1]", address.host.lower()),
         share=share,
     )
     return run(config, address.host, address.port, sys.stderr, quiet=quiet)

@@ -101,6 +101,10 @@ class Guard:
             return Refusal(503, "the service is stopping", None, "ask another instance, or come back", retry=5)
         if not self._service.ready and not path.startswith(OPEN):
             return Refusal(503, "the models are being loaded", None, "GET /health/ready says when", retry=2)
+        if self._strange(headers):
+            return Refusal(
+                403, "a page of another site asks", None, "call this service from its own page, or from none"
+            )
         token = self._service.config.token
         if token is not None and not path.startswith(OPEN) and path not in PAGES:
             shown = headers.get(b"authorization", b"")
@@ -109,9 +113,18 @@ class Guard:
         if headers.get(b"content-encoding", b"identity").lower() not in (b"identity", b""):
             return Refusal(415, "compressed bodies are not read", None, "send it as it is")
         length, most = headers.get(b"content-length", b"0"), self._most(path)
-        if not length.isdigit() or int(length) > most:
+        if not length.isdigit() or len(length) > 15 or int(length) > most:
             return _large(most, path)
         return None
+
+    def _strange(self, headers: dict[bytes, bytes]) -> bool:
+        """Whether a browser asks on behalf of another site: its page, or its name made to point here."""
+        host, origin = headers.get(b"host", b""), headers.get(b"origin")
+        hosts = self._service.config.hosts
+        if origin is not None and origin.partition(b"://")[2] != host:
+            return True
+        name = host if host.endswith(b"]") else host.rpartition(b":")[0] or host
+        return bool(hosts) and name.decode("latin-1").lower() not in hosts
 
     def _most(self, path: str) -> int:
         return self._service.limits.upload if path == UPLOADS else self._service.limits.body

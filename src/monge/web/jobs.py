@@ -163,7 +163,7 @@ class Jobs:
     def room(self) -> Path:
         """A directory for a new job's uploads, if another may wait."""
         limits = self._service.limits
-        if sum(job.state not in ENDED for job in self._jobs.values()) >= limits.jobs:
+        if sum(job.state not in ENDED for job in list(self._jobs.values())) >= limits.jobs:
             raise Refusal(429, f"{limits.jobs} jobs wait already", limits.jobs, "come back later", retry=30)
         self.drop_old()
         folder = self._folder / token_hex(8)
@@ -189,6 +189,7 @@ class Jobs:
         for row in rows:
             service.check_row(row)
         job.total, job.systems = len(rows), tuple(dict.fromkeys(row.system for row in rows))
+        service.check_systems(len(job.systems))
         _keep(folder / "job.json", json.dumps({"created": job.created, "order": asdict(order)}) + "\n")
         job.write()
         with self._changed:
@@ -204,7 +205,7 @@ class Jobs:
 
     def listed(self) -> list[dict[str, Any]]:
         """All jobs, the newest first."""
-        return [job.shown() for job in sorted(self._jobs.values(), key=lambda job: -job.created)]
+        return [job.shown() for job in sorted(list(self._jobs.values()), key=lambda job: -job.created)]
 
     def cancel(self, name: str) -> Job:
         """Stop a job that has not ended; drop one that has."""
@@ -238,8 +239,8 @@ class Jobs:
     def drop_old(self) -> None:
         """Drop what ended too long ago, then the oldest that ended while all are too large."""
         limits = self._service.limits
-        ended = sorted((job for job in self._jobs.values() if job.state in ENDED), key=lambda job: job.created)
-        sizes = {job.id: _size(job.folder) for job in self._jobs.values()}
+        ended = sorted((job for job in list(self._jobs.values()) if job.state in ENDED), key=lambda job: job.created)
+        sizes = {job.id: _size(job.folder) for job in list(self._jobs.values())}
         for job in ended:
             old = time.time() - job.created > limits.job_days * 86400
             if old or sum(sizes.values()) > limits.state_bytes:
@@ -254,7 +255,7 @@ class Jobs:
         """Leave the running job where it is: the next service goes on with it."""
         with self._changed:
             self._stopping.set()
-            for job in self._jobs.values():
+            for job in list(self._jobs.values()):
                 job.ticket.cancelled = job.ticket.cancelled or job.state == RUNNING
             self._changed.notify_all()
         if self._thread.is_alive():
@@ -289,7 +290,7 @@ class Jobs:
             self.drop_old()
 
     def _next(self) -> Job | None:
-        waiting = [job for job in self._jobs.values() if job.state == QUEUED]
+        waiting = [job for job in list(self._jobs.values()) if job.state == QUEUED]
         return min(waiting, key=lambda job: job.created) if waiting else None
 
     def _end(self, job: Job, state: str, error: Refusal | None = None) -> None:

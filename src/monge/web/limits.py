@@ -13,8 +13,8 @@ class Limits:
     """The limits of a service, each a whole number.
 
     Of a request: `body` bytes, `upload` bytes of a job's files, `pairs` (a hypothesis of a system with its references),
-    `references` of a pair, `characters` of a text, `metrics`, `resamples` of a comparison, `seconds` until it is given
-    up. Of all: `in_flight` requests that are worked on, `queue` that wait for that, `jobs` that wait, `job_pairs` of a
+    `systems`, `references` of a pair, `characters` of a text, `metrics`, `resamples` of a comparison, `seconds` until
+    it is given up. Of all: `in_flight` requests that are worked on, `queue` that wait for that, `jobs` that wait, `job_pairs` of a
     job, `job_days` until a finished job is dropped, `state_bytes` of all jobs before the oldest are, `statistics` that
     are kept, `drain` seconds that a stopping service gives to what it has accepted.
     """
@@ -22,6 +22,7 @@ class Limits:
     body: int = 2_000_000
     upload: int = 64_000_000
     pairs: int = 1000
+    systems: int = 64
     references: int = 32
     characters: int = 20_000
     metrics: int = 12

@@ -73,5 +73,6 @@ def _shared(app: App) -> dict[str, Any]:
         "version": VERSION,
         "views": [(path, name, title) for path, (name, title) in VIEWS.items()],
         "models": sorted(set(service.models.values())),
+        "limits": service.limits,
         "bootstrap": bootstrap,
     }

@@ -14,6 +14,7 @@ from monge.errors import DataError, MissingExtra, ModelError, MongeError, UsageE
 KINDS: dict[int, str] = {
     400: "bad_request",
     401: "unauthorized",
+    403: "forbidden",
     404: "not_found",
     405: "method_not_allowed",
     408: "too_slow",

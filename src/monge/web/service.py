@@ -42,8 +42,9 @@ VERSION = version("monge")
 class Config:
     """What a service is started with: metrics to warm, models it may use, their precision, and its limits.
 
-    `state` is where jobs and statistics are kept; `token` is what clients must show; `share` off gives every request
-    an encoding pass of its own, which is for measuring what sharing is worth.
+    `state` is where jobs and statistics are kept; `token` is what clients must show; `hosts` are the names
+    it answers to, any where there are none; `share` off gives every request an encoding pass of its own, which is for
+    measuring what sharing is worth.
     """
 
     metrics: tuple[str, ...] = (api.DEFAULT_METRIC,)
@@ -53,6 +54,7 @@ class Config:
     limits: Limits = field(default_factory=Limits)
     state: Path | None = None
     token: str | None = None
+    hosts: tuple[str, ...] = ()
     share: bool = True
 
 
@@ -159,6 +161,7 @@ class Service:
         pairs = sum(map(len, systems.values()))
         if pairs > self.limits.pairs:
             raise too_much("pairs", pairs, "pairs", self.limits.pairs)
+        self.check_systems(len(systems))
         if not pairs:
             raise DataError("hypotheses: there is nothing to score")
         rows = [
@@ -169,6 +172,11 @@ class Service:
         for row in rows:
             self.check_row(row)
         return rows
+
+    def check_systems(self, count: int) -> None:
+        """Raise where there are too many systems: every two are tested against each other."""
+        if count > self.limits.systems:
+            raise too_much("systems", count, "systems", self.limits.systems)
 
     def check_row(self, row: Segment) -> Segment:
         """The segment, if it is within the limits."""
@@ -322,7 +330,9 @@ class Service:
         """A metric with its settings, the form they are set by, and the signature it would sign with."""
         bare, spec = self.resolved(name, settings, lang)
         metric = self.metric(name, settings, lang, None)
-        signed = metric.scorer.signed(CorpusStats("")) if not metric.scorer.fits else None
+        alone = metric.scorer.members.get("")
+        lacking = metric.scorer.fits or getattr(alone, "needs_given", False)  # it signs digests of what it is given
+        signed = None if lacking else metric.scorer.signed(CorpusStats(""))
         return {
             **described(bare, spec),
             "kind": kind_of(bare),
