@@ -39,6 +39,8 @@ KEPT = 3
 """Encodings, with the vectors of recent texts, that are kept: one for every set of layers that is asked for."""
 GATHER = 0.004
 """Seconds that a pass waits for company after one that was shared."""
+FEW = 16
+"""Segments of a small window."""
 GATHERED = 32
 """Slices that are company enough."""
 
@@ -100,7 +102,8 @@ class Engine:
         self._changed, self._stopped = Condition(), Event()
         self._encodings: OrderedDict[Hashable, Encoding] = OrderedDict()
         self._company = False
-        self._solvers = ThreadPoolExecutor(max(2, (os.cpu_count() or 1) // 2), "solver")
+        many = max(1, (os.cpu_count() or 1) // 2)
+        self._solvers = {few: ThreadPoolExecutor(many, "solver") for few in (True, False)}
         self._thread = Thread(target=self._run, name="engine", daemon=True)
         self._thread.start()
 
@@ -120,8 +123,9 @@ class Engine:
             found = []
             for metric, one in zip(metrics, stats, strict=True):
                 ticket.check()
-                if metric.reads:  # a few at a time: more threads than cores are no faster
-                    found.append(self._solvers.submit(self._timed, metric, window, one).result())
+                if metric.reads:  # by few threads, which is faster; small windows do not wait behind large ones
+                    solvers = self._solvers[len(window.rows) <= FEW]
+                    found.append(solvers.submit(self._timed, metric, window, one).result())
                 else:
                     found.append(metric.score(window, one))
             return found
@@ -160,7 +164,8 @@ class Engine:
             self._stopped.set()
             self._changed.notify()
         self._thread.join()
-        self._solvers.shutdown(wait=False, cancel_futures=True)
+        for solvers in self._solvers.values():
+            solvers.shutdown(wait=False, cancel_futures=True)
 
     # --- the engine's own thread ------------------------------------------------------------------------------------
 

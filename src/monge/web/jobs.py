@@ -205,7 +205,7 @@ class Jobs:
 
     def listed(self) -> list[dict[str, Any]]:
         """All jobs, the newest first."""
-        return [job.shown() for job in sorted(list(self._jobs.values()), key=lambda job: -job.created)]
+        return [job.shown() for job in sorted(self._jobs.values(), key=lambda job: -job.created)]
 
     def cancel(self, name: str) -> Job:
         """Stop a job that has not ended; drop one that has."""

@@ -14,9 +14,9 @@ class Limits:
 
     Of a request: `body` bytes, `upload` bytes of a job's files, `pairs` (a hypothesis of a system with its references),
     `systems`, `references` of a pair, `characters` of a text, `metrics`, `resamples` of a comparison, `seconds` until
-    it is given up. Of all: `in_flight` requests that are worked on, `queue` that wait for that, `jobs` that wait, `job_pairs` of a
-    job, `job_days` until a finished job is dropped, `state_bytes` of all jobs before the oldest are, `statistics` that
-    are kept, `drain` seconds that a stopping service gives to what it has accepted.
+    it is given up. Of all: `in_flight` requests that are worked on, `queue` that wait for that, `jobs` that wait,
+    `job_pairs` of a job, `job_days` until a finished job is dropped, `state_bytes` of all jobs before the oldest are,
+    `statistics` that are kept, `drain` seconds that a stopping service gives to what it has accepted.
     """
 
     body: int = 2_000_000
