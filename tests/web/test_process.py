@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import signal
 import socket
+import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -48,6 +49,13 @@ def test_what_cannot_be_served_is_one_line(arguments, said, capsys):
     told = capsys.readouterr().err
     assert code in (1, 2, 3) and said in told
     assert "Traceback" not in told and sum(line.startswith("monge: ") for line in told.splitlines()) <= 2
+
+
+def test_without_its_extra_it_says_how_to_get_it(monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    monkeypatch.delitem(sys.modules, "monge.web.server", raising=False)
+    assert run(["serve"]) == 2
+    assert "pip install 'monge[server]'" in capsys.readouterr().err
 
 
 def test_a_short_token_and_a_taken_port_are_refused(tmp_path, capsys):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 from dataclasses import replace
 
 import pytest
@@ -290,3 +291,9 @@ def test_no_text_is_logged(client, caplog):
     client.get("/v1/metrics/zyxwv")
     ours = [one.getMessage() for one in caplog.records if one.name == "monge.web"]
     assert len(ours) == 3 and not any("zyxwv" in one for one in ours)
+
+
+def test_the_page_about_the_service_states_the_limits_that_hold(request):
+    text = (request.config.rootpath / "docs/serve.md").read_text("utf-8")
+    for name, value in vars(Limits()).items():
+        assert re.search(rf"`{name}`[^|]*\| {value:,} \|", text), name
