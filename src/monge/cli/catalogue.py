@@ -68,7 +68,7 @@ def show(
     facts["range"] = f"{found.low:g} to {found.high:g}, {'higher' if found.higher_is_better else 'lower'} is better"
     facts["range"] += f" ({found.note})" if found.note else ""
     facts["best"], facts["empty"] = f"{found.best:g} (both texts empty as well)", f"{worst} (one text empty)"
-    if isinstance(one, Preset):
+    if not isinstance(one, BlendPreset):
         facts |= {f"--lang {language}": ", ".join(changed) for language, changed in one.languages.items()}
         facts |= {f"lacks {law}": reason for law, reason in one.lacks.items()}
     width = max(map(len, facts))

