@@ -279,7 +279,7 @@ def score_segments(
     names = labels((one.name, one.asked) for one in metrics)
     with opened(cache) as store:
         run = Run(scorers, segments, corpora=Corpora(corpora.stats, files), store=store)
-        results = watched(run, segments, expect, watch)
+        results = watched(run, expect, watch)
     return [replace(one, metric=names[k % len(names)]) for k, one in enumerate(results)]
 
 

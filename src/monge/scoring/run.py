@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from monge.scoring.windows import Pieces
     from monge.store import Store
 
+LOOKED_AT = 64
+"""Segments at the beginning of a run whose texts are looked at before anything is scored."""
 Expected = Sequence[Mapping[str, str]]
 """For each metric what a replay must find again: digests of statistics by kind, or the fields of a library."""
 
@@ -57,7 +59,7 @@ class Run:
         window: int = SEGMENTS,
     ) -> None:
         self._segments, self._corpora, self._store, self._window = segments, corpora, store, window
-        self.systems, self.given = _looked_through(segments)
+        self.systems, self.given, self.first = _looked_through(segments)
         if not self.systems:
             raise DataError("there is nothing to score: no segments")
         self.metrics = metrics = [_facing(one, self.given) for one in metrics]
@@ -237,8 +239,12 @@ class _Side:
         return [metric.score(window, one) for metric, one in zip(self._metrics, self._stats, strict=True)]
 
 
-def _looked_through(segments: Iterable[Segment]) -> tuple[list[str], dict[str, Segment | None]]:
-    """The systems of some segments, and of each side that any of them has, the first segment without it (or None)."""
+def _looked_through(segments: Iterable[Segment]) -> tuple[list[str], dict[str, Segment | None], list[Segment]]:
+    """The systems of segments, of each side that any of them has the first segment without it, and the first segments.
+
+    A side that every segment has is given with None, one that none has is not there.
+    """
+    first: list[Segment] = []
     systems: dict[str, None] = {}
     has: dict[str, Callable[[Segment], bool]] = {
         REFERENCES: lambda row: bool(row.references),
@@ -248,12 +254,14 @@ def _looked_through(segments: Iterable[Segment]) -> tuple[list[str], dict[str, S
     lacking: dict[str, Segment | None] = dict.fromkeys(has)
     for row in segments:
         systems[row.system] = None
+        if len(first) < LOOKED_AT:
+            first.append(row)
         for side, there in has.items():
             if there(row):
                 given[side] = True
             elif lacking[side] is None:
                 lacking[side] = row
-    return list(systems), {side: lacking[side] for side in has if given[side]}
+    return list(systems), {side: lacking[side] for side in has if given[side]}, first
 
 
 def _facing(metric: Scorer, given: Mapping[str, Segment | None]) -> Scorer:

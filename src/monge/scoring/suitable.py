@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import islice
 from typing import TYPE_CHECKING, cast
 
 from monge.encode.packaged import PACKAGED, languages_of
 from monge.errors import DataError, Unsuited, Unused
-from monge.scoring.windows import faced
+from monge.scoring.windows import SOURCE, faced
 from monge.spec.languages import LANGUAGES
 from monge.text.scripts import likely_language, main_script, said, written_in
 from monge.text.unknown import MOSTLY, counted
@@ -21,20 +20,16 @@ from monge.types import Result, Segment
 if TYPE_CHECKING:
     from monge.scoring.run import Expected, Run, Watch
     from monge.scoring.scorer import Scorer
-    from monge.scoring.transport import TransportMetric
-
-LOOKED_AT = 64
-"""Segments at the beginning of a run whose texts are looked at before anything is scored."""
+    from monge.scoring.transport import Reader, TransportMetric
 
 
-def watched(run: Run, segments: Iterable[Segment], expect: Expected | None, watch: Watch) -> list[Result]:
+def watched(run: Run, expect: Expected | None, watch: Watch) -> list[Result]:
     """The results of a run; its texts are looked at before and after, and what the user should know is said."""
-    first = list(islice(segments, LOOKED_AT))
-    look_at(run.metrics, first)
+    look_at(run.metrics, run.first)
     if run.unused:
         warnings.warn(run.unused, Unused, stacklevel=3)
     results = run.results(expect=expect, watch=watch)
-    check_known(run.metrics, results, first)
+    check_known(run.metrics, results, run.first)
     return results
 
 
@@ -43,20 +38,24 @@ def look_at(metrics: Sequence[Scorer], rows: Sequence[Segment]) -> None:
 
     Scripts are looked at on each side, since source and hypothesis may be of two languages.
     """
-    warned: dict[str, None] = {}
+    seen: dict[tuple[Reader, str], TransportMetric] = {}
     for metric in metrics:
-        sides = [faced(row, metric.against) for row in rows]
-        texts = {"hypotheses": [row.hypothesis for row in sides]}
-        texts["sources" if metric.against == "source" else "references"] = [t for row in sides for t in row.references]
         for member in _of_vectors(metric):
-            every = list(dict.fromkeys(text for some in texts.values() for text in some))
-            if member.unknown is not None:
-                counts = [counted(tokens, member.unknown) for tokens in member.reader.read(every)]
-                _check(member, sum(all_ for all_, _ in counts), sum(lacking for _, lacking in counts), every)
-            model = member.reader.encoder.name
-            warned |= dict.fromkeys(filter(None, (foreign_script(model, name, one) for name, one in texts.items())))
+            known = seen.setdefault((member.reader, metric.against), member)
+            if known.unknown is None and member.unknown is not None:
+                seen[member.reader, metric.against] = member
+    warned: dict[str, None] = {}
+    for (reader, side), member in seen.items():
+        texts = {"hypotheses": [row.hypothesis for row in rows]}
+        texts["sources" if side == SOURCE else side] = [text for row in rows for text in faced(row, side).references]
+        every = list(dict.fromkeys(text for some in texts.values() for text in some))
+        if member.unknown is not None:
+            counts = [counted(tokens, member.unknown) for tokens in reader.read(every)]
+            _check(member, sum(pieces for pieces, _ in counts), sum(lacking for _, lacking in counts), every)
+        model = reader.encoder.name
+        warned |= dict.fromkeys(filter(None, (foreign_script(model, name, one) for name, one in texts.items())))
     for sentence in warned:
-        warnings.warn(sentence, Unsuited, stacklevel=3)
+        warnings.warn(sentence, Unsuited, stacklevel=4)
 
 
 def check_known(metrics: Sequence[Scorer], results: Sequence[Result], rows: Sequence[Segment]) -> None:
