@@ -46,7 +46,8 @@ class BlendSpec:
     @property
     def bounds(self) -> Bounds:
         """Pairs within the fitted ranges score from m to m e for m members; others may lie outside."""
-        return Bounds(0.0, inf, len(self.members) * e, 0.0, True)
+        many = len(self.members)
+        return Bounds(0.0, inf, many * e, 0.0, True, "pairs within the fitted ranges", (many, many * e))
 
     @property
     def against(self) -> str:
