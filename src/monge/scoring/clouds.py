@@ -98,9 +98,10 @@ class WindowTexts:
         key = self._scope(side, index), text
         if key not in self._raw:
             tokens, every = self._read[text]
-            weigh = self._weigh[self._rows[index].system, side]
+            weigh, request = self._weigh[self._rows[index].system, side], self._metric.request
             mean = self._mean(side, index) if self._metric.summed_sides else None
-            vectors = apart(tokens, every[self._metric.request], self._metric.unknown, mean)
+            layers = len(request.layers) if request.pool == "barycentre" else 1
+            vectors = apart(tokens, every[request], self._metric.unknown, layers=layers, around=mean)
             self._raw[key] = build(tokens, vectors, self._metric, weigh, self._select)
         return self._raw[key]
 

@@ -15,7 +15,7 @@ from monge.scoring.encoding import Encoding
 from monge.scoring.fluency import with_fluency
 from monge.scoring.measure import PLAN, PRECISION, RECALL, solved
 from monge.scoring.points import Text
-from monge.scoring.suitable import advice, foreign_script
+from monge.scoring.suitable import advice, foreign_scripts
 from monge.scoring.windows import Window
 from monge.spec.axes import Centre, Idf, Uniform
 from monge.text.scripts import main_script
@@ -93,8 +93,8 @@ def _unknown(metric: TransportMetric, texts: Mapping[str, str]) -> tuple[str, ..
                 f"{lacking} of the {pieces} pieces of the {side} are unknown to {model.name}, and {rule}: "
                 f"{advice(main_script([text]), model.name)}."
             )
-    strange = foreign_script(model.name, "texts", texts.values()) if not notes else None
-    return (f"{strange[:1].upper()}{strange[1:]}.",) if strange else tuple(notes)
+    scripts = foreign_scripts(model.name, {side: [text] for side, text in texts.items()}) if not notes else []
+    return (*notes, *(f"{one[:1].upper()}{one[1:]}." for one in scripts))
 
 
 @dataclass(frozen=True)

@@ -52,8 +52,7 @@ def look_at(metrics: Sequence[Scorer], rows: Sequence[Segment]) -> None:
         if member.unknown is not None:
             counts = [counted(tokens, member.unknown) for tokens in reader.read(every)]
             _check(member, sum(pieces for pieces, _ in counts), sum(lacking for _, lacking in counts), every)
-        model = reader.encoder.name
-        warned |= dict.fromkeys(filter(None, (foreign_script(model, name, one) for name, one in texts.items())))
+        warned |= dict.fromkeys(foreign_scripts(reader.encoder.name, texts))
     for sentence in warned:
         warnings.warn(sentence, Unsuited, stacklevel=4)
 
@@ -87,19 +86,34 @@ def _check(metric: TransportMetric, pieces: int, unknown: int, texts: Iterable[s
     )
 
 
-def foreign_script(model: str, name: str, texts: Iterable[str]) -> str | None:
-    """What to say where most letters of texts are in a script that no language of a model is written in."""
-    languages, script = languages_of(model), main_script(texts)
-    if languages is None or script is None or likely_language(script) is None or script in written_in(languages):
-        return None
-    knows = f"it knows {LANGUAGES[next(iter(languages))]}" if len(languages) == 1 else f"of {len(languages)} languages"
-    return f"the {name} are written in {said(script)}, which {model} does not know ({knows}): {advice(script, model)}"
+def foreign_scripts(model: str, texts: Mapping[str, Iterable[str]]) -> list[str]:
+    """What to say of texts most of whose letters are in a script that no language of a model is written in.
+
+    texts: what the texts are called -> the texts; the hypotheses come first.
+    """
+    languages = languages_of(model)
+    if languages is None:
+        return []
+    known, found = written_in(languages), dict[str, list[str]]()
+    for name, some in texts.items():
+        script = main_script(some)
+        if script is not None and likely_language(script) and script not in known:
+            found.setdefault(script, []).append(name)
+    knows = LANGUAGES[min(languages)] if len(languages) == 1 else f"{len(languages)} languages"
+    return [_written(script, names, f"{model} does not know (it knows {knows})")
+            + advice(script, model, target=next(iter(texts)) in names) for script, names in found.items()]  # fmt: skip
 
 
-def advice(script: str | None, model: str) -> str:
-    """Which option brings a model that knows a script, other than the one at hand."""
+def _written(script: str, names: Sequence[str], rest: str) -> str:
+    verb = "is" if len(names) == 1 and not names[0].endswith("s") else "are"
+    return f"the {' and '.join(names)} {verb} written in {said(script)}, which {rest}: "
+
+
+def advice(script: str | None, model: str, *, target: bool = True) -> str:
+    """Which option brings a model that knows a script, other than the one at hand: `--lang` for that of hypotheses."""
     lang = likely_language(script)
     known = next((one for one in PACKAGED if lang in one.languages and one.name != model), None)
     if known is None:
         return "use a model that knows them: --model DIRECTORY|NAME"
-    return f"use --lang {lang}" + ("" if known.path is not None else f" (once: {known.how_to_install})")
+    option = f"--lang {lang}" if target else f"--model {known.name}"
+    return f"use {option}" + ("" if known.path is not None else f" (once: {known.how_to_install})")
