@@ -54,7 +54,12 @@ class Texts:
     ] = None
     source: Annotated[
         str | None,
-        typer.Option("-s", "--source", metavar="FILE", help="Source texts; without -r they stand in for references."),
+        typer.Option(
+            "-s",
+            "--source",
+            metavar="FILE",
+            help="Source texts, for metrics that compare with them; without -r all do.",
+        ),
     ] = None
 
     def __bool__(self) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Annotated
 
 import typer
@@ -56,15 +56,13 @@ def compare(
 
 
 def _rows(table: str | None, texts: bundles.Texts) -> list[Segment]:
-    """The segments of a table or of parallel files; the source in the reference's place where there is none."""
+    """The segments of a table or of parallel files."""
     if table is not None and texts:
         raise UsageError("give a table, or -t and -r files, not both")
     if table is not None:
-        rows = list(read_table(table))
-    elif not texts.hypotheses:
+        return list(read_table(table))
+    if not texts.hypotheses:
         raise UsageError("nothing to compare: give two or more -t HYPOTHESES and -r REFERENCES, or a table")
-    elif not texts.references and texts.source is None:
+    if not texts.references and texts.source is None:
         raise UsageError("give -r REFERENCES, or -s SOURCE for a reference-free comparison")
-    else:
-        rows = list(read_parallel(texts.hypotheses, texts.references or (), texts.source))
-    return rows if rows and rows[0].references else [replace(row, references=(row.source or "",)) for row in rows]
+    return list(read_parallel(texts.hypotheses, texts.references or (), texts.source))

@@ -6,7 +6,7 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib.metadata import version
 from math import isnan
 from pathlib import Path
@@ -171,24 +171,7 @@ def score(
     return _gate(results, shown.fail_under)
 
 
-class _SourceAsReference:
-    """Segments whose source stands where the reference stood."""
-
-    def __init__(self, rows: Parallel | Table) -> None:
-        self._rows = rows
-
-    def __len__(self) -> int:
-        return len(self._rows)
-
-    def __iter__(self) -> Iterator[Segment]:
-        for row in self._rows:
-            yield replace(row, references=(row.source or "",))
-
-
-Rows = Parallel | Table | _SourceAsReference
-
-
-def _rows(given: Input) -> Rows:
+def _rows(given: Input) -> Parallel | Table:
     """The segments to score; every file is read once here, so that a bad line is known before a model is loaded."""
     table, form, texts = given.table, given.table_format, given
     if form is not None and table is None:
@@ -199,15 +182,12 @@ def _rows(given: Input) -> Rows:
                 f"{table} stands alone, as a table would, beside -t, -r or -s: "
                 "give a table or files, not both (several files: -t A -t B)"
             )
-        found = read_table(table, format=form)
-        first = next(iter(found))
-        return found if first.references else _SourceAsReference(found)
+        return read_table(table, format=form)
     if not texts.hypotheses:
         raise UsageError("nothing to score: give -t HYPOTHESES and -r REFERENCES, or a table")
     if not texts.references and texts.source is None:
         raise UsageError("give -r REFERENCES, or -s SOURCE for a reference-free score")
-    lines = read_parallel(texts.hypotheses, texts.references or (), texts.source)
-    return lines if texts.references else _SourceAsReference(lines)
+    return read_parallel(texts.hypotheses, texts.references or (), texts.source)
 
 
 @contextmanager

@@ -45,7 +45,8 @@ def resolve(text: str, changes: tuple[str, ...] = (), lang: str | None = None) -
     if name in LEXICAL:
         if changes:
             raise InvalidSetting(f"{name} compares words, not vectors: it has no {changes[0].partition('=')[0]!r}")
-        return name, LexicalSpec(name).changed(split_changes(inner))
+        asked = LEXICAL[name].languages.get(lang or "", ())
+        return name, LexicalSpec(name).changed([*asked, *split_changes(inner)])
     if name in BLENDS:
         return name, BLENDS[name].spec.changed([*changes, *split_changes(inner)])
     return name, _transport(name, inner, changes, lang)

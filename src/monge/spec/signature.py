@@ -28,6 +28,8 @@ _ENCODER_KEYS = {
 }
 _SHARED_KEYS = (*_MODEL_KEYS, *_ENCODER_KEYS)
 _WRITTEN = tuple(axis for axis in AXES if axis not in ("encoder", *OPTIONAL))
+_BEFORE = {"units": "unknown=match"}
+"""By axis, what signatures mean that were written before a field was there; a field that they name wins."""
 FILE = "file"
 
 
@@ -56,7 +58,7 @@ def sign(
     fields += [("tokenizer", model.tokenizer[:8]), ("config", model.config[:8])]
     fields += [(key, encoder[field]) for key, field in _ENCODER_KEYS.items()]
     digests = {"units": stopwords, "fluency": language_model}
-    chosen = [axis for axis in OPTIONAL if spec.choice(axis).name != "none"]
+    chosen = [axis for axis, usual in OPTIONAL.items() if spec.choice(axis).name != usual]
     fields += [(axis, _signed(spec, axis, digests.get(axis, ""))) for axis in (*_WRITTEN, *chosen)]
     fields.append(("stats", ",".join(f"{kind}={digest}" for kind, digest in stats.items()) or "none"))
     fields.append(("monge", version("monge")))
@@ -66,8 +68,8 @@ def sign(
 def sign_lexical(spec: LexicalSpec, library: str) -> Signature:
     """The signature of a lexical metric: its settings, and the signature of the library that computed it."""
     options = ",".join(f"{name}={value}" for name, value in spec.written().items())
-    fields = ("metric", spec.name), ("options", options), *Signature.parse(library).fields, ("monge", version("monge"))
-    return Signature(fields)
+    fields = ("metric", spec.name), ("options", options), *Signature.parse(library).fields, *_faced(spec.against)
+    return Signature((*fields, ("monge", version("monge"))))
 
 
 def sign_blend(name: str, parts: Mapping[str, Signature], stats: Mapping[str, str]) -> Signature:
@@ -76,7 +78,13 @@ def sign_blend(name: str, parts: Mapping[str, Signature], stats: Mapping[str, st
     shared = [(key, value) for key, value in first.fields if key in _SHARED_KEYS]
     own = [(f"{part}.{axis}", said[axis]) for part, said in parts.items() for axis in _WRITTEN]
     digests = ",".join(f"{kind}={digest}" for kind, digest in stats.items()) or "none"
-    return Signature((("metric", name), *shared, *own, ("stats", digests), ("monge", version("monge"))))
+    faced = _faced(first.get("against"))
+    return Signature((("metric", name), *shared, *own, *faced, ("stats", digests), ("monge", version("monge"))))
+
+
+def _faced(side: str) -> tuple[tuple[str, str], ...]:
+    """What a signature says of the side that hypotheses were compared with: nothing of references, as ever."""
+    return () if side in ("", OPTIONAL["against"]) else (("against", side),)
 
 
 def _signed(spec: MetricSpec, axis: str, digest: str) -> str:
@@ -167,8 +175,9 @@ def _parsed(signature: Signature) -> Parsed:
     encoder = read_choice("encoder", f"{text},prefix={signature['prefix']}")
     assert isinstance(encoder, Encoder)
     encoder = replace(encoder, model=_unquoted(name))
-    said = [axis for axis in (*_WRITTEN, *OPTIONAL) if signature.get(axis)]
-    chosen: dict[str, Any] = {axis: read_choice(axis, signature[axis]) for axis in said}
+    said = {axis: signature.get(axis) or OPTIONAL.get(axis, "") for axis in (*_WRITTEN, *OPTIONAL)}
+    said |= {axis: f"{before},{said[axis]}" for axis, before in _BEFORE.items()}
+    chosen: dict[str, Any] = {axis: read_choice(axis, text) for axis, text in said.items()}
     spec: MetricSpec = replace(row(signature["metric"]).spec, encoder=encoder, **chosen)
     name, mark, words = spec.units.stopwords.partition("#")
     if mark:
@@ -207,6 +216,7 @@ def _parsed_lexical(signature: Signature) -> Parsed:
             raise StatisticsMismatch(f"the signature lacks {key!r}")
     try:
         spec = LexicalSpec(signature["metric"]).changed(split_changes(signature["options"]))
+        spec = spec.facing(fields.get("against", OPTIONAL["against"]))
     except MongeError as error:
         raise StatisticsMismatch(f"the signature cannot be read: {error}") from None
     return Parsed(spec.name, spec, library_fields(signature), signature["monge"])
@@ -226,7 +236,8 @@ def _parsed_blend(signature: Signature) -> Parsed:
 
 def library_fields(signature: Signature) -> dict[str, str]:
     """What the library of a lexical metric says of itself, the number of references left out."""
-    return {key: value for key, value in signature.fields if key not in ("metric", "options", "monge", "nrefs")}
+    left_out = ("metric", "options", "against", "monge", "nrefs")
+    return {key: value for key, value in signature.fields if key not in left_out}
 
 
 def difference(one: str, other: str) -> list[tuple[str, str, str]]:
