@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 from monge.data.lines import TextFile, check_text
 from monge.data.lists import reference_lists, texts_of
 from monge.data.lists import segments_of as segments_of
-from monge.errors import DataError, InvalidSetting, StatisticsMismatch, UsageError
+from monge.errors import DataError, InvalidSetting, OtherLanguage, StatisticsMismatch, UsageError
 from monge.scoring.blend import BlendMetric
 from monge.scoring.lexical import LexicalMetric
 from monge.scoring.run import Run
@@ -23,6 +24,7 @@ from monge.scoring.scorer import Corpora as Corpora
 from monge.scoring.scorer import Scorer
 from monge.spec.blend import BlendSpec
 from monge.spec.labels import labels
+from monge.spec.languages import LANGUAGES
 from monge.spec.lexical import LexicalSpec
 from monge.spec.presets import Spec, resolve
 from monge.spec.signature import FILE, Parsed, named_corpus, parse
@@ -185,7 +187,8 @@ def load(
 ) -> Metric:
     """A metric by name, `NAME@PROFILE` or `NAME[settings]`, with its encoder loaded.
 
-    `settings` are `AXIS=VALUE` / `AXIS.FIELD=VALUE`, as a list of strings or a mapping;
+    `lang` sets what the metric declares for a language (`de`, `zh` …) and, where no model is named, takes one that
+    knows it. `settings` are `AXIS=VALUE` / `AXIS.FIELD=VALUE`, as a list of strings or a mapping;
     `cache` is a directory in which vectors and scores are kept.
     """
     changes = [f"{key}={value}" for key, value in settings.items()] if isinstance(settings, Mapping) else list(settings)
@@ -194,7 +197,7 @@ def load(
     if precision is not None:
         changes.append(f"encoder.precision={precision}")
     name, spec = resolve(metric, tuple(changes), lang)
-    return bind(name, spec, model=model, device=device, online=online, cache=cache)
+    return bind(name, spec, model=model, lang=lang, device=device, online=online, cache=cache)
 
 
 def bind(
@@ -202,15 +205,19 @@ def bind(
     spec: Spec,
     *,
     model: str = "auto",
+    lang: str | None = None,
     device: str = "auto",
     online: bool = False,
     cache: str | Path | None = None,
 ) -> Metric:
-    """A spec with its encoder; `model` fills in where the spec says `auto`. A lexical one needs none."""
+    """A spec with its encoder; `model` fills in where the spec says `auto`, then one that knows the language `lang`.
+
+    A lexical one needs none.
+    """
     if isinstance(spec, LexicalSpec):
         return Metric(LexicalMetric(spec), spec, cache)
     if isinstance(spec, BlendSpec):
-        bound_to = partial(bind, model=model, device=device, online=online, cache=cache)
+        bound_to = partial(bind, model=model, lang=lang, device=device, online=online, cache=cache)
         members = {
             member: bound_to(f"{name}.{member}", one).by_transport("bind") for member, one in spec.members.items()
         }
@@ -218,10 +225,24 @@ def bind(
     from monge.scoring.fluency import language_model
     from monge.scoring.transport import bound
 
-    wanted = spec.encoder.model if spec.encoder.model != "auto" else model
+    wanted = _suited(spec.encoder.model if spec.encoder.model != "auto" else model, lang)
     settings = {"precision": spec.encoder.precision, "unknown": spec.encoder.unknown}
     encoder = encoder_for(wanted, device=device, online=online, cache=cache, **settings)
     return Metric(bound(name, spec, encoder, language_model(spec, device=device, online=online)), spec, cache)
+
+
+def _suited(model: str, lang: str | None) -> str:
+    """The model itself, or for `auto` one that knows the language; a warning where it is known not to."""
+    from monge.encode.packaged import languages_of, model_for
+
+    known = languages_of(model)
+    if lang is None or known is None or lang in known:
+        return model
+    if model == "auto":
+        return model_for(lang)
+    said = f"{model} does not know {LANGUAGES[lang]} ({lang}): its scores of such texts mean little; it knows "
+    warnings.warn(said + ", ".join(sorted(known)), OtherLanguage, stacklevel=3)
+    return model
 
 
 def score(
