@@ -15,6 +15,7 @@ from typing import Any
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
 from monge.encode.digests import read_json
+from monge.encode.pieces import UNSEEN
 
 UNBOUNDED = 1 << 20  # tokenizers without a limit declare something like 1e30
 _NAMED = ("bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token")
@@ -88,8 +89,7 @@ def _xlm_roberta(backend: Tokenizer, config: Mapping[str, Any], named: Mapping[s
     mark = pre_tokenizers.Metaspace(replacement="\u2581", prepend_scheme=scheme)
     return (
         isinstance(backend.model, models.Unigram)
-        and backend.model.unk_id == 3
-        and not backend.model.byte_fallback
+        and backend.encode(UNSEEN, add_special_tokens=False).ids[-1:] == [3]  # the unknown piece, not its bytes
         and (backend.normalizer is None or isinstance(backend.normalizer, normalizers.Precompiled))
         and _same(backend.pre_tokenizer, pre_tokenizers.Sequence([pre_tokenizers.WhitespaceSplit(), mark]))
         and _framed(backend, named["bos_token"], named["eos_token"])
