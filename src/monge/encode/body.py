@@ -32,18 +32,36 @@ _BASE: Mapping[str, Any] = {
     "layer_norm_eps": 1e-12,
     "pad_token_id": 0,
 }
-_BERT = (
-    "attention.self.query attention.self.key attention.self.value attention.output.dense attention.output.LayerNorm "
-    "intermediate.dense output.dense output.LayerNorm"
-).split()
-_MPNET = (
-    "attention.attn.q attention.attn.k attention.attn.v attention.attn.o attention.LayerNorm "
-    "intermediate.dense output.dense output.LayerNorm"
-).split()
-_DISTILBERT = (
-    "attention.q_lin attention.k_lin attention.v_lin attention.out_lin sa_layer_norm "
-    "ffn.lin1 ffn.lin2 output_layer_norm"
-).split()
+_BERT = [
+    "attention.self.query",
+    "attention.self.key",
+    "attention.self.value",
+    "attention.output.dense",
+    "attention.output.LayerNorm",
+    "intermediate.dense",
+    "output.dense",
+    "output.LayerNorm",
+]
+_MPNET = [
+    "attention.attn.q",
+    "attention.attn.k",
+    "attention.attn.v",
+    "attention.attn.o",
+    "attention.LayerNorm",
+    "intermediate.dense",
+    "output.dense",
+    "output.LayerNorm",
+]
+_DISTILBERT = [
+    "attention.q_lin",
+    "attention.k_lin",
+    "attention.v_lin",
+    "attention.out_lin",
+    "sa_layer_norm",
+    "ffn.lin1",
+    "ffn.lin2",
+    "output_layer_norm",
+]
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ content is checked again here.
 
 from __future__ import annotations
 
+import itertools
 import struct
 from pathlib import Path
 
@@ -55,7 +56,7 @@ def read(path: Path) -> tuple[Body, Cutter]:
     scores = np.frombuffer(data, "<f4", pieces, 72 + offsets.nbytes)
     start = 72 + offsets.nbytes + scores.nbytes
     names = data[start : start + letters].tobytes()
-    words = [names[low:high].decode("utf-8", "replace") for low, high in zip(offsets, offsets[1:], strict=False)]
+    words = [names[low:high].decode("utf-8", "replace") for low, high in itertools.pairwise(offsets)]
     config = {
         "model_type": "bert",
         "vocab_size": vocabulary,
