@@ -76,15 +76,15 @@ class StatisticsMismatch(ModelError):
     """A signature or a statistics file does not fit this run."""
 
 
-class Advice(UserWarning):
-    """A warning for the user rather than for a developer: the command shows it as one line."""
+class Notice(UserWarning):
+    """A warning for the user, not for developers: one sentence, which the command shows as one line."""
 
 
-class OtherLanguage(Advice):
-    """A warning: a model reads texts of a language that it does not know."""
+class Unsuited(Notice):
+    """The model does not suit the texts; the sentence says which does."""
 
 
-class NotKept(Advice):
+class NotKept(Notice):
     """A warning: something a cache was given is not kept, or what it kept is lost; the sentence says what and why."""
 
 

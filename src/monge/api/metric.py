@@ -14,14 +14,14 @@ from monge.api.options import Options, check_options, check_stats
 from monge.api.shown import NotebookExplanation, NotebookResult
 from monge.data.lines import TextFile, check_text
 from monge.data.lists import reference_lists, segments_of, texts_of
-from monge.errors import DataError, OtherLanguage, UsageError
+from monge.errors import DataError, Unsuited, UsageError
 from monge.scoring.blend import BlendMetric
 from monge.scoring.lexical import LexicalMetric
 from monge.scoring.run import Run, Watch
 from monge.scoring.scorer import Corpora, Scorer
 from monge.spec.blend import BlendSpec
 from monge.spec.labels import labels
-from monge.spec.languages import LANGUAGES
+from monge.spec.languages import LANGUAGES, check_language
 from monge.spec.lexical import LexicalSpec
 from monge.spec.presets import Spec, resolve
 from monge.spec.signature import FILE, named_corpus
@@ -229,15 +229,17 @@ def bind(
 
 def _suited(model: str, lang: str | None) -> str:
     """The model itself, or for `auto` one that knows the language; a warning where it is known not to."""
-    from monge.encode.packaged import languages_of, model_for
+    from monge.encode.packaged import PACKAGED, languages_of, model_for
 
+    check_language(lang)
     known = languages_of(model)
     if lang is None or known is None or lang in known:
         return model
     if model == "auto":
         return model_for(lang)
-    said = f"{model} does not know {LANGUAGES[lang]} ({lang}): its scores of such texts mean little; it knows "
-    warnings.warn(said + ", ".join(sorted(known)), OtherLanguage, stacklevel=3)
+    others = [f"{one.name} does" for one in PACKAGED if lang in one.languages] or ["name one that does with --model"]
+    said = f"{model} does not know {LANGUAGES[lang]} ({lang}), its scores of such texts mean little: {others[0]}"
+    warnings.warn(said, Unsuited, stacklevel=3)
     return model
 
 

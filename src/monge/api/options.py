@@ -15,7 +15,8 @@ class Options(TypedDict, total=False):
 
     model: a packaged name, a directory, or (with `online`) a name on the hub; layers: a number, a fraction, `last`,
     `last5:mean` …; precision: fp32, bf16, int8; device: auto, cpu, cuda, mps; lang: the language of the texts, `de`,
-    for which a metric may have settings of its own, and a model that knows it is taken where none is named; settings: `AXIS=VALUE` texts or a mapping; cache: a directory in which vectors and scores are kept.
+    which may have settings of its own, and for which a model that knows it is taken where none is named; settings:
+    `AXIS=VALUE` texts or a mapping; cache: a directory in which vectors and scores are kept.
     """
 
     model: str | Path

