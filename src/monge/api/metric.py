@@ -218,10 +218,13 @@ def bind(
             member: bound_to(f"{name}.{member}", one).by_transport("bind") for member, one in spec.members.items()
         }
         return Metric(BlendMetric(name, members), spec, cache)
+    from monge.encode.models import expect
+
+    wanted = _suited(spec.encoder.model if spec.encoder.model != "auto" else model, lang)
+    expect(wanted)
     from monge.scoring.fluency import language_model
     from monge.scoring.transport import bound
 
-    wanted = _suited(spec.encoder.model if spec.encoder.model != "auto" else model, lang)
     settings = {"precision": spec.encoder.precision, "unknown": spec.encoder.unknown}
     encoder = encoder_for(wanted, device=device, online=online, cache=cache, **settings)
     return Metric(bound(name, spec, encoder, language_model(spec, device=device, online=online)), spec, cache)

@@ -120,7 +120,10 @@ FAMILIES: Mapping[str, Family] = {
 """By `model_type`. Of type embeddings only the first row is read; MPNet and DistilBERT have none."""
 
 _BUCKETS = 32  # of MPNet's distances; transformers always counts in as many
-_FIXED = {"mpnet": {"type_vocab_size": 0}, "distilbert": {"type_vocab_size": 0, "layer_norm_eps": 1e-12}}
+_FIXED: Mapping[str, dict[str, Any]] = {
+    "mpnet": {"type_vocab_size": 0},
+    "distilbert": {"type_vocab_size": 0, "layer_norm_eps": 1e-12},
+}
 """Settings that an architecture does not read, whatever a configuration says."""
 _PLAIN = ("is_decoder", "add_cross_attention", "is_encoder_decoder", "pruned_heads", "quantization_config")
 """Settings that must be off: with them the model is another."""
@@ -207,7 +210,7 @@ def understood(config: Mapping[str, Any]) -> dict[str, Any] | None:
         settings["pad_token_id"] = settings["pad_token_id"] or 0
     counts = [value for name, value in settings.items() if name not in ("hidden_act", "layer_norm_eps")]
     whole = all(isinstance(value, int) and not isinstance(value, bool) and value >= 0 for value in counts)
-    if not whole or not isinstance(settings["layer_norm_eps"], float) or settings["hidden_act"] not in ACTIVATIONS:
+    if not whole or not isinstance(settings["layer_norm_eps"], float) or settings["hidden_act"] not in [*ACTIVATIONS]:
         return None
     heads = settings["num_attention_heads"]
     even = heads and settings["hidden_size"] % heads == 0
@@ -237,7 +240,7 @@ def shapes(kind: str, settings: Mapping[str, Any]) -> dict[str, tuple[int, ...]]
 
 def body_of(model: Any) -> Body | None:
     """The body of a loaded module of transformers; None where it is not an unmodified one in float32 on the CPU."""
-    config = getattr(model, "config", None)
+    config: Any = getattr(model, "config", None)
     settings = understood(config.to_dict()) if config is not None else None
     if settings is None or type(model).__name__ != FAMILIES[config.model_type].module:
         return None

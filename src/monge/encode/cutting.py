@@ -71,15 +71,16 @@ def _bert(backend: Tokenizer, config: Mapping[str, Any], named: Mapping[str, str
 def _roberta(backend: Tokenizer, config: Mapping[str, Any], named: Mapping[str, str]) -> bool:
     """Byte-level BPE without a normaliser."""
     model, space = backend.model, config.get("add_prefix_space", False)
-    ends = [(named[name], backend.token_to_id(named[name])) for name in ("sep_token", "cls_token")]
+    sep, cls = ((named[name], backend.token_to_id(named[name]) or 0) for name in ("sep_token", "cls_token"))
     return (
         isinstance(model, models.BPE)
         and not any((model.dropout, model.unk_token, model.continuing_subword_prefix, model.end_of_word_suffix))
         and not any((model.fuse_unk, model.byte_fallback, model.ignore_merges))
         and backend.normalizer is None
         and _same(backend.pre_tokenizer, pre_tokenizers.ByteLevel(add_prefix_space=space))
-        and None not in (ends[0][1], ends[1][1])
-        and _same(backend.post_processor, processors.RobertaProcessing(*ends, config.get("trim_offsets", True), space))
+        and _same(
+            backend.post_processor, processors.RobertaProcessing(sep, cls, config.get("trim_offsets", True), space)
+        )
     )
 
 

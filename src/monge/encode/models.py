@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -55,6 +56,14 @@ def find(model: str, *, online: bool = False) -> ModelFiles:
     if row is not None and not online:
         raise ModelError(f"the model {row.name} is not installed: {row.how_to_install}")
     return _identified(model, _from_hub(model, online=online))
+
+
+def expect(model: str) -> None:
+    """Begin to hash the weights of a packaged model that is going to be opened, where torch is still to be imported."""
+    row = packaged(model)
+    weights = row.path if row is not None else None
+    if weights is not None and "torch" not in sys.modules:
+        digests.begin(weights)
 
 
 def _in_package(row: Packaged, weights: Path) -> ModelFiles:

@@ -12,8 +12,9 @@ content is checked again here.
 
 from __future__ import annotations
 
-import itertools
 import struct
+from itertools import pairwise
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
 
 import numpy as np
@@ -49,14 +50,15 @@ _EMBEDDINGS = {
 
 def read(path: Path) -> tuple[Body, Cutter]:
     """The body and the cutter of the file."""
-    data = np.memmap(path, dtype=np.uint8, mode="r")
+    with path.open("rb") as file:
+        data = mmap(file.fileno(), 0, access=ACCESS_READ)
     hidden, layers, heads, inner, vocabulary, positions, types, eps = struct.unpack_from("<7if", data, 8)
     pieces, _, _, pad, unknown, letters = struct.unpack_from("<5iQ", data, 44)
     offsets = np.frombuffer(data, "<u4", pieces + 1, 72)
     scores = np.frombuffer(data, "<f4", pieces, 72 + offsets.nbytes)
     start = 72 + offsets.nbytes + scores.nbytes
-    names = data[start : start + letters].tobytes()
-    words = [names[low:high].decode("utf-8", "replace") for low, high in itertools.pairwise(offsets)]
+    names = data[start : start + letters]
+    words = [names[low:high].decode("utf-8", "replace") for low, high in pairwise(offsets)]
     config = {
         "model_type": "bert",
         "vocab_size": vocabulary,
@@ -103,14 +105,14 @@ def _tokenizer(pieces: list[tuple[str, float]], unknown: int) -> Tokenizer:
     return made
 
 
-def _places(data: Bytes, at: int) -> dict[str, int]:
+def _places(data: mmap, at: int) -> dict[str, int]:
     """Where every tensor begins, by its name in the file."""
     _, size = struct.unpack_from("<iI", data, at)
     (count,) = struct.unpack_from("<i", data, at + 8 + size)
     at, found = at + 12 + size, {}
     for _ in range(count):
         (length,) = struct.unpack_from("<H", data, at)
-        name = data[at + 2 : at + 2 + length].tobytes().decode()
+        name = data[at + 2 : at + 2 + length].decode()
         at += 2 + length
         found[name] = struct.unpack_from("<BIQQ", data, at)[2]
         at += 21
@@ -128,13 +130,13 @@ def _stored(name: str) -> str:
     return f"l{number}.{_SHORT[part]}.{kind[0]}"
 
 
-def _floats(data: Bytes, at: int, shape: tuple[int, ...]) -> Tensor:
+def _floats(data: mmap, at: int, shape: tuple[int, ...]) -> Tensor:
     """float32 entries as they are."""
     count = int(np.prod(shape))
     return torch.from_numpy(np.frombuffer(data, "<f4", count, at).reshape(shape).copy())
 
 
-def _blocks(data: Bytes, at: int, shape: tuple[int, ...]) -> Bytes:
+def _blocks(data: mmap, at: int, shape: tuple[int, ...]) -> Bytes:
     """The blocks of a 4-bit matrix, [rows, columns / 32, 18]."""
     rows, columns = shape
     count = columns // _BLOCK

@@ -119,19 +119,16 @@ _Opened = tuple[Any, PackedEncoder | None, Cutter, int, int]
 
 def _opened(files: ModelFiles, precision: str, device: torch.device) -> _Opened:
     """The model as it runs: packed on the CPU where its family is known, otherwise as transformers runs it."""
-    found = _read(files)
-    if found is not None and device.type == "cpu":
-        body, cutter = found
+    body, cutter = _read(files) or (None, None)
+    model: Any = None
+    if cutter is None or (device.type != "cpu" and files.directory.is_dir()):
+        model, tokenizer = load_encoder(files)
+        body, cutter = body_of(model), cutter_of(tokenizer)
+    if body is not None and device.type == "cpu":
         packed = PackedEncoder(body, precision)  # type: ignore[arg-type]
         return None, packed, cutter, body.depth, min(cutter.longest, body.longest)
-    if found is not None and not files.directory.is_dir():
-        (body, cutter), model = found, as_module(found[0])
-    else:
-        model, tokenizer = load_encoder(files)
-        own, cutter = body_of(model), cutter_of(tokenizer)
-        if own is not None and device.type == "cpu":
-            packed = PackedEncoder(own, precision)  # type: ignore[arg-type]
-            return None, packed, cutter, own.depth, min(cutter.longest, own.longest)
+    if model is None and body is not None:
+        model = as_module(body)
     if precision == "int8":
         raise InvalidSetting(
             f"precision int8 is not there for {type(model).__name__} on {device.type}: use fp32 or bf16"

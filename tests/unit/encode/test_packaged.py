@@ -16,7 +16,7 @@ from monge.encode.models import find
 from monge.encode.opening import open_model
 from monge.encode.packaged import EMBEDDED, MULTILINGUAL, PACKAGED, Packaged, languages_of, model_for
 from monge.encode.transformer import open_encoder
-from monge.errors import InvalidSetting, ModelError, Unsuited, StatisticsMismatch
+from monge.errors import InvalidSetting, ModelError, StatisticsMismatch, Unsuited
 from monge.spec.languages import LANGUAGES
 from monge.spec.layers import automatic
 
