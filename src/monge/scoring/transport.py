@@ -233,7 +233,8 @@ class TransportMetric:
         if isinstance(self.spec.scale, Baseline) and self.baseline(stats) is None:
             raise StatisticsMismatch(
                 f"{self.name}: no baseline for {self.reader.encoder.name} with these settings (layers="
-                f"{show_choice(self.spec.layers)}): fit one with monge fit --baseline CORPUS and give it with --stats"
+                f"{show_choice(self.spec.layers)}, language {self.spec.scale.lang}): fit one with monge fit --baseline "
+                "CORPUS and give it with --stats"
             )
         for side in self.counted_sides:
             _check_idf(self.name, self.spec.weights.name, self.counts(stats, side), side)

@@ -19,6 +19,8 @@ from monge.spec.rows import CORE
 
 OWN = "packaged_baselines.tsv"
 _PARTS = ("precision", "recall", "f1")
+_WHOLE = 256
+"""Pieces of a text: none of those that baselines are fitted from has as many."""
 
 
 def _rows(name: str) -> Iterator[list[str]]:
@@ -57,8 +59,8 @@ def published(spec: MetricSpec, model: str) -> dict[str, float] | None:
 def packaged(metric: str, spec: MetricSpec, weights: str) -> Mapping[str, float] | None:
     """Our baseline of each part for a packaged model, where the metric is set as its preset but for what is free.
 
-    Free are the layer, the precision, what becomes of overlong texts, the rule for several references, and idf,
-    without which baselines are fitted. `weights` is the sha256 of the model's.
+    Free are the layer, the precision, what becomes of overlong texts and what is overlong, the rule for several
+    references, and idf, without which baselines are fitted. `weights` is the sha256 of the model's.
     """
     if metric not in PRESETS or not isinstance(spec.scale, Baseline) or _fixed(spec) != _fixed(PRESETS[metric].spec):
         return None
@@ -67,10 +69,11 @@ def packaged(metric: str, spec: MetricSpec, weights: str) -> Mapping[str, float]
 
 def _fixed(spec: MetricSpec) -> MetricSpec:
     """A spec with everything set alike that a baseline does not depend on."""
-    own = Encoder()
+    own, length = Encoder(), spec.encoder.max_length
+    free = {"model": own.model, "precision": own.precision, "overlong": own.overlong}
     return replace(
         spec,
-        encoder=replace(spec.encoder, model=own.model, precision=own.precision, overlong=own.overlong),
+        encoder=replace(spec.encoder, **free, max_length=0 if length >= _WHOLE else length),
         layers=Layers(),
         weights=Uniform("uniform") if isinstance(spec.weights, Idf) else spec.weights,
         references=References("max"),

