@@ -137,6 +137,8 @@ def cutter_in(directory: Path, config: Mapping[str, Any]) -> Cutter | None:
         backend = Tokenizer.from_file(str(directory / "tokenizer.json"))
     except Exception:  # noqa: BLE001 - tokenizers raises nothing narrower; transformers will say what is wrong
         return None
+    backend.no_truncation()
+    backend.no_padding()
     merged = {**defaults, **said, **pieces}
     named = {name: _content(merged[name]) for name in _NAMED if merged.get(name) is not None}
     extra = [merged[name] for name in ("additional_special_tokens", "extra_special_tokens") if merged.get(name)]
@@ -183,6 +185,4 @@ def _same(one: Any, other: Any) -> bool:
 def _framed(backend: Tokenizer, before: str, after: str) -> bool:
     """Whether every text stands between these two pieces."""
     found = backend.encode("")
-    length = sum(found.attention_mask)
-    ids = found.ids[:length]
-    return ids == [backend.token_to_id(before), backend.token_to_id(after)] and all(found.special_tokens_mask)
+    return found.ids == [backend.token_to_id(before), backend.token_to_id(after)] and all(found.special_tokens_mask)
