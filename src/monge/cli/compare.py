@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass, replace
 from typing import Annotated
 
 import typer
 
 from monge.cli import bundles, options, studies
-from monge.cli.emit import Watch, progress
 from monge.data.parallel import read_parallel
 from monge.data.tables import read_table
 from monge.errors import UsageError
-from monge.spec.presets import resolve
 from monge.types import Segment
 
 
@@ -41,17 +38,15 @@ def compare(
     """Compare systems: scores with intervals, paired tests of every two, clusters that cannot be told apart."""
     output.check()
     names = metric or ["twmd"]
-    for name in names:
-        resolve(name, setup.changes(), setup.lang)  # a wrong name or setting is known before a model is loaded
+    setup.checked(names, quiet=output.quiet)
     rows = _rows(table, texts)
     from monge.study import compare_segments, load_variants
 
     variants = load_variants(names, studies.setup_of(setup))
-    with progress(show=not output.quiet and sys.stderr.isatty()) as (grow, advance):
-        if grow is not None:
-            grow(len(rows))
-        run = output.run(Watch(grow, advance))
-        found = compare_segments(variants, rows, resampling=tests.resampling(), run=run)
+    with output.watching() as watch:
+        if watch.grow is not None:
+            watch.grow(len(rows))
+        found = compare_segments(variants, rows, resampling=tests.resampling(), run=output.run(watch))
     output.write(found)
 
 
