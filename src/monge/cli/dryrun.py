@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from monge.cli import bundles, options
-from monge.cli.emit import coloured, emit
+from monge.cli import bundles
+from monge.cli.emit import write_listing
 from monge.encode.models import EMBEDDED, embedded_directory
 from monge.spec.axes import BatchCentre, CorpusCentre, Idf, Remap
 from monge.spec.blend import BlendSpec
@@ -74,10 +74,8 @@ def foreseen(
         "time": f"about {_duration(_seconds(work, asked, models))} on this machine, without what a cache saves",
     }
     form = shown.output_format if shown.output_format in STUDY_FORMATS else "text"
-    from monge.render.table import render_study
-
-    listing = Listing({"dry_run": facts}, [facts_sheet("dry run: nothing was scored or written", facts, ("", "would"))])
-    emit(render_study(listing, form, version="", colour=coloured(), signed=options.signed("long")), None)
+    sheet = facts_sheet("dry run: nothing was scored or written", facts, ("", "what would be done"))
+    write_listing(Listing({"dry_run": facts}, [sheet]), form)
     return 0
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from monge.cli import options
 from monge.data.output import check_writable, write_text
+from monge.types.table import STUDY_FORMATS, Study
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,6 +35,14 @@ def emit(text: str | Iterable[str], output: str | None) -> None:
         write_text(output, text)
     else:
         sys.stdout.writelines([text] if isinstance(text, str) else text)
+
+
+def write_listing(found: Study, form: str, output: str | None = None) -> None:
+    """Write what a command looked up in a format of `STUDY_FORMATS`; JSON has its data alone."""
+    check_output(form, STUDY_FORMATS, output)
+    from monge.render.table import render_study
+
+    emit(render_study(found, form, version="", colour=coloured(output)), output)
 
 
 def tell(message: str) -> None:
