@@ -7,13 +7,16 @@ parameters, and a product of two small matrices tells how fast this machine is.
 from __future__ import annotations
 
 import json
+import sqlite3
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from hashlib import blake2b
 from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 import numpy as np
 
@@ -25,7 +28,7 @@ from monge.spec.blend import BlendSpec
 from monge.spec.lexical import LexicalSpec
 from monge.spec.metric import MetricSpec
 from monge.spec.presets import Spec
-from monge.store.database import FILE, reader
+from monge.store.database import FILE
 from monge.types.table import STUDY_FORMATS, Listing, facts_sheet
 
 if TYPE_CHECKING:
@@ -36,6 +39,7 @@ SPECIALS = 2  # pieces that a model puts around a text
 SHARE = 0.8  # of the rate of matrix products that encoding reaches (docs/speed.md)
 PAIRS_A_SECOND = 1500  # transport between the words of two sentences, a metric
 LINES_A_SECOND = 3000  # a lexical metric
+_HELD = "SELECT kind, COUNT(*) FROM entries WHERE kind != 'probe' GROUP BY kind"
 STARTING = 4.0  # seconds to load the libraries and a small model
 
 
@@ -164,11 +168,13 @@ def _cached(folder: str | None) -> str:
     if folder is None:
         return "none (--cache DIR keeps vectors and scores for the next run)"
     path = Path(folder) / FILE
-    database = reader(path) if path.exists() else None
-    if database is None:
+    if not path.exists():
         return f"{folder}: nothing yet"
-    counts = database.execute("SELECT kind, COUNT(*) FROM entries WHERE kind != 'probe' GROUP BY kind").fetchall()
-    database.close()
+    try:
+        with closing(sqlite3.connect(f"file:{quote(str(path.resolve()))}?mode=ro&immutable=1", uri=True)) as database:
+            counts = database.execute(_HELD).fetchall()
+    except sqlite3.DatabaseError as error:
+        return f"{folder}: cannot be read ({error})"
     held = " and ".join(f"{count} {kind}" for kind, count in counts) or "nothing"
     return f"{folder}: holds {held}; what fits this run is not computed again"
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from monge.errors import UnknownName, UsageError
+from monge.errors import UsageError
 
 PLAIN: dict[str, Any] = {
     "add_completion": False,
@@ -243,7 +243,9 @@ def check_fitting(names: Sequence[str], given: Sequence[str]) -> list[str]:
         if not having and len(names) > 1:
             known = [*AXES, *(option for name in names for option in _options(LEXICAL.get(split_name(name)[0])))]
             target = change.partition("=")[0].strip()
-            raise UnknownName("setting", target, known, f"(none of {', '.join(names)} has it)")
+            near = [] if target in known else get_close_matches(target, known, n=1, cutoff=0.5)
+            guess = f"; did you mean {near[0]}?" if near else ""
+            raise UsageError(f"--set {change}: none of {', '.join(names)} has {target!r}{guess}")
         if having and lacking:
             notes.append(f"{change} applies to {', '.join(having)}, not to {', '.join(lacking)}")
     return notes
