@@ -47,7 +47,12 @@ class Texts:
 
     hypotheses: Annotated[
         list[str] | None,
-        typer.Option("-t", "--hypotheses", metavar="FILE", help="A system's output, one text a line; repeatable."),
+        typer.Option(
+            "-t",
+            "--hypotheses",
+            metavar="FILE|DIR",
+            help="A system's output, one text a line, or a directory of such files; repeatable.",
+        ),
     ] = None
     references: Annotated[
         list[str] | None, typer.Option("-r", "--references", metavar="FILE", help="References, one a line; repeatable.")

@@ -6,7 +6,7 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib.metadata import version
 from math import isnan
 from pathlib import Path
@@ -17,9 +17,8 @@ import typer
 from monge import api
 from monge.cli import bundles, options
 from monge.cli.emit import check_output, emit, progress
+from monge.cli.inputs import Input, read_input
 from monge.data.lines import TextFile
-from monge.data.parallel import Parallel, read_parallel
-from monge.data.tables import Table, read_table
 from monge.errors import UsageError
 from monge.spec.labels import labels
 from monge.spec.presets import resolve
@@ -30,20 +29,6 @@ if TYPE_CHECKING:
     from monge.scoring.scorer import Scores
 
 FORMATS = ("text", "json", "jsonl", "tsv", "latex", "html")
-TABLES = ("tsv", "csv", "jsonl", "parquet")
-
-
-@dataclass(frozen=True)
-class Input(bundles.Texts):
-    """A table, or parallel files."""
-
-    table: Annotated[str | None, typer.Argument(metavar="[TABLE]", help="TSV, CSV, JSONL or Parquet with columns.")] = (
-        None
-    )
-    table_format: Annotated[
-        str | None,
-        typer.Option("--table-format", metavar="|".join(TABLES), help="Of TABLE, where its name does not tell: of -."),
-    ] = None
 
 
 @dataclass(frozen=True)
@@ -149,7 +134,7 @@ def score(
     """Score hypotheses against references, line by line, or the rows of a table."""
     shown.check()
     choice.check(setup)
-    rows = _rows(texts)
+    rows = read_input(texts, purpose="score", quiet=keep.quiet)
     loaded, expected = choice.load(setup, keep.folder)
     with _kept_scores(shown, keep) as store:
         with progress(show=not keep.quiet and sys.stderr.isatty()) as (grow, advance):
@@ -171,45 +156,6 @@ def score(
     return _gate(results, shown.fail_under)
 
 
-class _SourceAsReference:
-    """Segments whose source stands where the reference stood."""
-
-    def __init__(self, rows: Parallel | Table) -> None:
-        self._rows = rows
-
-    def __len__(self) -> int:
-        return len(self._rows)
-
-    def __iter__(self) -> Iterator[Segment]:
-        for row in self._rows:
-            yield replace(row, references=(row.source or "",))
-
-
-Rows = Parallel | Table | _SourceAsReference
-
-
-def _rows(given: Input) -> Rows:
-    """The segments to score; every file is read once here, so that a bad line is known before a model is loaded."""
-    table, form, texts = given.table, given.table_format, given
-    if form is not None and table is None:
-        raise UsageError("--table-format is for a table: give one (- is standard input)")
-    if table is not None:
-        if texts:
-            raise UsageError(
-                f"{table} stands alone, as a table would, beside -t, -r or -s: "
-                "give a table or files, not both (several files: -t A -t B)"
-            )
-        found = read_table(table, format=form)
-        first = next(iter(found))
-        return found if first.references else _SourceAsReference(found)
-    if not texts.hypotheses:
-        raise UsageError("nothing to score: give -t HYPOTHESES and -r REFERENCES, or a table")
-    if not texts.references and texts.source is None:
-        raise UsageError("give -r REFERENCES, or -s SOURCE for a reference-free score")
-    lines = read_parallel(texts.hypotheses, texts.references or (), texts.source)
-    return lines if texts.references else _SourceAsReference(lines)
-
-
 @contextmanager
 def _kept_scores(shown: Shown, keep: bundles.Keep) -> Iterator[Store | None]:
     """What remembers scores while they are made: the cache, or a journal beside the output file.
@@ -222,7 +168,13 @@ def _kept_scores(shown: Shown, keep: bundles.Keep) -> Iterator[Store | None]:
             yield store
         return
     folder = Path(f"{shown.output}.partial")
-    inside = list(folder.iterdir()) if folder.is_dir() else [folder] * folder.exists()
+    try:
+        inside = list(folder.iterdir()) if folder.is_dir() else [folder] * folder.exists()
+    except OSError as error:
+        raise UsageError(
+            f"{folder} is where an unfinished run would be kept, and cannot be read ({error.strerror}): "
+            "remove it, or choose another -o FILE"
+        ) from None
     foreign = next((path for path in inside if not path.name.startswith("monge-cache.")), None)
     if foreign is not None:
         raise UsageError(f"{foreign} is where an unfinished run would be kept: move it, or choose another -o FILE")

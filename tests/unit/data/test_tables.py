@@ -82,9 +82,9 @@ def test_labels_may_be_whole_numbers(write):
 @pytest.mark.parametrize(
     ("name", "text", "says"),
     [
-        ("t.tsv", "hypotheses\treference\nh\tr\n", r"t\.tsv:2: no column 'hypothesis'; did you mean 'hypotheses'\?"),
-        ("t.tsv", "hypothesis\tref\nh\tr\n", r"no column 'reference'; did you mean 'ref'\?"),
-        ("t.tsv", "a\tb\nh\tr\n", r"no column 'hypothesis' \(columns: a, b\)"),
+        ("t.tsv", "hypotesis\treference\nh\tr\n", r"t\.tsv: no column 'hypothesis'; did you mean 'hypotesis'\?"),
+        ("t.tsv", "hypothesis\trefer\nh\tr\n", r"no column 'reference'; did you mean 'refer'\?"),
+        ("t.tsv", "a\tb\nh\tr\n", r"no column 'hypothesis' \(columns: a, b; say which: --columns hypothesis=COLUMN\)"),
         ("t.tsv", "hypothesis\treference\nh\tr\nh\n", r"t\.tsv:3: 1 field, expected 2 .*'reference' is missing"),
         ("t.tsv", "hypothesis\treference\nh\tr\tz\n", r"t\.tsv:2: 3 fields, expected 2 .*unexpected 'z'"),
         ("t.tsv", "hypothesis\treference\nh\tr\n\nh\tr\n", r"t\.tsv:3: 1 field"),
@@ -101,8 +101,9 @@ def test_labels_may_be_whole_numbers(write):
         ("t.jsonl", '{"hypothesis": null, "reference": "r"}\n', r"t\.jsonl:1, field 'hypothesis': .*got None"),
         ("t.jsonl", '{"hypothesis": NaN, "reference": "r"}\n', r"field 'hypothesis': .*got float nan"),
         ("t.jsonl", '{"hypothesis": "a\\ud800", "reference": "r"}\n', r"field 'hypothesis': lone surrogate"),
-        ("t.jsonl", '{"hypothesis": "h", "references": ["r", 3]}\n', r"field 'references'\[1\]: .*got int 3"),
-        ("t.jsonl", '{"hypothesis": "h", "references": "r"}\n', r"expected a list of texts, got str"),
+        ("t.jsonl", '{"hypothesis": "h", "references": ["r", 3]}\n', r"field 'references', item 2: .*got int 3"),
+        ("t.jsonl", '{"hypothesis": "h", "references": {"en": "r"}}\n', r"field 'references': expected a text .*got dict"),
+        ("t.jsonl", '{"hypothesis": "h", "references": ["r", null]}\n', r"field 'references', item 2: .*got None"),
         ("t.jsonl", '{"hypothesis": "h", "references": ["r"], "reference": "r"}\n', "both 'references' and 'ref"),
         ("t.jsonl", '{"hypothesis": "", "references": ["r"]}\n{"hypothesis": "", "references": []}\n', "l:2: no ref"),
         ("t.jsonl", '{"hypothesis": "h", "reference": "r"}\n{"hypothesis": "h"}\n', r"l:2: no column 'reference'"),
@@ -152,8 +153,8 @@ def test_parquet(tmp_path):
     parquet.write_table(pa.table({"hypothesis": ["h", None], "reference": ["a", "b"]}), path)
     with pytest.raises(Unreadable, match=r"t\.parquet:2, field 'hypothesis': .*got None"):
         read_table(path)
-    parquet.write_table(pa.table({"hyp": ["h"], "reference": ["a"]}), path)
-    with pytest.raises(Unreadable, match="no column 'hypothesis'; did you mean 'hyp'"):
+    parquet.write_table(pa.table({"hypo": ["h"], "reference": ["a"]}), path)
+    with pytest.raises(Unreadable, match="no column 'hypothesis'; did you mean 'hypo'"):
         read_table(path)
     path.write_bytes(b"nothing of the kind")
     with pytest.raises(Unreadable, match=r"t\.parquet: not Parquet"):
