@@ -27,6 +27,10 @@ Columns = Annotated[
         "hypothesis=mt,reference=ref.",
     ),
 ]
+TableFormat = Annotated[
+    str | None,
+    typer.Option("--table-format", metavar="|".join(TABLES), help="Of TABLE, where its name does not tell: of -."),
+]
 Scores = Annotated[
     list[str] | None,
     typer.Option(
@@ -46,10 +50,7 @@ class Input(bundles.Texts):
     table: Annotated[
         str | None, typer.Argument(metavar="[TABLE]", help="TSV, CSV, JSONL, JSON or Parquet with columns.")
     ] = None
-    table_format: Annotated[
-        str | None,
-        typer.Option("--table-format", metavar="|".join(TABLES), help="Of TABLE, where its name does not tell: of -."),
-    ] = None
+    table_format: TableFormat = None
     columns: Columns = None
 
 

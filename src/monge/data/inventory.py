@@ -27,7 +27,7 @@ NEEDS: dict[str, Needs] = {
     "generated": (("outputs",),),
     "mlqe": (("scores",),),
 }
-"""A human column's layout, or the data set's reader, -> the roles of files that are needed; any of several sets does."""
+"""A human column's layout, or the data set's reader -> the roles of files that are needed; any one set of them does."""
 _SYSTEMS: Needs = (("systems", *_TEXTS),)
 _NOTE = "{…} in a name stands for what varies; files may lie at any depth below the directory, and be .gz or .xz"
 

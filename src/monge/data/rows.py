@@ -150,7 +150,7 @@ class Rows:
 
     @cached_property
     def _items(self) -> list[Row] | None:
-        """The rows of a JSON file that is a list of objects, or lists by name; None where it is JSON Lines after all."""
+        """The rows of a JSON file: a list of objects, or lists by name; None where it is JSON Lines after all."""
         lines = list(self._file)
         if any(line.strip() for line in lines[1:]) and _is_object(lines[0]):
             self.format = "jsonl"

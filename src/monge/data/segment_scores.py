@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from hashlib import blake2b
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -169,7 +170,7 @@ def _numbered(entries: Iterable[_Entry]) -> Iterator[_Entry]:
 def _in_order(file: str, entries: Sequence[_Entry], every: Sequence[tuple[str, Segment]]) -> Array:
     """One number a line: as many as there are segments, which must stand in one order only."""
     systems = [(group, row.system) for group, row in every]
-    turns = sum(one != other for one, other in zip(systems, systems[1:], strict=False)) + 1
+    turns = sum(one != other for one, other in pairwise(systems)) + 1
     if len({group for group, _ in systems}) > 1 or turns > len(set(systems)):
         raise Misaligned(
             f"{file}: one number a line does not tell which group or system it is of; give columns system, id and "

@@ -102,7 +102,7 @@ def test_labels_may_be_whole_numbers(write):
         ("t.jsonl", '{"hypothesis": NaN, "reference": "r"}\n', r"field 'hypothesis': .*got float nan"),
         ("t.jsonl", '{"hypothesis": "a\\ud800", "reference": "r"}\n', r"field 'hypothesis': lone surrogate"),
         ("t.jsonl", '{"hypothesis": "h", "references": ["r", 3]}\n', r"field 'references', item 2: .*got int 3"),
-        ("t.jsonl", '{"hypothesis": "h", "references": {"en": "r"}}\n', r"field 'references': expected a text .*got dict"),
+        ("t.jsonl", '{"hypothesis": "h", "references": {"en": "r"}}\n', r"'references': expected a text .*got dict"),
         ("t.jsonl", '{"hypothesis": "h", "references": ["r", null]}\n', r"field 'references', item 2: .*got None"),
         ("t.jsonl", '{"hypothesis": "h", "references": ["r"], "reference": "r"}\n', "both 'references' and 'ref"),
         ("t.jsonl", '{"hypothesis": "", "references": ["r"]}\n{"hypothesis": "", "references": []}\n', "l:2: no ref"),
