@@ -43,5 +43,5 @@ def _parted(given: list[str]) -> tuple[list[str], str | None]:
         return given, None
     *chosen, last = given
     if "/" not in last and not Path(last).exists():
-        raise UnknownName("dataset", last, dataset_names(), "nor is it a directory")
+        raise UnknownName("dataset", last, dataset_names(), "(nor is it a directory; `monge data` lists the data sets)")
     return chosen, last

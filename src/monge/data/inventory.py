@@ -12,23 +12,8 @@ from monge.data.files import Files
 from monge.data.lines import StrPath
 from monge.types.table import Cell, Sheet
 
-Needs = tuple[tuple[str, ...], ...]
-_TEXTS = ("references", "outputs")
-NEEDS: dict[str, Needs] = {
-    "aligned": (("human",),),
-    "joined": (("segments", *_TEXTS),),
-    "rankings": (("rankings", *_TEXTS), ("campaign", *_TEXTS)),
-    "campaign": (("campaign", *_TEXTS),),
-    "sts": (("inputs",), ("joined",)),
-    "stsb": (("original",), ("multi",), ("german",)),
-    "captions": (("experts", "captions"), ("joined",)),
-    "tac": (("topics",),),
-    "summeval": (("documents",),),
-    "generated": (("outputs",),),
-    "mlqe": (("scores",),),
-}
-"""A human column's layout, or the data set's reader -> the roles of files that are needed; any one set of them does."""
-_SYSTEMS: Needs = (("systems", *_TEXTS),)
+OPTIONAL = ("sources",)
+"""Roles of files that are read where they are there."""
 _NOTE = "{…} in a name stands for what varies; files may lie at any depth below the directory, and be .gz or .xz"
 
 
@@ -114,12 +99,14 @@ def take_stock(names: Sequence[str] = (), directory: StrPath | None = None) -> I
 
 
 def _stock(dataset: Dataset, files: Files | None) -> Stock:
-    needs = {human: _needs(dataset, human) for human in dataset.humans}
-    if "system" in dataset.levels and "systems" in dataset.files:
-        needs["systems"] = _SYSTEMS
+    needs = {human: dataset.needs(human) for human in dataset.humans}
+    if "systems" in dataset.files and "system" in dataset.levels:
+        needs["--level system"] = dataset.needs("systems")
     wanted = []
     for role, names in dataset.files.items():
         users = tuple(human for human, sets in needs.items() if any(role in some for some in sets))
+        if not users and role not in OPTIONAL:
+            continue
         found = None if files is None else tuple(path for path, _ in files.match(names, dataset.year))
         wanted.append(Wanted(role, names, users, found))
     if files is None:
@@ -127,11 +114,6 @@ def _stock(dataset: Dataset, files: Files | None) -> Stock:
     there = {one.role for one in wanted if one.found}
     readable = tuple(human for human, sets in needs.items() if any(there.issuperset(some) for some in sets))
     return Stock(dataset, tuple(wanted), readable)
-
-
-def _needs(dataset: Dataset, human: str) -> Needs:
-    layout = str(dataset.humans[human].get("layout", ""))
-    return NEEDS.get(layout) or NEEDS.get(dataset.reader, ())
 
 
 def _summary(stock: Stock) -> str:
@@ -144,7 +126,7 @@ def _files_sheet(stock: Stock, directory: Path | None) -> Sheet:
     head = ("files", "published names", "needed for", *(("found", "the first") if there else ()))
     rows = []
     for one in stock.wanted:
-        cells = [Cell(one.role), Cell(" or ".join(one.names)), Cell(", ".join(one.used_by) or "(optional)")]
+        cells = [Cell(one.role), Cell(" or ".join(one.names)), Cell(", ".join(one.used_by) or "(read if there)")]
         if directory is not None:
             first = str(one.found[0].relative_to(directory)) if one.found else ""
             cells += [Cell(one.state), Cell(first)]

@@ -51,9 +51,13 @@ class Request:
         dataset, folder = self.dataset, self.files.directory
         names = " or ".join(name for role in roles for name in dataset.files[role])
         of_year = "" if dataset.year is None else f" of 20{dataset.year:02d}"
+        alternatives = dataset.needs("systems" if "systems" in roles else self.human)
+        needed = next((some for some in alternatives if set(some) & set(roles)), roles)
+        every = ", ".join(dataset.files[role][0] for role in needed)
+        all_of_it = f"; {self.human} needs {every}" if len(needed) > 1 else ""
         return Unreadable(
-            f"{dataset.name}: no file {names}{of_year} below {folder}; "
-            f"monge data {dataset.name} {folder} lists the files it needs and which of them are there"
+            f"{dataset.name}: no file {names}{of_year} below {folder}{all_of_it} "
+            f"(monge data {dataset.name} {folder} lists all files and which of them are there)"
         )
 
     def select(self, available: Iterable[str]) -> list[str]:

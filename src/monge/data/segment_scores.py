@@ -46,11 +46,9 @@ class GivenScores:
             found = {name: aligned(path, self.name, {name: groups[name]})[name] for name, path in files.items()}
         else:
             found = aligned(self.path, self.name, groups)
-        digest = blake2b(digest_size=4)
-        for name, rows in groups.items():
-            for row, score in zip(rows, found[name].tolist(), strict=True):
-                digest.update(repr((name, row.system, row.id, score)).encode())
-        return found, digest.hexdigest()
+        pairs = ((row, score) for name, rows in groups.items() for row, score in zip(rows, found[name], strict=True))
+        every = sorted((row.system, row.id, float(score)) for row, score in pairs)
+        return found, blake2b(repr(every).encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
 
 
 def given_scores(options: Iterable[str]) -> list[GivenScores]:

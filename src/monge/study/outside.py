@@ -37,7 +37,7 @@ def check_apart(given: Sequence[GivenScores], labels: Sequence[str]) -> None:
 
 
 def signature_of(given: GivenScores, digest: str) -> Signature:
-    """`scores:NAME#DIGEST`: the digest is that of the scores, each with its group, system and id."""
+    """`scores:NAME#DIGEST`: the digest is that of the scores that were used, each with its system and id."""
     return Signature((("scores", f"{quoted(given.name)}#{digest}"),))
 
 
