@@ -90,7 +90,7 @@ TABLES = {
     "JSON list": ("t.jsonl", '["a", "b"]\n', ("t.jsonl:1", "object")),
     "number for a text": ("t.jsonl", '{"hypothesis": 3, "reference": "b"}\n', ("t.jsonl:1", "'hypothesis'", "int")),
     "null for a text": ("t.jsonl", '{"hypothesis": null, "reference": "b"}\n', ("t.jsonl:1", "hypothesis", "None")),
-    "one text in references": ("t.jsonl", '{"hypothesis": "a", "references": "b"}\n', ("t.jsonl:1", "list")),
+    "references by language": ("t.jsonl", '{"hypothesis": "a", "references": {"en": "b"}}\n', ("t.jsonl:1", "dict")),
     "no reference": ("t.jsonl", '{"hypothesis": "a", "references": []}\n', ("t.jsonl:1", "no reference")),
     "lone surrogate": (
         "t.jsonl",

@@ -89,10 +89,9 @@ def _side(e: Explanation, name: str, width: int, colour: bool, units: int | None
         (clip(printable(side.units[k]), max(width - 2, 8)), styled(number(share), _strength(abs(share) / top), colour))
         for k, share in ((k, float(side.shares[k])) for k in shown)
     ]
-    each = f"each unit over its share of {printable(e.share_of)}"
-    if len(shown) < len(side.units):
-        each = f"the worst {len(shown)} of {len(side.units)} units, worst first, {each} (--all shows all)"
-    return [f"{heading}, {each}", *gloss(pairs, width=width)]
+    few = [f"  the worst {len(shown)} of {len(side.units)} units, worst first (--all shows all)"]
+    head = [f"{heading}, each unit over its share of {printable(e.share_of)}"]
+    return [*head, *(few if len(shown) < len(side.units) else []), *gloss(pairs, width=width)]
 
 
 def _strength(relative: float) -> str:

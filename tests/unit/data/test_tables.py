@@ -176,3 +176,83 @@ def test_rows_are_dictionaries_with_lines(write):
     table = rows(path)
     assert [(row.line, row.fields) for row in table] == [(1, {"k": 1}), (2, {"k": 2})]
     assert list(table) == list(table)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("t.csv", "hypothesis;reference\n\"a;b\nc\";r, s\n"),
+        ("t.csv", "\ufeffhypothesis;reference\n\"a;b\nc\";\"r, s\"\n"),
+        ("t.csv", "sep=;\nhypothesis;reference\n\"a;b\nc\";r, s\n"),
+        ("t.csv", "hypothesis\treference\n\"a;b\nc\"\tr, s\n"),
+        ("t.csv", "hypothesis|reference\r\n\"a;b\nc\"|r, s\r\n"),
+        ("t.csv", "hypothesis,reference\n\"a;b\nc\",\"r, s\"\n"),
+        ("t.tsv", "hypothesis,reference\n\"a;b\nc\",\"r, s\"\n"),
+    ],
+)  # fmt: skip
+def test_the_delimiter_is_found(write, name, text):
+    assert [(s.hypothesis, s.references) for s in read_table(write(name, text))] == [("a;b\nc", ("r, s",))]
+
+
+def test_a_delimiter_that_the_name_does_not_say_is_told(write):
+    assert read_table(write("t.csv", "hypothesis,reference\na,b\n")).note == ""
+    assert "fields separated by semicolons" in read_table(write("t.csv", "hypothesis;reference\na;b\n")).note
+    with pytest.raises(Unreadable, match=r"t\.csv:3: 3 fields, expected 2 .*\(fields separated by semicolons\)"):
+        read_table(write("t.csv", "hypothesis;reference\na;b\na;b;c\n"))
+    with pytest.raises(Unreadable, match=r"no column 'reference' \(columns: hypothesis, x; fields separated by bars"):
+        read_table(write("t.csv", "hypothesis|x\na|b\n"))
+
+
+def test_numbers_with_a_decimal_comma(write):
+    def number(name, text):
+        table = rows(write(name, text))
+        return table.number(next(iter(table)), "human")
+
+    assert number("t.csv", "hypothesis;human\nh;-0,75\n") == -0.75
+    for name, text in [("t.tsv", "hypothesis\thuman\nh\t0,75\n"), ("u.csv", 'hypothesis,human\nh,"0,75"\n')]:
+        with pytest.raises(Unreadable, match=r":2, field 'human': .*got '0,75' \(a decimal comma\? write 0\.75\)"):
+            number(name, text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[{"hypothesis": "h", "references": ["a", ["b"]]}, {"hypothesis": "i", "references": "c"}]',
+        '{"hypothesis": ["h", "i"], "references": [["a", "b"], ["c"]]}',
+        '{"hypothesis": "h", "references": ["a", "b"]}\n{"hypothesis": "i", "references": ["c"]}\n',
+    ],
+)
+def test_a_json_file_is_a_list_or_lists_or_lines(write, text):
+    table = read_table(write("t.json", text))
+    assert list(table) == list(table) == [Segment("1", "h", ("a", "b")), Segment("2", "i", ("c",))]
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("[]", r"t\.json: no rows"),
+        ('[{"hypothesis": "h", "reference": "r"}, 3]', r"t\.json, item 2: expected a JSON object"),
+        ('[{"hypothesis": "h", "reference": ""}, {"hypothesis": null, "reference": ""}]', r", item 2, field 'hyp"),
+        ('{"hypothesis": ["h", "i"], "reference": ["a"]}', r"t\.json: 2 items in 'hypothesis' but 1 in 'reference'"),
+        ('"h"', r"t\.json: expected a list of objects with named fields, got str"),
+        ('[{"hypothesis": "h",\n "reference": }]', r"t\.json: not JSON .*line 2"),
+        ('{"hypothesis": {"0": "h"}, "reference": {"0": "r"}}', r"field 'hypothesis': expected a text .*got dict"),
+    ],
+)  # fmt: skip
+def test_json_that_is_no_table(write, text, says):
+    with pytest.raises(Unreadable, match=says):
+        read_table(write("t.json", text))
+
+
+def test_a_list_may_be_written_in_a_cell(write):
+    for cell in ('"[""a"", ""b""]"', "\"['a', 'b']\""):
+        assert next(iter(read_table(write("t.csv", f"hypothesis,references\nh,{cell}\n")))).references == ("a", "b")
+    assert next(iter(read_table(write("t.tsv", 'hypothesis\treference\nh\t["a"]\n')))).references == ('["a"]',)
+    with pytest.raises(Unreadable, match=r"t\.tsv:2, field 'references': begins and ends as a list"):
+        read_table(write("t.tsv", 'hypothesis\treferences\nh\t["a", b]\n'))
+
+
+@pytest.mark.parametrize("name", ["t.xlsx", "t.ods", "t.docx", "t.pdf", "t.zip", "T.XLS"])
+def test_office_files_are_refused_with_advice(write, name):
+    with pytest.raises(Unreadable, match="save it as CSV or TSV"):
+        read_table(write(name, "x"))

@@ -252,7 +252,9 @@ def test_wmt19_names_carry_the_pair(tree):
 
 
 def test_absent_files_are_named(tree, raw):
-    with pytest.raises(Unreadable, match=r"wmt17: no file DA-seglevel\.csv of 2017 below .*; monge data wmt17 "):
+    with pytest.raises(
+        Unreadable, match=r"wmt17: no file DA-seglevel\.csv of 2017 below .*; da needs .*monge data wmt17 "
+    ):
         open_dataset("wmt17", tree.root)
     with pytest.raises(Unreadable, match=r"wmt16: no file DAseg\.newstest2016\.human\.\{pair\}"):
         open_dataset("wmt16", tree.root)
