@@ -101,5 +101,5 @@ def table_of(path: str, form: str | None, columns: list[str] | None, *, quiet: b
         raise UsageError(f"{path} is a directory, not a table; the outputs of systems: -t {path} -r REFERENCES")
     found = read_table(path, format=form, columns=given_columns(columns or ()))
     if found.note and not quiet:
-        sys.stderr.write(f"monge: {found.note}; --columns chooses others\n")
+        sys.stderr.write(f"monge: {found.note}\n")
     return found

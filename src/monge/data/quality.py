@@ -89,7 +89,7 @@ def read_table_judged(
     rows, reading, column = table.rows, Reading(), table.columns.get(HUMAN)
     if not column:
         raise table.missing(HUMAN)
-    reading.warnings += [f"{table.note}; --columns chooses others"] if table.note else []
+    reading.warnings += [table.note] if table.note else []
     gathered: dict[str, tuple[list[Segment], list[float], list[object]]] = {}
     model: str | None = None
     for row, segment in table.numbered():

@@ -36,8 +36,9 @@ class Table:
     @property
     def note(self) -> str:
         """How the table was read, where that was not by the roles' own names or by what its own name says."""
-        said = [f"columns {self.columns.note}"] if self.columns.note else []
-        said += [self.rows.separated] if self.rows.separated else []
+        columns, separated = self.columns.note, self.rows.separated
+        said = [separated] if separated else []
+        said += [f"columns {columns} (--columns chooses others)"] if columns else []
         return f"{self.rows.name}: read with {' and '.join(said)}" if said else ""
 
     def __len__(self) -> int:
