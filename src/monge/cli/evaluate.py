@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from monge.cli import bundles, inputs, options, studies
-from monge.cli.emit import tell_written, warn, watching
+from monge.cli.emit import tell_written, warn
 from monge.data.segment_scores import given_scores
 
 
@@ -60,7 +60,7 @@ def evaluate(
     from monge import study
 
     task = studies.task_of(judgements, switches=studies.switches(judgements.switch))
-    with watching(quiet=output.quiet) as watch:
+    with output.watching() as watch:
         found = study.evaluate(
             task,
             metric or ([] if given else ["twmd"]),

@@ -14,8 +14,7 @@ from monge.cli.emit import check_output, emit
 from monge.errors import UsageError
 from monge.spec.presets import resolve
 from monge.types import Segment
-
-FORMATS = ("text", "json", "html", "svg")
+from monge.types.explanation import EXPLANATION_FORMATS
 
 
 @bundles.flat
@@ -40,22 +39,20 @@ def explain(
     ] = None,
     table_format: inputs.TableFormat = None,
     columns: inputs.Columns = None,
-    metric: Annotated[
-        str, typer.Option("--metric", "-m", metavar="NAME", help="NAME, NAME@PROFILE or 'NAME[…]'.")
-    ] = api.DEFAULT_METRIC,
+    metric: options.Metric = api.DEFAULT_METRIC,
     setup: bundles.Setup,
     stats: options.Stats = None,
     every: Annotated[
         bool, typer.Option("--all", help="In the text format, every unit of long texts, not the worst 20 alone.")
     ] = False,
-    output_format: Annotated[
-        str, typer.Option("--format", "-f", metavar="|".join(FORMATS), help="Output format.")
-    ] = "text",
+    output_format: Annotated[str, options.formats(EXPLANATION_FORMATS)] = "text",
     output: options.Output = None,
+    signature_form: options.SignatureForm = "short",
     quiet: options.Quiet = False,
 ) -> None:
     """Show who was moved to whom, how much, at what cost, and each word's share of the score."""
-    check_output(output_format, FORMATS, output)
+    check_output(output_format, EXPLANATION_FORMATS, output)
+    signed = options.signed(signature_form)
     name, spec = resolve(metric, setup.changes(), setup.lang)
     if segment is None:
         asked = _texts(texts or [], also or [], files)
@@ -74,7 +71,7 @@ def explain(
     from monge.render import render_explanations
 
     names = [one.system or f"hypothesis {k}" for k, one in enumerate(asked, 1)]
-    emit(render_explanations(found, names, output_format, every=every), output)
+    emit(render_explanations(found, names, output_format, every=every, signed=signed), output)
 
 
 def _texts(texts: Sequence[str], also: Sequence[str], files: bundles.Texts) -> list[Segment]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Annotated
 import typer
 
 from monge.cli import bundles
+from monge.cli.emit import tell
 from monge.data.columns import given_columns
 from monge.data.parallel import Parallel, read_parallel
 from monge.data.tables import Table, read_table
@@ -101,5 +101,5 @@ def table_of(path: str, form: str | None, columns: list[str] | None, *, quiet: b
         raise UsageError(f"{path} is a directory, not a table; the outputs of systems: -t {path} -r REFERENCES")
     found = read_table(path, format=form, columns=given_columns(columns or ()))
     if found.note and not quiet:
-        sys.stderr.write(f"monge: {found.note}\n")
+        tell(found.note)
     return found

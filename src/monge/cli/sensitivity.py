@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from monge.cli import bundles, inputs, options, studies
-from monge.cli.emit import tell_written, watching
+from monge.cli.emit import tell_written
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,7 +70,7 @@ def sensitivity(
     from monge import study
 
     task = studies.task_of(judgements)
-    with watching(quiet=output.quiet) as watch:
+    with output.watching() as watch:
         found = study.sensitivity(
             task,
             metric or ["moverscore", "bertscore"],

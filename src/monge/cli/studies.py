@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from monge.cli import bundles, options
-from monge.cli.emit import Watch, check_output, coloured, emit
+from monge.cli.emit import Watch, check_output, coloured, emit, watching
 from monge.data.columns import given_columns
 from monge.errors import UsageError
 from monge.types.table import STUDY_FORMATS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from contextlib import AbstractContextManager
 
     from monge.study import Resampling, Run, Setup, Task
     from monge.types.table import Study
@@ -39,10 +40,12 @@ class Output(bundles.Keep):
 
     output: options.Output = None
     output_format: Annotated[str, options.formats(STUDY_FORMATS)] = "text"
+    signature_form: options.SignatureForm = "short"
 
     def check(self, formats: tuple[str, ...] = STUDY_FORMATS) -> None:
         """Raise where the result could not be written, before anything is scored."""
         check_output(self.output_format, formats, self.output)
+        options.signed(self.signature_form)
 
     def run(self, watch: Watch) -> Run:
         """How the study runs."""
@@ -50,12 +53,16 @@ class Output(bundles.Keep):
 
         return Run(self.folder, watch.advance, watch.opened)
 
+    def watching(self) -> AbstractContextManager[Watch]:
+        """Follow the study on standard error; interrupted, it says how to go on."""
+        return watching(quiet=self.quiet, verbose=self.verbose, folder=self.folder)
+
     def write(self, found: Study, key: str = "") -> None:
         """Write what a study found."""
         from monge.render.table import render_study
 
-        text = render_study(found, self.output_format, version=version("monge"), key=key, colour=coloured(self.output))
-        emit(text, self.output)
+        how = {"colour": coloured(self.output), "signed": options.signed(self.signature_form)}
+        emit(render_study(found, self.output_format, version=version("monge"), key=key, **how), self.output)
 
 
 @dataclass(frozen=True, kw_only=True)

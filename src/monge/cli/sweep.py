@@ -8,7 +8,6 @@ from typing import Annotated
 import typer
 
 from monge.cli import bundles, inputs, options, studies
-from monge.cli.emit import watching
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,7 +49,7 @@ def sweep(
     test = None
     if given.test is not None:
         test = replace(task, dataset=given.test, data=given.test_data if given.test_data is not None else given.data)
-    with watching(quiet=output.quiet) as watch:
+    with output.watching() as watch:
         found = study.sweep(
             task,
             metric or ["twmd"],

@@ -1,10 +1,9 @@
-"""An explanation as strings: for a terminal, for machines, as a picture, as a page."""
+"""An explanation as strings: for a terminal, for machines, for a document, as a picture, as a page."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from textwrap import wrap
-from types import MappingProxyType
 
 import numpy as np
 
@@ -13,7 +12,10 @@ from monge.render.cells import GAP, clip, display_width, gloss, number, pad, pri
 from monge.render.checks import checked_explanation, dumps
 from monge.render.explanation_page import explanation_html
 from monge.render.heatmap import explanation_svg
+from monge.render.table import render_sheets
 from monge.types import Array, Explanation, Move, Side
+from monge.types.explanation import EXPLANATION_FORMATS
+from monge.types.table import Cell, Sheet
 
 _TARGET = 0.10  # of a unit's moved mass: smaller parts are not listed in the alignment
 _TARGETS = 4
@@ -27,12 +29,19 @@ def explanation_json(e: Explanation) -> str:
 
 
 def explanation_text(
-    e: Explanation, *, width: int = 80, moves: int = 10, colour: bool = False, units: int | None = UNITS
+    e: Explanation,
+    *,
+    width: int = 80,
+    moves: int = 10,
+    colour: bool = False,
+    units: int | None = UNITS,
+    signed: Callable[[str], str] = str,
 ) -> str:
     """A page for a terminal: score, notes, both texts with shares, the largest moves, who went where.
 
     `width` is that of the terminal in columns, `moves` how many are listed for each plan, `colour` in ANSI styles. Of
     a text with more than `units` the worst so many are shown, worst first; None shows all, as they stand in the text.
+    `signed` writes the signature, which stays on one line.
     """
     checked_explanation(e)
     told = [line for note in e.notes for line in wrap(printable(note), max(width, 40))]
@@ -51,7 +60,7 @@ def explanation_text(
         blocks.append([styled(f"alignment{of_plan}", "bold", colour), *_alignment(e, plan, width, units)])
     if e.flags:
         blocks.append([styled("note", "bad", colour) + GAP + printable(", ".join(e.flags))])
-    blocks.append([styled("signature", "dim", colour) + GAP + printable(str(e.signature))])
+    blocks.append([styled("signature", "dim", colour) + GAP + printable(signed(str(e.signature)))])
     return "\n\n".join("\n".join(block).rstrip("\n") for block in blocks if block) + "\n"
 
 
@@ -138,13 +147,56 @@ def _targets(row: Array, units: Sequence[str]) -> Iterator[str]:
             yield f"{printable(units[column])} {part:.0%}"
 
 
-EXPLANATION_FORMATS: Mapping[str, Callable[[Explanation], str]] = MappingProxyType(
-    {"text": explanation_text, "json": explanation_json, "html": explanation_html, "svg": explanation_svg}
-)
+def explanation_sheets(e: Explanation) -> list[Sheet]:
+    """The score, the units of both texts with their weights and shares, and every move, largest share first."""
+    checked_explanation(e)
+    name = f"{e.metric} {'↑' if e.higher_is_better else '↓'}"
+    score = Sheet(
+        "score",
+        ("metric", "score", *e.parts),
+        ((Cell(name), *(Cell(number(value)) for value in (e.score, *e.parts.values()))),),
+        (*e.notes, *([f"flags: {', '.join(e.flags)}"] if e.flags else [])),
+        (str(e.signature),),
+    )
+    units = [
+        Sheet(
+            f"{name}: each unit's share of {e.share_of}",
+            ("unit", "weight", "share"),
+            tuple(
+                (Cell(unit), Cell(number(weight)), Cell(number(share)))
+                for unit, weight, share in zip(side.units, side.weights, side.shares, strict=True)
+            ),
+        )
+        for name, side in (("hypothesis", e.hypothesis), ("reference", e.reference))
+    ]
+    rows = tuple(
+        (
+            *map(Cell, (move.plan, e.hypothesis.units[move.hypothesis], e.reference.units[move.reference])),
+            *(Cell(number(value)) for value in (move.mass, move.cost, move.similarity, move.share)),
+        )
+        for plan in e.plans
+        for move in largest(e, plan, len(e.moves))
+    )
+    head = ("plan", "hypothesis", "reference", "mass", "cost", "similarity", "share")
+    return [one for one in (score, *units, Sheet("moves", head, rows, words=3)) if one.rows]
 
 
-def render_explanation(e: Explanation, form: str, *, every: bool = False) -> str:
-    """The explanation in a named format of `EXPLANATION_FORMATS`; `every` unit of a long text in the text format."""
+Formatter = Callable[[Explanation, Callable[[str], str]], str]
+_OWN: Mapping[str, Formatter] = {
+    "text": lambda e, signed: explanation_text(e, signed=signed),
+    "json": lambda e, _: explanation_json(e),
+    "html": lambda e, signed: explanation_html(e, signed=signed),
+    "svg": lambda e, _: explanation_svg(e),
+}
+
+
+def render_explanation(e: Explanation, form: str, *, every: bool = False, signed: Callable[[str], str] = str) -> str:
+    """The explanation in a named format of `EXPLANATION_FORMATS`; `signed` writes the signature for people.
+
+    `every`: all units of a long text in the text format, not the worst alone.
+    """
     if form not in EXPLANATION_FORMATS:
         raise UnknownName("format", form, EXPLANATION_FORMATS)
-    return explanation_text(e, units=None) if form == "text" and every else EXPLANATION_FORMATS[form](e)
+    if form == "text" and every:
+        return explanation_text(e, units=None, signed=signed)
+    return _OWN[form](e, signed) if form in _OWN else render_sheets(explanation_sheets(e), form, signed=signed)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from monge.render.cells import number
@@ -17,23 +17,33 @@ from monge.types.table import Cell, Sheet
 _RULE = "─" * 40
 
 
-def render_explanations(found: Sequence[Explanation], names: Sequence[str], form: str, *, every: bool = False) -> str:
+def render_explanations(
+    found: Sequence[Explanation],
+    names: Sequence[str],
+    form: str,
+    *,
+    every: bool = False,
+    signed: Callable[[str], str] = str,
+) -> str:
     """The explanations in a format of `EXPLANATION_FORMATS`; `names` are those of the hypotheses.
 
     One alone is as `render_explanation` has it. JSON holds several in the list `explanations`; a page puts them beside
-    each other; other formats, one under another. `every`: all units of long texts, in the text format.
+    each other; other formats, one under another. `every`: all units of long texts, in the text format; `signed` writes
+    signatures for people.
     """
     if len(found) == 1:
-        return render_explanation(found[0], form, every=every)
+        return render_explanation(found[0], form, every=every, signed=signed)
     told = [replace(one, notes=(f"Hypothesis: {name}.", *one.notes)) for one, name in zip(found, names, strict=True)]
     if form == "json":
         plain = [{"name": name, **one.to_dict()} for one, name in zip(found, names, strict=True)]
         return dumps({"explanations": plain}) + "\n"
     if form == "html":
-        shown = "\n".join(f'<div style="flex:1 1 26rem;min-width:0">{explanation_fragment(one)}</div>' for one in told)
+        shown = "\n".join(
+            f'<div style="flex:1 1 26rem;min-width:0">{explanation_fragment(one, signed=signed)}</div>' for one in told
+        )
         title = f"monge: {found[0].metric}, {len(found)} hypotheses"
         return page(safe(title), f'<div style="display:flex;flex-wrap:wrap;gap:2rem">\n{shown}\n</div>')
-    pages = [render_explanation(one, form, every=every) for one in told]
+    pages = [render_explanation(one, form, every=every, signed=signed) for one in told]
     if form != "text":
         return "\n".join(pages)
     return f"\n{_RULE}\n\n".join([sheets_text(side_by_side(found, names, every=every)), *pages])

@@ -5,10 +5,11 @@ A name is NAME, NAME@PROFILE or NAME[changes]; `resolve` is the one door from a 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TypeAlias
 
 from monge.errors import InvalidSetting, UnknownName
+from monge.spec.axes import AXES
 from monge.spec.blend import BLENDS, BlendSpec
 from monge.spec.codec import split_changes
 from monge.spec.families import FAMILIES
@@ -43,12 +44,32 @@ def resolve(text: str, changes: tuple[str, ...] = (), lang: str | None = None) -
     name, inner = split_name(text)
     check_language(lang)
     if name in LEXICAL:
-        if changes:
-            raise InvalidSetting(f"{name} compares words, not vectors: it has no {changes[0].partition('=')[0]!r}")
-        return name, LexicalSpec(name).changed(split_changes(inner))
+        of_vectors = next((one for one in changes if _target(one).partition(".")[0] in AXES), None)
+        if of_vectors is not None and fitting(name, changes) != tuple(changes):
+            raise InvalidSetting(f"{name} compares words, not vectors: it has no {_target(of_vectors)!r}")
+        return name, LexicalSpec(name).changed([*changes, *split_changes(inner)])
     if name in BLENDS:
         return name, BLENDS[name].spec.changed([*changes, *split_changes(inner)])
     return name, _transport(name, inner, changes, lang)
+
+
+def fitting(text: str, changes: Iterable[str]) -> tuple[str, ...]:
+    """Those of the changes that are about something the metric has: an axis, a member's axis, a lexical option."""
+    name = split_name(text)[0]
+    if name in LEXICAL:
+        return tuple(one for one in changes if _target(one) in LEXICAL[name].options)
+    members = BLENDS[name].spec.members if name in BLENDS else ()
+    found = []
+    for one in changes:
+        first, _, rest = _target(one).partition(".")
+        if (rest.partition(".")[0] if first in members else first) in AXES:
+            found.append(one)
+    return tuple(found)
+
+
+def _target(change: str) -> str:
+    """What a change is about: the part before the equals sign."""
+    return change.partition("=")[0].strip()
 
 
 def bounds_of(spec: Spec) -> Bounds:

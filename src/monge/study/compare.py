@@ -73,10 +73,12 @@ class Standings:
     pairs: tuple[Versus, ...]
 
     def cell(self, index: int) -> Cell:
-        """A system's score as tables show it."""
+        """A system's score as tables show it; best is one that no other shares the first cluster with."""
         one, pick = self.systems[index], max if self.higher_is_better else min
         best = one.score == pick(other.score for other in self.systems)
-        return Cell(number(one.score), span(one.low, one.high, 4), "best" if best else "tied" * (one.cluster == 1))
+        alone = sum(other.cluster == 1 for other in self.systems) == 1
+        mark = "best" if best and alone else "tied" * (one.cluster == 1)
+        return Cell(number(one.score), span(one.low, one.high, 4), mark)
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON form."""
@@ -128,7 +130,7 @@ class Comparison:
             tuple(rows),
             (measured, self.resampling.note),
             tuple(one.signature for one in self.standings),
-            tied=f"in the best one's cluster ({test})",
+            tied=f"among those that cannot be told from the best ({test})",
         )
 
     def _pairs(self, one: Standings) -> Sheet:
