@@ -27,6 +27,7 @@ VERBS = {
     "than noise.",
     "reproduce": "Recompute a published table: reported, ours, difference, and what still holds.",
     "analyse": "Similarity of random words, of a word with itself, of words of one text, per layer and centring.",
+    "data": "List the published data sets, the files each needs, and which of them are in a directory.",
     "metrics": "List every metric and profile.",
     "show": "Show every setting of a metric, and the range of its scores.",
     "selfcheck": "Score the bundled example with every metric and compare with the golden numbers of this version.",

@@ -63,9 +63,9 @@ class Texts:
         typer.Option(
             "--hypotheses",
             "-t",
-            metavar="FILE",
-            help="The output of a system, one text a line; give it several times for several systems. - is standard "
-            "input.",
+            metavar="FILE|DIR",
+            help="The output of a system, one text a line, or a directory of such files; give it several times for "
+            "several systems. - is standard input.",
         ),
     ] = None
     references: Annotated[

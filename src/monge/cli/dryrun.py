@@ -32,7 +32,8 @@ from monge.store.database import FILE
 from monge.types.table import STUDY_FORMATS, Listing, facts_sheet
 
 if TYPE_CHECKING:
-    from monge.cli.score import Given, Input, Rows, Shown
+    from monge.cli.inputs import Input, Rows
+    from monge.cli.score import Given, Shown
 
 BYTES_A_PIECE = 4.5  # of UTF-8, for English with a vocabulary of 30,000 pieces
 SPECIALS = 2  # pieces that a model puts around a text

@@ -22,8 +22,8 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     "explain": (
         ("See which word was moved to which:", 'monge explain "A cat slept." "The cat was sleeping."'),
         (
-            "The same as a page for a browser:",
-            'monge explain "A cat slept." "The cat was sleeping." \\\n      -m moverscore -f html -o why.html',
+            "The third line of two systems side by side, as a page for a browser:",
+            "monge explain -t a.txt -t b.txt -r ref.txt --id 3 \\\n      -m moverscore -f html -o why.html",
         ),
     ),
     "fit": (
@@ -78,6 +78,10 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     "analyse": (
         ("What are the vectors of the embedded model like?", "monge analyse corpus.txt"),
         ("Compare two models, with a figure:", "monge analyse corpus.txt --model A --model B --figure layers.svg"),
+    ),
+    "data": (
+        ("Which data sets are known, and what of them is in a directory?", "monge data downloads/"),
+        ("Which files does one of them need, and which are missing?", "monge data wmt17 downloads/"),
     ),
     "metrics": (
         ("List all metrics:", "monge metrics"),

@@ -26,7 +26,13 @@ def kept_scores(output: str | None, keep: Keep, *, fresh: bool) -> Iterator[Stor
             yield store
         return
     folder = Path(f"{output}.partial")
-    inside = list(folder.iterdir()) if folder.is_dir() else [folder] * folder.exists()
+    try:
+        inside = list(folder.iterdir()) if folder.is_dir() else [folder] * folder.exists()
+    except OSError as error:
+        raise UsageError(
+            f"{folder} is where an unfinished run would be kept, and cannot be read ({error.strerror}): "
+            "remove it, or choose another -o FILE"
+        ) from None
     foreign = next((path for path in inside if not path.name.startswith("monge-cache.")), None)
     if foreign is not None:
         raise UsageError(f"{foreign} is where an unfinished run would be kept: move it, or choose another -o FILE")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Annotated
@@ -15,11 +15,10 @@ import typer
 from monge import api
 from monge.cli import bundles, gate, options
 from monge.cli.emit import bar_wanted, check_output, coloured, emit, progress, stage, tell
+from monge.cli.inputs import Input, Rows, read_input
 from monge.cli.journal import kept_scores
 from monge.cli.parquet import check_parquet, write_parquet
 from monge.data.lines import TextFile
-from monge.data.parallel import Parallel, read_parallel
-from monge.data.tables import Table, read_table
 from monge.errors import UsageError
 from monge.spec.labels import labels
 from monge.spec.presets import Spec, fitting, resolve
@@ -34,20 +33,6 @@ if TYPE_CHECKING:
     from monge.store import Store
 
 FORMATS = (*STUDY_FORMATS, "parquet")
-TABLES = ("tsv", "csv", "jsonl", "parquet")
-
-
-@dataclass(frozen=True)
-class Input(bundles.Texts):
-    """A table, or parallel files."""
-
-    table: Annotated[str | None, typer.Argument(metavar="[TABLE]", help="TSV, CSV, JSONL or Parquet with columns.")] = (
-        None
-    )
-    table_format: Annotated[
-        str | None,
-        typer.Option("--table-format", metavar="|".join(TABLES), help="Of TABLE, where its name does not tell: of -."),
-    ] = None
 
 
 @dataclass(frozen=True)
@@ -239,7 +224,7 @@ def score(
     choice.check(setup, quiet=keep.quiet)
     least = gate.limits(shown.fail_under or (), choice.called(setup))
     with stage("read", verbose=keep.verbose):
-        rows = _rows(texts)
+        rows = read_input(texts, purpose="score", quiet=keep.quiet)
     if shown.dry_run:
         from monge.cli.dryrun import foreseen
 
@@ -274,45 +259,6 @@ def _scored(
         stream = _stream(loaded, texts=shown.with_texts) if shown.streamed else None
         watch = api.Watch(advance, stream)
         return api.score_segments(loaded, rows, corpora=corpora, expect=expected, cache=store, watch=watch)
-
-
-class _SourceAsReference:
-    """Segments whose source stands where the reference stood."""
-
-    def __init__(self, rows: Parallel | Table) -> None:
-        self._rows = rows
-
-    def __len__(self) -> int:
-        return len(self._rows)
-
-    def __iter__(self) -> Iterator[Segment]:
-        for row in self._rows:
-            yield replace(row, references=(row.source or "",))
-
-
-Rows = Parallel | Table | _SourceAsReference
-
-
-def _rows(given: Input) -> Rows:
-    """The segments to score; every file is read once here, so that a bad line is known before a model is loaded."""
-    table, form, texts = given.table, given.table_format, given
-    if form is not None and table is None:
-        raise UsageError("--table-format is for a table: give one (- is standard input)")
-    if table is not None:
-        if texts:
-            raise UsageError(
-                f"{table} stands alone, as a table would, beside -t, -r or -s: "
-                "give a table or files, not both (several files: -t A -t B)"
-            )
-        found = read_table(table, format=form)
-        first = next(iter(found))
-        return found if first.references else _SourceAsReference(found)
-    if not texts.hypotheses:
-        raise UsageError("nothing to score: give -t HYPOTHESES and -r REFERENCES, or a table")
-    if not texts.references and texts.source is None:
-        raise UsageError("give -r REFERENCES, or -s SOURCE for a reference-free score")
-    lines = read_parallel(texts.hypotheses, texts.references or (), texts.source)
-    return lines if texts.references else _SourceAsReference(lines)
 
 
 def _stream(metrics: Sequence[api.Metric], *, texts: bool) -> Callable[[int, Sequence[Segment], Scores], None]:

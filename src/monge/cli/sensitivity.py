@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from monge.cli import bundles, options, studies
+from monge.cli import bundles, inputs, options, studies
 from monge.cli.emit import tell_written
 
 
@@ -19,6 +19,7 @@ class Judgements(bundles.Judgements):
     level: options.Level = "segment"
     human: options.Human = None
     statistic: options.Statistic = None
+    columns: inputs.Columns = None
     sample: Annotated[
         int | None, typer.Option("--sample", metavar="N", help="N source segments of each group, drawn with the seed.")
     ] = None

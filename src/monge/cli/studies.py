@@ -12,6 +12,7 @@ import typer
 
 from monge.cli import bundles, options
 from monge.cli.emit import Watch, check_output, coloured, emit, watching
+from monge.data.columns import given_columns
 from monge.errors import UsageError
 from monge.types.table import STUDY_FORMATS
 
@@ -99,7 +100,8 @@ def task_of(given: Any, **more: Any) -> Task:
     from monge.study import Task
 
     names = ("dataset", "data", "text", "level", "human", "statistic", "sample")
-    return Task(pairs=given.groups, **{name: value for name, value in vars(given).items() if name in names}, **more)
+    same = {name: value for name, value in vars(given).items() if name in names}
+    return Task(pairs=given.groups, columns=given_columns(given.columns or ()), **same, **more)
 
 
 def check_figure(path: str | None) -> Path | None:

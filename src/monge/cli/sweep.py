@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from monge.cli import bundles, options, studies
+from monge.cli import bundles, inputs, options, studies
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,6 +23,7 @@ class Judgements(bundles.Judgements):
     ] = None
     human: options.Human = None
     statistic: options.Statistic = None
+    columns: inputs.Columns = None
 
 
 @bundles.flat

@@ -19,6 +19,8 @@ from monge.types.table import Cell, Sheet
 
 _TARGET = 0.10  # of a unit's moved mass: smaller parts are not listed in the alignment
 _TARGETS = 4
+UNITS = 20
+"""So many units of a long text are shown."""
 
 
 def explanation_json(e: Explanation) -> str:
@@ -27,16 +29,27 @@ def explanation_json(e: Explanation) -> str:
 
 
 def explanation_text(
-    e: Explanation, *, width: int = 80, moves: int = 10, colour: bool = False, signed: Callable[[str], str] = str
+    e: Explanation,
+    *,
+    width: int = 80,
+    moves: int = 10,
+    colour: bool = False,
+    units: int | None = UNITS,
+    signed: Callable[[str], str] = str,
 ) -> str:
     """A page for a terminal: score, notes, both texts with shares, the largest moves, who went where.
 
-    `width` is that of the terminal in columns, `moves` how many are listed for each plan, `colour` in ANSI styles.
+    `width` is that of the terminal in columns, `moves` how many are listed for each plan, `colour` in ANSI styles. Of
+    a text with more than `units` the worst so many are shown, worst first; None shows all, as they stand in the text.
     `signed` writes the signature, which stays on one line.
     """
     checked_explanation(e)
     told = [line for note in e.notes for line in wrap(printable(note), max(width, 40))]
-    blocks = [[_headline(e, colour)], told, *(_side(e, name, width, colour) for name in ("hypothesis", "reference"))]
+    blocks = [
+        [_headline(e, colour)],
+        told,
+        *(_side(e, name, width, colour, units) for name in ("hypothesis", "reference")),
+    ]
     for plan in e.plans:
         of_plan = f" ({printable(plan)})" if len(e.plans) > 1 else ""
         if listed := largest(e, plan, moves):
@@ -44,7 +57,7 @@ def explanation_text(
             count = f", {len(listed)} of {total}" if total > len(listed) else ""
             heading = styled(f"largest moves{of_plan}{count}", "bold", colour)
             blocks.append([heading, *_moves(e, listed, width)])
-        blocks.append([styled(f"alignment{of_plan}", "bold", colour), *_alignment(e, plan, width)])
+        blocks.append([styled(f"alignment{of_plan}", "bold", colour), *_alignment(e, plan, width, units)])
     if e.flags:
         blocks.append([styled("note", "bad", colour) + GAP + printable(", ".join(e.flags))])
     blocks.append([styled("signature", "dim", colour) + GAP + printable(signed(str(e.signature)))])
@@ -63,17 +76,31 @@ def _headline(e: Explanation, colour: bool) -> str:
     return f"{printable(e.metric)} {arrow}  {styled(number(e.score), 'bold', colour)}{parts}"
 
 
-def _side(e: Explanation, name: str, width: int, colour: bool) -> list[str]:
+def worst_units(e: Explanation, side: Side, most: int | None) -> list[int]:
+    """The places of the units of a side that cost the score most, worst first; all as they stand where they are few.
+
+    A unit's loss is its share of the cost, or its weight less its share of the similarity.
+    """
+    if most is None or len(side.units) <= most:
+        return list(range(len(side.units)))
+    loss = side.shares if e.share_of == "cost" else side.weights - side.shares
+    return [int(k) for k in np.argsort(-loss, kind="stable")[:most]]
+
+
+def _side(e: Explanation, name: str, width: int, colour: bool, units: int | None) -> list[str]:
     side: Side = getattr(e, name)
     heading = styled(name, "bold", colour)
     if not side.units:
         return [f"{heading}  (no units) {printable(side.text)}".rstrip()]
     top = max(float(np.abs(side.shares).max()), 1e-300)
+    shown = worst_units(e, side, units)
     pairs = [
-        (clip(printable(unit), max(width - 2, 8)), styled(number(share), _strength(abs(share) / top), colour))
-        for unit, share in zip(side.units, side.shares, strict=True)
+        (clip(printable(side.units[k]), max(width - 2, 8)), styled(number(share), _strength(abs(share) / top), colour))
+        for k, share in ((k, float(side.shares[k])) for k in shown)
     ]
-    return [f"{heading}, each unit over its share of {printable(e.share_of)}", *gloss(pairs, width=width)]
+    few = [f"  the worst {len(shown)} of {len(side.units)} units, worst first (--all shows all)"]
+    head = [f"{heading}, each unit over its share of {printable(e.share_of)}"]
+    return [*head, *(few if len(shown) < len(side.units) else []), *gloss(pairs, width=width)]
 
 
 def _strength(relative: float) -> str:
@@ -94,18 +121,20 @@ def _moves(e: Explanation, listed: Sequence[Move], width: int) -> list[str]:
     return ["  " + line for line in table(rows, "lllrrr", width=width - 2)]
 
 
-def _alignment(e: Explanation, plan: str, width: int) -> list[str]:
+def _alignment(e: Explanation, plan: str, width: int, units: int | None) -> list[str]:
     """A line a unit: where a hypothesis unit went; for `recall`, where a reference unit was taken from."""
-    ours, theirs, arrow, rows = e.hypothesis.units, e.reference.units, "→", e.plans[plan]
+    ours, theirs, arrow, rows = e.hypothesis, e.reference, "→", e.plans[plan]
     if plan == "recall":
         ours, theirs, arrow, rows = theirs, ours, "←", rows.T
-    labels = [clip(printable(unit), width // 3) for unit in ours]
+    shown = worst_units(e, ours, units)
+    labels = [clip(printable(ours.units[k]), width // 3) for k in shown]
     room = max(map(display_width, labels), default=0)
     lines = []
-    for label, row in zip(labels, rows, strict=True):
-        targets = ", ".join(_targets(row, theirs)) or "(not moved)"
+    for label, k in zip(labels, shown, strict=True):
+        targets = ", ".join(_targets(rows[k], theirs.units)) or "(not moved)"
         lines.append(clip(f"  {pad(label, room)} {arrow} {targets}", width))
-    return lines
+    left = len(ours.units) - len(shown)
+    return [*lines, f"  and {left} more units (--all shows all)"] if left else lines
 
 
 def _targets(row: Array, units: Sequence[str]) -> Iterator[str]:
@@ -161,8 +190,13 @@ _OWN: Mapping[str, Formatter] = {
 }
 
 
-def render_explanation(e: Explanation, form: str, *, signed: Callable[[str], str] = str) -> str:
-    """The explanation in a named format of `EXPLANATION_FORMATS`; `signed` writes the signature for people."""
+def render_explanation(e: Explanation, form: str, *, every: bool = False, signed: Callable[[str], str] = str) -> str:
+    """The explanation in a named format of `EXPLANATION_FORMATS`; `signed` writes the signature for people.
+
+    `every`: all units of a long text in the text format, not the worst alone.
+    """
     if form not in EXPLANATION_FORMATS:
         raise UnknownName("format", form, EXPLANATION_FORMATS)
+    if form == "text" and every:
+        return explanation_text(e, units=None, signed=signed)
     return _OWN[form](e, signed) if form in _OWN else render_sheets(explanation_sheets(e), form, signed=signed)

@@ -1,0 +1,105 @@
+"""What verbs read: a table or parallel files, as one bundle of options; scores of others from files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from monge.cli import bundles
+from monge.cli.emit import tell
+from monge.data.columns import given_columns
+from monge.data.parallel import Parallel, read_parallel
+from monge.data.tables import Table, read_table
+from monge.errors import UsageError
+from monge.types import Segment
+
+TABLES = ("tsv", "csv", "jsonl", "json", "parquet")
+Columns = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--columns",
+        metavar="ROLE=COLUMN,…",
+        help="Which column of TABLE is the hypothesis, reference, source, system or id, where its name does not tell: "
+        "hypothesis=mt,reference=ref.",
+    ),
+]
+TableFormat = Annotated[
+    str | None,
+    typer.Option("--table-format", metavar="|".join(TABLES), help="Of TABLE, where its name does not tell: of -."),
+]
+Scores = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--scores",
+        metavar="NAME=FILE[,lower]",
+        help="Segment scores of another metric, or of people, that take part as a metric does: a table with columns "
+        "system, id and score, lines of SYSTEM, tab, SCORE, or one number a line; {group} in FILE is the name of a "
+        "group; ',lower' where lower is better. Without -m, these alone; repeatable.",
+    ),
+]
+
+
+@dataclass(frozen=True)
+class Input(bundles.Texts):
+    """A table, or parallel files."""
+
+    table: Annotated[
+        str | None, typer.Argument(metavar="[TABLE]", help="TSV, CSV, JSONL, JSON or Parquet with columns.")
+    ] = None
+    table_format: TableFormat = None
+    columns: Columns = None
+
+
+class _SourceAsReference:
+    """Segments whose source stands where the reference stood."""
+
+    def __init__(self, rows: Parallel | Table) -> None:
+        self._rows = rows
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __iter__(self) -> Iterator[Segment]:
+        for row in self._rows:
+            yield replace(row, references=(row.source or "",))
+
+
+Rows = Parallel | Table | _SourceAsReference
+
+
+def read_input(given: Input, *, purpose: str, quiet: bool) -> Rows:
+    """The segments of a table or of parallel files; the source in the reference's place where there is none.
+
+    Every file is read once here, so that a bad line is known before a model is loaded. `purpose` is the verb.
+    """
+    if given.table is not None:
+        if given:
+            raise UsageError(
+                f"{given.table} stands alone, as a table would, beside -t, -r or -s: "
+                "give a table or files, not both (several files: -t A -t B)"
+            )
+        found = table_of(given.table, given.table_format, given.columns, quiet=quiet)
+        return found if found.against == "references" else _SourceAsReference(found)
+    for option, value in (("--table-format", given.table_format), ("--columns", given.columns)):
+        if value:
+            raise UsageError(f"{option} is for a table: give one (- is standard input)")
+    if not given.hypotheses:
+        raise UsageError(f"nothing to {purpose}: give -t HYPOTHESES and -r REFERENCES, or a table")
+    if not given.references and given.source is None:
+        raise UsageError(f"give -r REFERENCES, or -s SOURCE to {purpose} without references")
+    lines = read_parallel(given.hypotheses, given.references or (), given.source)
+    return lines if given.references else _SourceAsReference(lines)
+
+
+def table_of(path: str, form: str | None, columns: list[str] | None, *, quiet: bool) -> Table:
+    """The table, read once; how, where its own names did not say, is told on standard error."""
+    if path and Path(path).is_dir():
+        raise UsageError(f"{path} is a directory, not a table; the outputs of systems: -t {path} -r REFERENCES")
+    found = read_table(path, format=form, columns=given_columns(columns or ()))
+    if found.note and not quiet:
+        tell(found.note)
+    return found
