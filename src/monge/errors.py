@@ -11,12 +11,18 @@ MongeError
 ├── ModelError            3 / 424   a model, its weights or its tokenizer
 │   └── StatisticsMismatch          a signature or statistics file that does not fit
 └── MissingExtra          2 / 501   a feature whose optional dependency is not installed
+
+A command that does all it was asked exits with 0, one whose score fails a gate (`--fail-under`) with 4, one that is
+interrupted with 130.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+
+GATE_FAILED = 4
+"""The exit code of a run whose score is worse than what `--fail-under` asks for."""
 
 
 class MongeError(Exception):

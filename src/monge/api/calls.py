@@ -81,13 +81,13 @@ def fit(references: Texts, *, metric: str = DEFAULT_METRIC, **options: Unpack[Op
 
 def explain(
     hypothesis: str,
-    reference: str,
+    reference: str | Sequence[str],
     *,
     metric: str = DEFAULT_METRIC,
     stats: CorpusStats | None = None,
     **options: Unpack[Options],
 ) -> NotebookExplanation:
-    """Why a pair gets its score; `options` are those of `load`."""
+    """Why a pair gets its score, of several references with the best; `options` are those of `load`."""
     return load(metric, **options).explain(hypothesis, reference, stats=stats)
 
 

@@ -24,10 +24,11 @@ from monge.spec.blend import BlendSpec
 from monge.spec.labels import labels
 from monge.spec.languages import LANGUAGES, check_language
 from monge.spec.lexical import LexicalSpec
+from monge.spec.metric import MetricSpec
 from monge.spec.presets import Spec, resolve
 from monge.spec.signature import FILE, named_corpus
 from monge.store import opened
-from monge.types import CorpusStats, Result, Segment
+from monge.types import CorpusStats, Explanation, Result, Segment
 
 if TYPE_CHECKING:
     from monge.encode.protocol import Encoder
@@ -156,14 +157,20 @@ class Metric:
         parts = {name: values.tolist() for name, values in result.parts.items()}
         return {"score": result.score, "scores": result.segments.tolist(), **parts, "signature": str(result.signature)}
 
-    def explain(self, hypothesis: str, reference: str, *, stats: CorpusStats | None = None) -> NotebookExplanation:
-        """Who was moved to whom in one pair, how much, at what cost.
+    def explain(
+        self, hypothesis: str, reference: str | Sequence[str], *, stats: CorpusStats | None = None
+    ) -> NotebookExplanation:
+        """Who was moved to whom in one pair, how much, at what cost; of several references, against the best one.
 
         Without statistics a metric that needs them explains with uniform weights and no corpus centre, and says so.
         """
         check_stats(stats)
-        segment = Segment("1", check_text(hypothesis, "hypothesis"), (check_text(reference, "reference"),))
-        return NotebookExplanation.of(self.scorer.explained(segment, stats))
+        (references,) = reference_lists([[reference] if isinstance(reference, str) else reference], None)
+        check_text(hypothesis, "hypothesis")
+        worded = [k for k, text in enumerate(references) if text.strip()] or [0]
+        found = {k: self.scorer.explained(Segment("1", hypothesis, (references[k],)), stats) for k in worded}
+        shown, notes = _winner(self.spec, found, len(references))
+        return NotebookExplanation.of(replace(shown, notes=(*notes, *shown.notes)))
 
     def by_transport(self, what: str) -> TransportMetric:
         """The metric bound to its encoder; raises where there is nothing of one encoder and one plan to `what`."""
@@ -174,6 +181,19 @@ class Metric:
         if not alone.reads:
             raise UsageError(f"{self.name} compares words, not vectors: there is nothing to {what}")
         return cast("TransportMetric", alone)
+
+
+def _winner(spec: Spec, found: Mapping[int, Explanation], count: int) -> tuple[Explanation, tuple[str, ...]]:
+    """The explanation of the reference that counts, by its index among `count`, and a sentence that names it."""
+    rule = spec.references.name if isinstance(spec, MetricSpec) else "max"
+    sign = 1 if next(iter(found.values())).higher_is_better else -1
+    won = min(found) if rule == "first" else max(found, key=lambda k: sign * found[k].score)
+    if count == 1:
+        return found[won], ()
+    others = ", ".join(f"{one.score:.4f} with reference {k + 1}" for k, one in found.items() if k != won)
+    why = {"mean": "is the best, and the metric takes their mean", "first": "counts, by references=first"}
+    note = f"Reference {won + 1} of {count} {why.get(rule, 'gives the best score')}" + (f"; {others}" if others else "")
+    return found[won], (f"{note}.",)
 
 
 def load(metric: str = DEFAULT_METRIC, **options: Unpack[Options]) -> Metric:
@@ -224,7 +244,7 @@ def bind(
         return Metric(BlendMetric(name, members), spec, cache)
     from monge.encode.models import expect
 
-    wanted = _suited(spec.encoder.model if spec.encoder.model != "auto" else model, lang)
+    wanted = suited(spec.encoder.model if spec.encoder.model != "auto" else model, lang)
     expect(wanted)
     from monge.scoring.fluency import language_model
     from monge.scoring.transport import bound
@@ -234,7 +254,7 @@ def bind(
     return Metric(bound(name, spec, encoder, language_model(spec, device=device, online=online)), spec, cache)
 
 
-def _suited(model: str, lang: str | None) -> str:
+def suited(model: str, lang: str | None) -> str:
     """The model itself, or for `auto` one that knows the language; a warning where it is known not to."""
     from monge.encode.packaged import PACKAGED, languages_of, model_for
 

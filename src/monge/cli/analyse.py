@@ -12,8 +12,7 @@ from monge.cli import bundles, options, studies
 from monge.cli.emit import check_output, coloured, emit
 from monge.cli.reproduce import Models
 from monge.errors import UsageError
-
-FORMATS = ("text", "json")
+from monge.types.table import STUDY_FORMATS, Listing
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,16 +34,15 @@ def analyse(
     texts: Annotated[list[str], typer.Argument(metavar="FILE…", help="Texts, one a line.")],
     models: Models,
     sampling: Sampling,
-    output_format: Annotated[str, options.formats(FORMATS)] = "text",
+    output_format: Annotated[str, options.formats(STUDY_FORMATS)] = "text",
     output: options.Output = None,
     figure: studies.Figure = None,
 ) -> None:
     """Similarity of random words, of a word with itself, of words of one text, per layer and centring."""
-    check_output(output_format, FORMATS, output)
+    check_output(output_format, STUDY_FORMATS, output)
     drawn = studies.check_figure(figure)
     from monge import api
-    from monge.render.checks import dumps
-    from monge.render.table import sheets_text
+    from monge.render.table import render_study
     from monge.study import vectors
 
     lines = _drawn(texts, sampling.sentences, sampling.seed)
@@ -53,10 +51,9 @@ def analyse(
         vectors.analyse(api.encoder_for(name, device=models.device, online=models.online), lines, how)
         for name in models.model or ["auto"]
     ]
-    if output_format == "text":
-        emit(sheets_text([sheet for one in found for sheet in one.sheets()], colour=coloured(output)), output)
-    else:
-        emit(dumps({"monge": version("monge"), "results": [one.to_dict() for one in found]}) + "\n", output)
+    sheets = [sheet for one in found for sheet in one.sheets()]
+    listing = Listing({"results": [one.to_dict() for one in found]}, sheets)
+    emit(render_study(listing, output_format, version=version("monge"), colour=coloured(output)), output)
     if drawn is not None:
         from monge.report.curves import analysis_figure
 

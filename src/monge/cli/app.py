@@ -27,15 +27,29 @@ VERBS = {
     "than noise.",
     "reproduce": "Recompute a published table: reported, ours, difference, and what still holds.",
     "analyse": "Similarity of random words, of a word with itself, of words of one text, per layer and centring.",
+    "data": "List the published data sets, the files each needs, and which of them are in a directory.",
     "metrics": "List every metric and profile.",
     "show": "Show every setting of a metric, and the range of its scores.",
     "selfcheck": "Score the bundled example with every metric and compare with the golden numbers of this version.",
     "signature": "Read signatures and compare them.",
     "cache": "Look at a cache directory, or empty it.",
+    "completion": "Complete verbs, options and metric names in your shell.",
 }
 """Verb -> what it does in a line. The module of a verb is imported with it."""
 _HOMES = {"metrics": "catalogue", "show": "catalogue"}
 """Verbs whose module of `monge.cli` has another name."""
+
+
+def command_of(verb: str) -> Any:
+    """The command of a verb, or of a module with verbs of its own, imported now."""
+    module = import_module(f"monge.cli.{_HOMES.get(verb, verb)}")
+    if hasattr(module, "app"):
+        return typer.main.get_command(module.app)
+    from monge.cli.helping import Verb, examples
+
+    alone = typer.Typer(**options.PLAIN)
+    alone.command(verb, cls=Verb, epilog=examples(verb))(getattr(module, verb))
+    return typer.main.get_command(alone)
 
 
 class Verbs(TyperGroup):
@@ -51,14 +65,7 @@ class Verbs(TyperGroup):
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """The command of a verb, or of a module with verbs of its own."""
-        if cmd_name not in VERBS:
-            return None
-        module = import_module(f"monge.cli.{_HOMES.get(cmd_name, cmd_name)}")
-        if hasattr(module, "app"):
-            return typer.main.get_command(module.app)
-        alone = typer.Typer(**options.PLAIN)
-        alone.command(cmd_name)(getattr(module, cmd_name))
-        return typer.main.get_command(alone)
+        return command_of(cmd_name) if cmd_name in VERBS else None
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """The table of verbs."""
@@ -86,7 +93,7 @@ def _version(show: bool) -> None:
 @app.callback()
 def _root(
     show: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+        bool, typer.Option("--version", "-V", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
     pass

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 from typing import Annotated
 
 import typer
 
-from monge.cli import bundles, options, studies
-from monge.cli.emit import Watch, progress
-from monge.data.parallel import read_parallel
-from monge.data.tables import read_table
-from monge.errors import UsageError
-from monge.spec.presets import resolve
-from monge.types import Segment
+from monge.cli import bundles, inputs, options, studies
+from monge.data.segment_scores import given_scores
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,40 +23,25 @@ class Tests(studies.Tests):
 @bundles.flat
 def compare(
     *,
-    table: Annotated[
-        str | None, typer.Argument(metavar="[TABLE]", help="TSV, CSV, JSONL or Parquet with a system column.")
-    ] = None,
-    texts: bundles.Texts,
+    texts: inputs.Input,
     metric: options.Metrics = None,
+    scores: inputs.Scores = None,
     setup: bundles.Setup,
     tests: Tests,
     output: studies.Output,
 ) -> None:
     """Compare systems: scores with intervals, paired tests of every two, clusters that cannot be told apart."""
     output.check()
-    names = metric or ["twmd"]
-    for name in names:
-        resolve(name, setup.changes(), setup.lang)  # a wrong name or setting is known before a model is loaded
-    rows = _rows(table, texts)
+    given = given_scores(scores or ())
+    names = metric or ([] if given else ["twmd"])
+    setup.checked(names, quiet=output.quiet)
+    rows = inputs.read_input(texts, purpose="compare", quiet=output.quiet)
     from monge.study import compare_segments, load_variants
 
-    variants = load_variants(names, studies.setup_of(setup))
-    with progress(show=not output.quiet and sys.stderr.isatty()) as (grow, advance):
-        if grow is not None:
-            grow(len(rows))
-        run = output.run(Watch(grow, advance))
-        found = compare_segments(variants, rows, resampling=tests.resampling(), run=run)
+    variants = load_variants(names, studies.setup_of(setup)) if names else []
+    with output.watching() as watch:
+        if watch.grow is not None:
+            watch.grow(len(rows))
+        run = output.run(watch)
+        found = compare_segments(variants, rows, scores=given, resampling=tests.resampling(), run=run)
     output.write(found)
-
-
-def _rows(table: str | None, texts: bundles.Texts) -> list[Segment]:
-    """The segments of a table or of parallel files."""
-    if table is not None and texts:
-        raise UsageError("give a table, or -t and -r files, not both")
-    if table is not None:
-        return list(read_table(table))
-    if not texts.hypotheses:
-        raise UsageError("nothing to compare: give two or more -t HYPOTHESES and -r REFERENCES, or a table")
-    if not texts.references and texts.source is None:
-        raise UsageError("give -r REFERENCES, or -s SOURCE for a reference-free comparison")
-    return list(read_parallel(texts.hypotheses, texts.references or (), texts.source))

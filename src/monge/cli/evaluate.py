@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
-from monge.cli import bundles, options, studies
-from monge.cli.emit import tell_written, warn, watching
+from monge.cli import bundles, inputs, options, studies
+from monge.cli.emit import tell_written, warn
+from monge.data.segment_scores import given_scores
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,6 +26,7 @@ class Judgements(bundles.Judgements):
         typer.Option("--statistic", metavar="NAME", help="pearson, spearman, kendall, tau10, spa …; repeatable."),
     ] = None
     switch: studies.Switches = None
+    columns: inputs.Columns = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,6 +43,7 @@ def evaluate(
     *,
     judgements: Judgements,
     metric: options.Metrics = None,
+    scores: inputs.Scores = None,
     setup: bundles.Setup,
     uniform_units: Annotated[
         bool,
@@ -53,15 +56,19 @@ def evaluate(
     """Correlate metrics with human judgements, group by group, and test which are best."""
     output.check()
     figures.check()
+    given = given_scores(scores or ())
     from monge import study
 
     task = studies.task_of(judgements, switches=studies.switches(judgements.switch))
-    with watching(quiet=output.quiet) as watch:
+    names = metric or ([] if given else ["twmd"])
+    setup.checked(names, quiet=output.quiet)
+    with output.watching() as watch:
         found = study.evaluate(
             task,
-            metric or ["twmd"],
+            names,
             setup=studies.setup_of(setup),
             uniform_units=uniform_units,
+            scores=given,
             resampling=tests.resampling(),
             run=output.run(watch),
         )

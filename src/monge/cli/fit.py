@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Annotated
 
 import typer
 
 from monge import api
-from monge.cli import bundles, options
+from monge.cli import bundles, inputs, options
 from monge.data.lines import TextFile
 from monge.data.output import check_writable
 from monge.errors import DataError, UsageError
-from monge.spec.presets import resolve
-from monge.types import CorpusStats
+from monge.spec.metric import MetricSpec
+from monge.spec.presets import Spec, resolve
+from monge.types import CorpusStats, Segment
 
 
 @bundles.flat
@@ -44,6 +45,12 @@ def fit(
         str | None,
         typer.Option("--parallel", metavar="FILE", help="Lines of source, tab, target: maps for centre=clp and umd."),
     ] = None,
+    table: Annotated[
+        str | None,
+        typer.Argument(metavar="[TABLE]", help="A table instead of files: its references, and its hypotheses."),
+    ] = None,
+    table_format: inputs.TableFormat = None,
+    columns: inputs.Columns = None,
     seed: Annotated[int, typer.Option("--seed", help="Of the random pairs of --baseline.")] = 12345,
     metric: Annotated[
         str, typer.Option("--metric", "-m", metavar="NAME", help="The metric that will use them.")
@@ -55,15 +62,21 @@ def fit(
     """Fit idf and mean vectors once, to score with `--stats FILE` later, anywhere."""
     check_writable(output)
     name, spec = resolve(metric, setup.changes(overlong), setup.lang)
-    if sum(map(bool, (parallel, baseline, references or hypotheses))) > 1:
-        raise UsageError("--parallel, --baseline, and -r with -t are fitted each by itself: give one of them")
-    if not (parallel or baseline or references or hypotheses):
-        raise UsageError("nothing to fit: give texts with -r FILE (and -t FILE for the hypothesis side)")
+    if sum(map(bool, (parallel, baseline, table, references or hypotheses))) > 1:
+        raise UsageError("--parallel, --baseline, a table, and -r with -t are fitted each by itself: give one of them")
+    if not (parallel or baseline or table or references or hypotheses):
+        raise UsageError("nothing to fit: give texts with -r FILE (and -t FILE for the hypothesis side), or a table")
+    if table is None and (table_format or columns):
+        raise UsageError("--table-format and --columns are for a table: give one (- is standard input)")
+    rows = None if table is None else list(inputs.table_of(table, table_format, columns, quiet=quiet))
     loaded = setup.bind(name, spec)
     if parallel is not None:
         found = loaded.fit_maps(_pairs(parallel))
     elif baseline is not None:
         found = loaded.fit_baseline(TextFile(baseline), seed=seed)
+    elif rows is not None:
+        found = loaded.fit(_shared(rows, spec), hypotheses=[row.hypothesis for row in rows])
+        loaded.scorer.check_stats(found)
     else:
         shared, own = ([line for path in paths or () for line in TextFile(path)] for paths in (references, hypotheses))
         found = loaded.fit(shared, hypotheses=own)
@@ -71,6 +84,18 @@ def fit(
     api.save_stats(found, output)
     if not quiet:
         sys.stderr.write(f"monge: fitted {', '.join(_held(found))} for {name}\n")
+
+
+def _shared(rows: Sequence[Segment], spec: Spec) -> list[list[str]]:
+    """The texts of a table that the shared side is fitted from: sources where the metric says so, else references.
+
+    Those of an item count once, whatever its systems, as in a run; a blend takes row by row.
+    """
+    sources = isinstance(spec, MetricSpec) and getattr(spec.weights, "corpus", "") == "sources"
+    texts = [[row.source or ""] if sources or not row.references else list(row.references) for row in rows]
+    if not isinstance(spec, MetricSpec):
+        return texts
+    return list({(row.id, *some): some for row, some in zip(rows, texts, strict=True)}.values())
 
 
 def _held(stats: CorpusStats) -> list[str]:

@@ -12,8 +12,6 @@ from monge.cli import bundles, options, studies
 from monge.cli.emit import emit
 from monge.errors import UsageError
 
-FORMATS = ("text", "json", "markdown")
-
 
 @dataclass(frozen=True, kw_only=True)
 class Models:
@@ -30,13 +28,6 @@ class Resamples:
 
     seed: Annotated[int, typer.Option("--seed", help="Of the bootstrap intervals.")] = 12345
     resamples: Annotated[int, typer.Option("--resamples", help="Of the bootstrap intervals; 0: none.")] = 500
-
-
-@dataclass(frozen=True, kw_only=True)
-class Output(studies.Output):
-    """Where the tables go, and in which format."""
-
-    output_format: Annotated[str, options.formats(FORMATS)] = "text"
 
 
 @bundles.flat
@@ -56,10 +47,10 @@ def reproduce(
     ] = None,
     models: Models,
     resamples: Resamples,
-    output: Output,
+    output: studies.Output,
 ) -> None:
     """Recompute a published table: reported, ours, difference, and what still holds."""
-    output.check(FORMATS)
+    output.check()
     from monge.study import Run, Setup
     from monge.study import reproduce as published
 

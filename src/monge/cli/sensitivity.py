@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from monge.cli import bundles, options, studies
-from monge.cli.emit import tell_written, watching
+from monge.cli import bundles, inputs, options, studies
+from monge.cli.emit import tell_written
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,6 +19,7 @@ class Judgements(bundles.Judgements):
     level: options.Level = "segment"
     human: options.Human = None
     statistic: options.Statistic = None
+    columns: inputs.Columns = None
     sample: Annotated[
         int | None, typer.Option("--sample", metavar="N", help="N source segments of each group, drawn with the seed.")
     ] = None
@@ -69,10 +70,12 @@ def sensitivity(
     from monge import study
 
     task = studies.task_of(judgements)
-    with watching(quiet=output.quiet) as watch:
+    names = metric or ["moverscore", "bertscore"]
+    setup.checked(names, quiet=output.quiet)
+    with output.watching() as watch:
         found = study.sensitivity(
             task,
-            metric or ["moverscore", "bertscore"],
+            names,
             study.Design(design.factor or (), design.cross, design.ddof),
             setup=studies.setup_of(setup),
             resampling=resamples.resampling(),

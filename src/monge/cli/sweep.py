@@ -7,8 +7,7 @@ from typing import Annotated
 
 import typer
 
-from monge.cli import bundles, options, studies
-from monge.cli.emit import watching
+from monge.cli import bundles, inputs, options, studies
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,6 +23,7 @@ class Judgements(bundles.Judgements):
     ] = None
     human: options.Human = None
     statistic: options.Statistic = None
+    columns: inputs.Columns = None
 
 
 @bundles.flat
@@ -49,10 +49,12 @@ def sweep(
     test = None
     if given.test is not None:
         test = replace(task, dataset=given.test, data=given.test_data if given.test_data is not None else given.data)
-    with watching(quiet=output.quiet) as watch:
+    names = metric or ["twmd"]
+    setup.checked(names, quiet=output.quiet)
+    with output.watching() as watch:
         found = study.sweep(
             task,
-            metric or ["twmd"],
+            names,
             vary,
             test=test,
             setup=studies.setup_of(setup),

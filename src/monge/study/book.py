@@ -13,7 +13,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from pathlib import Path
-from typing import Self
+from typing import Protocol, Self
 
 import numpy as np
 
@@ -66,11 +66,23 @@ class RowScores:
     work: Mapping[str, int] = field(default_factory=dict)
 
 
+class Named(Protocol):
+    """Whose scores they are: a variant's, or those that a file gives."""
+
+    @property
+    def label(self) -> str:
+        """What tells it from others in a table."""
+
+    @property
+    def name(self) -> str:
+        """NAME or NAME@PROFILE."""
+
+
 @dataclass(frozen=True)
 class Scores:
-    """One variant on every group of a data set."""
+    """One variant, or the scores that a file gives, on every group of a data set."""
 
-    variant: Variant
+    variant: Named
     groups: Mapping[str, RowScores]
 
     @property

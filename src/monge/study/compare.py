@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from monge import api
+from monge.data.segment_scores import GivenScores
 from monge.errors import InvalidSetting, Misaligned, UsageError
 from monge.render.cells import DASH, number, span
 from monge.stats import (
@@ -24,6 +25,7 @@ from monge.stats import (
 )
 from monge.study.agreement import AUTO, USUAL, Resampling
 from monge.study.book import QUIET, Run
+from monge.study.outside import NO_SCORES, check_apart, scores_by_system
 from monge.study.shown import Shown
 from monge.study.variants import DEFAULT_MODEL, Setup, Variant, load_variants
 from monge.types import Array, Result, Segment
@@ -72,10 +74,12 @@ class Standings:
     pairs: tuple[Versus, ...]
 
     def cell(self, index: int) -> Cell:
-        """A system's score as tables show it."""
+        """A system's score as tables show it; best is one that no other shares the first cluster with."""
         one, pick = self.systems[index], max if self.higher_is_better else min
         best = one.score == pick(other.score for other in self.systems)
-        return Cell(number(one.score), span(one.low, one.high, 4), "best" if best else "tied" * (one.cluster == 1))
+        alone = sum(other.cluster == 1 for other in self.systems) == 1
+        mark = "best" if best and alone else "tied" * (one.cluster == 1)
+        return Cell(number(one.score), span(one.low, one.high, 4), mark)
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON form."""
@@ -132,7 +136,7 @@ class Comparison(Shown):
             tuple(rows),
             (measured, self.resampling.note),
             tuple(one.signature for one in self.standings),
-            tied=f"in the best one's cluster ({test})",
+            tied=f"among those that cannot be told from the best ({test})",
         )
 
     def _pairs(self, one: Standings) -> Sheet:
@@ -182,16 +186,40 @@ def compare(
 
 
 def compare_segments(
-    variants: Sequence[Variant], rows: Iterable[Segment], *, resampling: Resampling = USUAL, run: Run = QUIET
+    variants: Sequence[Variant],
+    rows: Iterable[Segment],
+    *,
+    scores: Sequence[GivenScores] = NO_SCORES,
+    resampling: Resampling = USUAL,
+    run: Run = QUIET,
 ) -> Comparison:
-    """Compare the systems named in segments; every system must have the same items."""
+    """Compare the systems named in segments; every system must have the same items.
+
+    `scores` from files take part as metrics do, behind those of the variants.
+    """
     resampling = replace(resampling, test=_test(resampling))
-    by_system = _aligned(rows)
-    every = [row for some in by_system.values() for row in some]
-    metrics = [one.metric for one in variants]
-    results = api.score_segments(metrics, every, cache=run.cache, watch=api.Watch(run.progress))
-    standings = tuple(_standings(one, results[k :: len(variants)], resampling) for k, one in enumerate(variants))
-    return Comparison(standings, resampling)
+    check_apart(scores, [one.label for one in variants])
+    came = list(rows)
+    by_system = _aligned(came)
+    outside = [_outside_standings(one, came, by_system, resampling) for one in scores]
+    standings = []
+    if variants:
+        every = [row for some in by_system.values() for row in some]
+        metrics = [one.metric for one in variants]
+        results = api.score_segments(metrics, every, cache=run.cache, watch=api.Watch(run.progress))
+        standings = [_standings(one, results[k :: len(variants)], resampling) for k, one in enumerate(variants)]
+    return Comparison((*standings, *outside), resampling)
+
+
+def _outside_standings(
+    given: GivenScores, rows: Sequence[Segment], by_system: Mapping[str, Sequence[Segment]], resampling: Resampling
+) -> Standings:
+    """The systems by the scores of a file."""
+    scores, signature = scores_by_system(given, rows, by_system)
+    higher = given.higher_is_better
+    systems, pairs = compare_scores(list(by_system), scores, higher_is_better=higher, resampling=resampling)
+    n = scores.shape[1]
+    return Standings(given.name, given.name, signature, higher, n, MEAN_OF_SEGMENTS, systems, pairs)
 
 
 def _test(resampling: Resampling) -> str:

@@ -39,13 +39,19 @@ class Signature:
         bad = next((key for key, colon, _ in pairs if not colon or not key), None)
         if bad is not None:
             raise StatisticsMismatch(
-                f"not a signature: {bad!r} is not key:value (a signature is key:value pairs joined by '|')"
+                f"not a signature: {bad!r} is not key:value (a signature is key:value pairs joined by '|'; a short one "
+                "begins with the metric and ends in monge:VERSION#DIGEST)"
             )
         keys = [key for key, _, _ in pairs]
         twice = next((key for key in keys if keys.count(key) > 1), None)
         if twice is not None:
             raise StatisticsMismatch(f"not a signature: {twice!r} stands twice")
         return cls(tuple((key, value) for key, _, value in pairs))
+
+
+def place_of(index: int | np.int64) -> int | None:
+    """An index as people count, from 1; None for -1, which stands for no single one."""
+    return int(index) + 1 if index >= 0 else None
 
 
 @dataclass(frozen=True)
@@ -112,12 +118,12 @@ class Result:
         return out
 
     def segment(self, index: int) -> dict[str, Any]:
-        """One segment's row of the JSON form."""
+        """One segment's row of the JSON form; `best_reference` counts from 1, None where no single one counted."""
         return {
             "id": self.ids[index],
             "score": float(self.segments[index]),
             "parts": {name: float(values[index]) for name, values in self.parts.items()},
-            "reference": int(self.references[index]),
+            "best_reference": place_of(self.references[index]),
             "flags": list(self.flags[index]),
         }
 
@@ -135,7 +141,7 @@ class Result:
             ids=tuple(row["id"] for row in rows),
             higher_is_better=data["higher_is_better"],
             signature=Signature.parse(data["signature"]),
-            references=np.array([row["reference"] for row in rows], dtype=np.int64),
+            references=np.array([(row["best_reference"] or 0) - 1 for row in rows], dtype=np.int64),
             flags=tuple(tuple(row["flags"]) for row in rows),
             run=data["run"],
             interval=(interval["low"], interval["high"]) if interval else None,

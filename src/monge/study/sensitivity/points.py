@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 from itertools import product
+from typing import cast
 
 import numpy as np
 
@@ -69,7 +70,7 @@ class PointScores:
 
     def specs(self, point: Point) -> list[object]:
         """The spec of a point in every language."""
-        return [one.variant.spec for one in self.by_point[point]]
+        return [cast("Variant", one.variant).spec for one in self.by_point[point]]
 
     def signatures(self, point: Point) -> tuple[str, ...]:
         """The distinct signatures of a point."""

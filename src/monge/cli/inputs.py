@@ -1,0 +1,87 @@
+"""What verbs read: a table or parallel files, as one bundle of options; scores of others from files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from monge.cli import bundles
+from monge.cli.emit import tell
+from monge.data.columns import given_columns
+from monge.data.parallel import Parallel, read_parallel
+from monge.data.tables import Table, read_table
+from monge.errors import UsageError
+
+TABLES = ("tsv", "csv", "jsonl", "json", "parquet")
+Columns = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--columns",
+        metavar="ROLE=COLUMN,…",
+        help="Which column of TABLE is the hypothesis, reference, source, system or id, where its name does not tell: "
+        "hypothesis=mt,reference=ref.",
+    ),
+]
+TableFormat = Annotated[
+    str | None,
+    typer.Option("--table-format", metavar="|".join(TABLES), help="Of TABLE, where its name does not tell: of -."),
+]
+Scores = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--scores",
+        metavar="NAME=FILE[,lower]",
+        help="Segment scores of another metric, or of people, that take part as a metric does: a table with columns "
+        "system, id and score, lines of SYSTEM, tab, SCORE, or one number a line; {group} in FILE is the name of a "
+        "group; ',lower' where lower is better. Without -m, these alone; repeatable.",
+    ),
+]
+
+
+@dataclass(frozen=True)
+class Input(bundles.Texts):
+    """A table, or parallel files."""
+
+    table: Annotated[
+        str | None, typer.Argument(metavar="[TABLE]", help="TSV, CSV, JSONL, JSON or Parquet with columns.")
+    ] = None
+    table_format: TableFormat = None
+    columns: Columns = None
+
+
+Rows = Parallel | Table
+
+
+def read_input(given: Input, *, purpose: str, quiet: bool) -> Rows:
+    """The segments of a table or of parallel files; where there is no reference, the source stands in.
+
+    Every file is read once here, so that a bad line is known before a model is loaded. `purpose` is the verb.
+    """
+    if given.table is not None:
+        if given:
+            raise UsageError(
+                f"{given.table} stands alone, as a table would, beside -t, -r or -s: "
+                "give a table or files, not both (several files: -t A -t B)"
+            )
+        return table_of(given.table, given.table_format, given.columns, quiet=quiet)
+    for option, value in (("--table-format", given.table_format), ("--columns", given.columns)):
+        if value:
+            raise UsageError(f"{option} is for a table: give one (- is standard input)")
+    if not given.hypotheses:
+        raise UsageError(f"nothing to {purpose}: give -t HYPOTHESES and -r REFERENCES, or a table")
+    if not given.references and given.source is None:
+        raise UsageError(f"give -r REFERENCES, or -s SOURCE to {purpose} without references")
+    return read_parallel(given.hypotheses, given.references or (), given.source)
+
+
+def table_of(path: str, form: str | None, columns: list[str] | None, *, quiet: bool) -> Table:
+    """The table, read once; how, where its own names did not say, is told on standard error."""
+    if path and Path(path).is_dir():
+        raise UsageError(f"{path} is a directory, not a table; the outputs of systems: -t {path} -r REFERENCES")
+    found = read_table(path, format=form, columns=given_columns(columns or ()))
+    if found.note and not quiet:
+        tell(found.note)
+    return found
