@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from hashlib import blake2b
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 
@@ -23,6 +23,8 @@ Key = tuple[str, ...]
 KEYS = ("group", "system", "id")
 GROUP = "{group}"
 _DIRECTIONS = {"higher": True, "lower": False}
+_SUFFIX = re.compile(r"\.(txt|text|out|output|hyp)$")
+"""What the name of a text file ends in; `uedin.4955` and `uedin.4723` are two systems."""
 _NONE = ("", "none", "nan", "null")
 
 
@@ -230,10 +232,10 @@ def _pair(name: str, value: str) -> str:
 
 
 def _system_names(file: str, entries: Sequence[_Entry], ours: set[str]) -> dict[str, str] | None:
-    """Our systems -> the file's: equal names, or equal but for a suffix such as .txt; None: one here, one there."""
+    """Our systems -> the file's: equal names, or equal but for a suffix of text files; None: one here, one there."""
     theirs = {entry.keys.get("system", "") for entry in entries}
-    stems = {Path(one).stem: one for one in theirs}
-    found = {one: one if one in theirs else stems.get(Path(one).stem, "") for one in ours}
+    stems = {_SUFFIX.sub("", one): one for one in theirs}
+    found = {one: one if one in theirs else stems.get(_SUFFIX.sub("", one), "") for one in ours}
     if not any(found.values()):
         if len(ours) == len(theirs) == 1:
             return None

@@ -99,6 +99,13 @@ def test_groups_are_told_by_a_column_or_a_file_each(write):
         GivenScores("comet", write("d.tsv", *LAYOUTS["tsv"][1])).of(groups)
 
 
+def test_a_number_behind_a_system_s_name_is_part_of_it(write):
+    rows = [Segment("1", "h", ("r",), None, system) for system in ("online.1", "uedin.4955")]
+    path = write("c.seg.score", "online.1\t1", "uedin.4723\t2")
+    with pytest.raises(Misaligned, match=r"1 of them for the 2 segments; .*system 'uedin\.4955'"):
+        scores(path, rows)
+
+
 def test_a_system_that_is_alone_needs_no_name(write):
     alone = [Segment(number, "h", ("r",)) for number in IDS]
     assert scores(write("c.tsv", "id\tscore", "3\t3", "1\t1", "2\t2"), alone) == [1, 2, 3]
