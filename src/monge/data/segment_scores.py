@@ -256,7 +256,7 @@ def _check_told_apart(
             lacking = "group" if other[0] != group and "group" not in told else "system"
             raise Misaligned(
                 f"{file}: {', '.join(map(_pair, told, key))} is a segment of {' '.join(other).strip()} and of "
-                f"{' '.join(mine).strip()}; give a column {lacking} that tells them apart"
+                f"{' '.join(mine).strip()}; give a column {lacking}, or a file a group ({GROUP} in its name)"
             )
 
 
