@@ -49,7 +49,7 @@ def _range(found: Bounds) -> dict[str, Any]:
 
 
 def show(
-    metric: Annotated[str, typer.Argument(metavar="METRIC", help="NAME, NAME@PROFILE or 'NAME[axis.field=value]'.")],
+    metric: Annotated[str, typer.Argument(metavar="metric", help="NAME, NAME@PROFILE or 'NAME[axis.field=value]'.")],
     settings: options.Set = None,
     lang: options.Lang = None,
     output_format: Format = "text",

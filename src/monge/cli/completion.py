@@ -134,6 +134,8 @@ def candidates(words: Sequence[str]) -> Iterator[str]:
 
 
 def _metrics() -> Iterator[str]:
-    from monge.spec.presets import BLENDS, LEXICAL, PRESETS
+    from monge.spec.blend import BLENDS
+    from monge.spec.lexical import LEXICAL
+    from monge.spec.presets import PRESETS
 
     yield from (*PRESETS, *BLENDS, *LEXICAL)

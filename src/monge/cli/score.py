@@ -6,6 +6,7 @@ import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Annotated
 
@@ -108,8 +109,8 @@ class Choice:
         """The metrics with their models, and what each must find again where it is replayed; `cache` keeps vectors."""
         if not self.signature:
             return [setup.bind(name, spec, cache) for name, spec in self.asked(setup)], None
-        given = {"model": setup.model, "device": setup.device, "online": setup.online}
-        replayed = [api.replay(line, **given, settings=self.changes(setup)) for line in self.signature]
+        again = partial(api.replay, model=setup.model, device=setup.device, online=setup.online)
+        replayed = [again(line, settings=self.changes(setup)) for line in self.signature]
         return [one for one, _ in replayed], None if self.refit else [digests for _, digests in replayed]
 
 

@@ -61,8 +61,9 @@ class Output(bundles.Keep):
         """Write what a study found."""
         from monge.render.table import render_study
 
-        how = {"colour": coloured(self.output), "signed": options.signed(self.signature_form)}
-        emit(render_study(found, self.output_format, version=version("monge"), key=key, **how), self.output)
+        colour, signed = coloured(self.output), options.signed(self.signature_form)
+        form, monge = self.output_format, version("monge")
+        emit(render_study(found, form, version=monge, key=key, colour=colour, signed=signed), self.output)
 
 
 @dataclass(frozen=True, kw_only=True)

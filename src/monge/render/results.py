@@ -16,7 +16,7 @@ from monge.errors import UnknownName
 from monge.render.cells import number, span
 from monge.render.checks import checked, dumps
 from monge.render.records import tsv_line
-from monge.render.table import sheets_html, sheets_latex, sheets_markdown, sheets_text
+from monge.render.table import sheets_fragment, sheets_html, sheets_latex, sheets_markdown, sheets_text
 from monge.types import Result, Segment
 from monge.types.table import Cell, Sheet
 
@@ -67,6 +67,11 @@ def results_html(results: Sequence[Result], *, segments: bool = False, view: Vie
     title = f"{metrics}: {systems} system{'s' * (systems != 1)}"
     view = replace(view, segments=view.segments or segments)
     return sheets_html(_sheets(results, view), title=title, remarks=_remarks(results), signed=view.signed)
+
+
+def results_fragment(results: Sequence[Result]) -> str:
+    """The table of results, the signatures and what was unusual, to stand inside another page: a notebook."""
+    return sheets_fragment(_sheets(results, USUAL), remarks=_remarks(results))
 
 
 def results_markdown(results: Sequence[Result], view: View = USUAL) -> str:
