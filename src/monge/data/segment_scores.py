@@ -25,6 +25,8 @@ GROUP = "{group}"
 _DIRECTIONS = {"higher": True, "lower": False}
 _SUFFIX = re.compile(r"\.(txt|text|out|output|hyp)$")
 """What the name of a text file ends in; `uedin.4955` and `uedin.4723` are two systems."""
+_COMET = re.compile(r"(.+?)(?:\tSegment (\d+))?\tscore: ([-+.\de]+)")
+"""What `comet-score` prints: a line a segment, counted from 0, and one for its system, which is passed over."""
 _NONE = ("", "none", "nan", "null")
 
 
@@ -146,6 +148,11 @@ def _number(text: str) -> float | None:
 
 def _lines(file: TextFile) -> Iterator[_Entry]:
     for number, line in enumerate(file, 1):
+        if comet := _COMET.fullmatch(line):
+            if comet[2] is not None:
+                said = {"system": comet[1], "id": str(int(comet[2]) + 1)}
+                yield _Entry(said, float(comet[3]), f"{file.name}:{number}")
+            continue
         system, tab, text = line.rpartition("\t")
         score, place = _number(text), f"{file.name}:{number}"
         if score is None and text.strip().lower() not in _NONE:

@@ -1,6 +1,7 @@
 """Columns by their usual names: every one, whatever its letters; what is ambiguous or not there is refused."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -130,3 +131,10 @@ def test_columns_of_json_are_those_of_all_rows(tmp_path):
     path.write_text('{"mt": "h", "ref": "r"}\n{"output": "h", "ref": "r"}\n')
     with pytest.raises(Unreadable, match="both 'mt' and 'output'"):
         read_table(path)
+
+
+def test_the_page_lists_every_name():
+    page = (Path(__file__).parents[3] / "docs" / "input.md").read_text("utf-8")
+    for role, tiers in ROLES.items():
+        names = "; ".join(", ".join(f"`{name}`" for name in tier) for tier in tiers)
+        assert f"| {role} | {names} |" in page, role

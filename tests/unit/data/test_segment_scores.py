@@ -47,6 +47,13 @@ LAYOUTS = {
     ),
     "mt-metrics-eval": ("c.seg.score", [f"{s}\t{v}" for (s, _), v in VALUE.items()]),
     "without a suffix": ("c.seg.score", [f"{s.removesuffix('.txt')}\t{v}" for (s, _), v in VALUE.items()]),
+    "what comet-score prints": (
+        "c.txt",
+        [
+            *(f"{s}\tSegment {int(i) - 1}\tscore: {v:.4f}" for (s, i), v in VALUE.items()),
+            *(f"{s}\tscore: 0.5000" for s in SYSTEMS),
+        ],
+    ),
     "tsv without a header": ("c.tsv", [f"{s}\t{v}" for (s, _), v in VALUE.items()]),
     "system and score": ("c.tsv", ["system\tscore", *(f"{s}\t{v}" for (s, _), v in VALUE.items())]),
     "more than is asked for": (
