@@ -16,7 +16,7 @@ from monge import api
 from monge.cli import options
 from monge.cli.emit import tell
 from monge.errors import UsageError
-from monge.spec.presets import Spec, fitting, resolve
+from monge.spec.presets import Spec, check_fitting, fitting, resolve
 
 T = TypeVar("T")
 
@@ -43,7 +43,7 @@ class Setup:
         `more` are changes besides those of this bundle.
         """
         changes = (*more, *self.changes())
-        notes = options.check_fitting(names, changes)
+        notes = check_fitting(names, changes)
         for name in names:
             resolve(name, fitting(name, changes) if len(names) > 1 else changes, self.lang)
         if notes and not quiet:

@@ -128,7 +128,7 @@ def candidates(words: Sequence[str]) -> Iterator[str]:
             yield from SCRIPTS
     flags = {flag: one for one in command.params for flag in one.opts}
     if before and before[-1] in flags and "|" in str(flags[before[-1]].metavar):
-        yield from str(flags[before[-1]].metavar).split("|")
+        yield from (one for one in str(flags[before[-1]].metavar).split("|") if one.islower())  # FILE|DIR are no words
     elif last.startswith("-"):
         yield from (*flags, "--help")
 

@@ -60,10 +60,12 @@ def evaluate(
     from monge import study
 
     task = studies.task_of(judgements, switches=studies.switches(judgements.switch))
+    names = metric or ([] if given else ["twmd"])
+    setup.checked(names, quiet=output.quiet)
     with output.watching() as watch:
         found = study.evaluate(
             task,
-            metric or ([] if given else ["twmd"]),
+            names,
             setup=studies.setup_of(setup),
             uniform_units=uniform_units,
             scores=given,

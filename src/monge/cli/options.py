@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from difflib import get_close_matches
 from typing import Annotated, Any
 
@@ -228,31 +228,6 @@ def scale(rescale: bool, calibrate: str | None) -> tuple[str, ...]:
     if calibrate not in (None, "unit"):
         raise UsageError(f"--calibrate takes unit, got {calibrate!r}")
     return ("scale=baseline",) if rescale else ("scale=unit",) if calibrate else ()
-
-
-def check_fitting(names: Sequence[str], given: Sequence[str]) -> list[str]:
-    """Raise where a change is about a setting that no metric of the run has; sentences on those that not all have."""
-    from monge.spec.axes import AXES
-    from monge.spec.lexical import LEXICAL
-    from monge.spec.presets import fitting, split_name
-
-    notes = []
-    for change in given:
-        having = [name for name in names if fitting(name, [change])]
-        lacking = [name for name in names if name not in having]
-        if not having and len(names) > 1:
-            known = [*AXES, *(option for name in names for option in _options(LEXICAL.get(split_name(name)[0])))]
-            target = change.partition("=")[0].strip()
-            near = [] if target in known else get_close_matches(target, known, n=1, cutoff=0.5)
-            guess = f"; did you mean {near[0]}?" if near else ""
-            raise UsageError(f"--set {change}: none of {', '.join(names)} has {target!r}{guess}")
-        if having and lacking:
-            notes.append(f"{change} applies to {', '.join(having)}, not to {', '.join(lacking)}")
-    return notes
-
-
-def _options(preset: Any) -> Sequence[str]:
-    return list(preset.options) if preset is not None else []
 
 
 def formats(known: tuple[str, ...]) -> Any:

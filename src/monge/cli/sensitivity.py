@@ -70,10 +70,12 @@ def sensitivity(
     from monge import study
 
     task = studies.task_of(judgements)
+    names = metric or ["moverscore", "bertscore"]
+    setup.checked(names, quiet=output.quiet)
     with output.watching() as watch:
         found = study.sensitivity(
             task,
-            metric or ["moverscore", "bertscore"],
+            names,
             study.Design(design.factor or (), design.cross, design.ddof),
             setup=studies.setup_of(setup),
             resampling=resamples.resampling(),

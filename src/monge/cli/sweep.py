@@ -49,10 +49,12 @@ def sweep(
     test = None
     if given.test is not None:
         test = replace(task, dataset=given.test, data=given.test_data if given.test_data is not None else given.data)
+    names = metric or ["twmd"]
+    setup.checked(names, quiet=output.quiet)
     with output.watching() as watch:
         found = study.sweep(
             task,
-            metric or ["twmd"],
+            names,
             vary,
             test=test,
             setup=studies.setup_of(setup),

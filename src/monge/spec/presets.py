@@ -5,7 +5,8 @@ A name is NAME, NAME@PROFILE or NAME[changes]; `resolve` is the one door from a 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
 from typing import TypeAlias
 
 from monge.errors import InvalidSetting, UnknownName
@@ -65,6 +66,27 @@ def fitting(text: str, changes: Iterable[str]) -> tuple[str, ...]:
         if (rest.partition(".")[0] if first in members else first) in AXES:
             found.append(one)
     return tuple(found)
+
+
+def check_fitting(names: Sequence[str], changes: Iterable[str]) -> list[str]:
+    """Raise where a change is about something that no metric of a run has; sentences on what not all of them have."""
+    notes = []
+    for change in changes:
+        having = [name for name in names if fitting(name, [change])]
+        lacking = [name for name in names if name not in having]
+        if not having and len(names) > 1:
+            options = [option for name in names for option in _options(split_name(name)[0])]
+            known, target = [*AXES, *options], _target(change)
+            near = [] if target in known else get_close_matches(target, known, n=1, cutoff=0.5)
+            guess = f"; did you mean {near[0]}?" if near else ""
+            raise InvalidSetting(f"--set {change}: none of {', '.join(names)} has {target!r}{guess}")
+        if having and lacking:
+            notes.append(f"{change} applies to {', '.join(having)}, not to {', '.join(lacking)}")
+    return notes
+
+
+def _options(name: str) -> list[str]:
+    return list(LEXICAL[name].options) if name in LEXICAL else []
 
 
 def _target(change: str) -> str:

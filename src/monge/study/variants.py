@@ -11,7 +11,7 @@ from monge import api
 from monge.errors import InvalidSetting
 from monge.spec.labels import labels
 from monge.spec.metric import MetricSpec
-from monge.spec.presets import Spec, fitting, resolve
+from monge.spec.presets import Spec, check_fitting, fitting, resolve
 
 UNIFORM_UNITS = (
     "units.subwords=all",
@@ -71,6 +71,7 @@ def check_names(names: Sequence[str], setup: Setup = DEFAULT_MODEL) -> None:
         raise InvalidSetting(f"metrics: expected a list of names, got one text: [{names!r}]")
     if not names:
         raise InvalidSetting("no metric was asked for")
+    check_fitting(names, setup.settings)
     seen: set[str] = set()
     for name in names:
         if name.strip() in seen:
