@@ -27,16 +27,20 @@ Columns = Annotated[
 ]
 TableFormat = Annotated[
     str | None,
-    typer.Option("--table-format", metavar="|".join(TABLES), help="Of TABLE, where its name does not tell: of -."),
+    typer.Option(
+        "--table-format",
+        metavar="|".join(TABLES),
+        help="The format of TABLE where its name does not tell, such as that of - (standard input).",
+    ),
 ]
 Scores = Annotated[
     list[str] | None,
     typer.Option(
         "--scores",
         metavar="NAME=FILE[,lower]",
-        help="Segment scores of another metric, or of people, that take part as a metric does: a table with columns "
-        "system, id and score, lines of SYSTEM, tab, SCORE, or one number a line; {group} in FILE is the name of a "
-        "group; ',lower' where lower is better. Without -m, these alone; repeatable.",
+        help="Scores of segments from another metric or from people, which take part as a metric does. FILE is a table "
+        "with columns system, id and score, or lines of SYSTEM, tab, SCORE, or one number a line; {group} in its name "
+        "stands for a group's. Add ,lower where lower is better. Without -m these alone; repeatable.",
     ),
 ]
 
