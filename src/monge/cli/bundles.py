@@ -38,7 +38,8 @@ class Setup:
 
     def bind(self, name: str, spec: Spec, cache: str | None = None) -> api.Metric:
         """The metric with its model, loaded; `cache` keeps static vectors."""
-        return api.bind(name, spec, model=self.model, device=self.device, online=self.online, cache=cache)
+        where = {"device": self.device, "online": self.online}
+        return api.bind(name, spec, model=self.model, lang=self.lang, cache=cache, **where)
 
 
 @dataclass(frozen=True)
