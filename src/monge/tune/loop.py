@@ -113,7 +113,7 @@ class Loop:
             losses.append(self._step(state.step))
             state.step += 1
             if state.step % every == 0 or state.step == self.steps:
-                self._check(agreement(), float(np.mean(losses)))
+                self.check(agreement(), float(np.mean(losses)))
                 losses = []
                 keep(state)
             spent = (time.monotonic() - began) / (state.step - done)
@@ -138,7 +138,8 @@ class Loop:
                 parameter.copy_(value)
         return spent
 
-    def _check(self, value: float, loss: float) -> None:
+    def check(self, value: float, loss: float | None) -> None:
+        """Add to the curve, and remember the weights if agreement was never as good."""
         state = self.state
         state.curve.append({"step": state.step, "loss": loss, "agreement": value})
         if value > state.best_value:
@@ -155,7 +156,7 @@ class Loop:
         for k, objective in enumerate(self.objectives):
             loss = objective.weight * objective.loss(self._places(k, step), self.judge)
             torch.autograd.backward(loss)
-            total += float(loss)
+            total += float(loss.detach())
         torch.nn.utils.clip_grad_norm_(self._parameters, self.schedule.clip)
         self.optimizer.step()
         return total

@@ -172,7 +172,7 @@ def tune(plan: Plan, output: str | Path, *, watch: Watch = lambda _: None, fresh
     facts = {**plan.facts(), "base": learner.files.weights_digest}
     checkpoint.restore(partial, loop, facts)
     if not loop.state.curve:
-        loop.state.curve.append({"step": 0, "loss": None, "agreement": agreement(judge, held)})
+        loop.check(agreement(judge, held), None)
     state = loop.run(lambda: agreement(judge, held), lambda _: checkpoint.save(partial, loop, facts), watch)
     about = {"seconds": round(time.monotonic() - began, 1), "affine": _affine(loop.objectives[0], judge, held)}
     card = _card(plan, learner, ready.metric, [*ready.lessons, held], state, about)
@@ -269,7 +269,7 @@ def _affine(objective: Objective, judge: MetricJudge, held: Examples) -> dict[st
         return None
     head = objective.head
     assert isinstance(head, Affine)
-    slope, intercept = float(head.slope), float(head.intercept)
+    slope, intercept = float(head.slope.detach()), float(head.intercept.detach())
     off = slope * held_scores(judge, held) + intercept - held.targets
     return {"slope": slope, "intercept": intercept, "error": float(np.sqrt((off**2).mean()))}
 
