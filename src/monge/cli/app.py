@@ -25,6 +25,7 @@ VERBS = {
     "sweep": "Vary any setting, encoding once: a curve a group, the best value, and its score on other data.",
     "sensitivity": "Vary preprocessing, encoding once: agreement at every setting, its spread, and is the best more "
     "than noise.",
+    "tune": "Tune a model on human judgements through a metric; the result is a small adapter beside the model.",
     "reproduce": "Recompute a published table: reported, ours, difference, and what still holds.",
     "analyse": "Similarity of random words, of a word with itself, of words of one text, per layer and centring.",
     "data": "List the published data sets, the files each needs, and which of them are in a directory.",

