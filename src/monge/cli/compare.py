@@ -36,7 +36,7 @@ def compare(
     tests: Tests,
     output: studies.Output,
 ) -> None:
-    """Tell which system is better, and whether that is more than chance: intervals, paired tests, clusters of equals."""
+    """Tell which system is better, and whether that is more than chance: intervals, paired tests, clusters."""
     output.check()
     given = given_scores(scores or ())
     names = metric or ([] if given else ["twmd"])
