@@ -173,6 +173,7 @@ WITH_TABLE = {
         1,
         ("numbers.txt", "one number a line", "SYSTEM, tab, SCORE"),
     ),
+    "an item twice": (("compare", "twice.csv", "-m", "chrf"), 1, ("item 1 stands twice", "--columns id=COLUMN")),
     "one system": (("compare", "-t", "system-a.txt", "-r", "reference.txt"), 2, ("two systems",)),
     "a set there is not": (("data", "wmt-17"), 2, ("'wmt-17'", "did you mean wmt17")),
     "a directory there is not": (("data", "wmt17", "no/where"), 1, ("no/where", "no such directory")),

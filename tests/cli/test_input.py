@@ -196,6 +196,10 @@ def test_hypotheses_stand_side_by_side(monge, lines):
     for name in ("Hypothesis: system-a.txt.", "Hypothesis: system-b.txt."):
         assert name in shown
         assert name in monge(*command, "-f", "html").out
+    for form in ("markdown", "latex", "tsv"):
+        other = monge(*command, "-f", form).out
+        assert shares[0] in other or form == "tsv"
+        assert other.count("system-b.txt") >= 4, form  # its score, its column, its texts
     typed = monge("explain", lines["system-a"][1], lines["reference"][1], "--also", lines["system-b"][1], "-f", "json")
     assert [one["score"] for one in json.loads(typed.out)["explanations"]] == [one["score"] for one in found]
 

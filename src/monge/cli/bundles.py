@@ -63,7 +63,7 @@ class Texts:
         typer.Option(
             "--hypotheses",
             "-t",
-            metavar="FILE|DIR",
+            metavar="FILE",
             help="The output of a system, one text a line, or a directory of such files; give it several times for "
             "several systems. - is standard input.",
         ),

@@ -19,7 +19,8 @@ def data(
     names: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[DATASET]… [DIR]", help="Data sets, all by default, and where to look for their files."
+            metavar="[DATASET|DIR]",
+            help="Data sets, all by default, and last the directory to look for their files in.",
         ),
     ] = None,
     output_format: Annotated[str, options.formats(STUDY_FORMATS)] = "text",

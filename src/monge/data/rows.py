@@ -246,7 +246,7 @@ def _without_blank_end(lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, 
 
 def _header(record: list[str], where: str) -> tuple[str, ...]:
     names = tuple(name.strip() for name in record)
-    twice = next((name for name in names if names.count(name) > 1), None)
+    twice = next((name for name in names if name and names.count(name) > 1), None)  # spreadsheets add nameless ones
     if twice is not None:
         raise Unreadable(f"{where}: the header names column {twice!r} twice")
     return names

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from hashlib import blake2b
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 
@@ -23,6 +23,10 @@ Key = tuple[str, ...]
 KEYS = ("group", "system", "id")
 GROUP = "{group}"
 _DIRECTIONS = {"higher": True, "lower": False}
+_SUFFIX = re.compile(r"\.(txt|text|out|output|hyp)$")
+"""What the name of a text file ends in; `uedin.4955` and `uedin.4723` are two systems."""
+_COMET = re.compile(r"(.+?)(?:\tSegment (\d+))?\tscore: ([-+.\de]+)")
+"""What `comet-score` prints: a line a segment, counted from 0, and one for its system, which is passed over."""
 _NONE = ("", "none", "nan", "null")
 
 
@@ -144,6 +148,11 @@ def _number(text: str) -> float | None:
 
 def _lines(file: TextFile) -> Iterator[_Entry]:
     for number, line in enumerate(file, 1):
+        if comet := _COMET.fullmatch(line):
+            if comet[2] is not None:
+                said = {"system": comet[1], "id": str(int(comet[2]) + 1)}
+                yield _Entry(said, float(comet[3]), f"{file.name}:{number}")
+            continue
         system, tab, text = line.rpartition("\t")
         score, place = _number(text), f"{file.name}:{number}"
         if score is None and text.strip().lower() not in _NONE:
@@ -230,10 +239,10 @@ def _pair(name: str, value: str) -> str:
 
 
 def _system_names(file: str, entries: Sequence[_Entry], ours: set[str]) -> dict[str, str] | None:
-    """Our systems -> the file's: equal names, or equal but for a suffix such as .txt; None: one here, one there."""
+    """Our systems -> the file's: equal names, or equal but for a suffix of text files; None: one here, one there."""
     theirs = {entry.keys.get("system", "") for entry in entries}
-    stems = {Path(one).stem: one for one in theirs}
-    found = {one: one if one in theirs else stems.get(Path(one).stem, "") for one in ours}
+    stems = {_SUFFIX.sub("", one): one for one in theirs}
+    found = {one: one if one in theirs else stems.get(_SUFFIX.sub("", one), "") for one in ours}
     if not any(found.values()):
         if len(ours) == len(theirs) == 1:
             return None
@@ -254,7 +263,7 @@ def _check_told_apart(
             lacking = "group" if other[0] != group and "group" not in told else "system"
             raise Misaligned(
                 f"{file}: {', '.join(map(_pair, told, key))} is a segment of {' '.join(other).strip()} and of "
-                f"{' '.join(mine).strip()}; give a column {lacking} that tells them apart"
+                f"{' '.join(mine).strip()}; give a column {lacking}, or a file a group ({GROUP} in its name)"
             )
 
 

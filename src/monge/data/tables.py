@@ -6,6 +6,7 @@ import ast
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from types import UnionType
 from typing import Any, Literal
 
 from monge.data.columns import TEXTS, Columns, Given, columns_of
@@ -69,7 +70,7 @@ class Table:
         if self.against == "references" and not references:
             raise Unreadable(f"{rows.where(row)}: no reference; every row needs at least one")
         column = self.columns.get("source")
-        source = row.fields.get(column) if column else None
+        source = self._optional(row, "source", str)
         if self.against == "source" and source is None:
             raise no_column(rows.where(row), column, [name for name, value in row.fields.items() if value is not None])
         if source is not None:
@@ -100,13 +101,21 @@ class Table:
 
     def _label(self, row: Row, role: str) -> str | None:
         """A system's name or an id: a text or a whole number; None where absent."""
-        column = self.columns.get(role)
-        value = row.fields.get(column) if column else None
+        value = self._optional(row, role, str | int)
         if value is None:
             return None
         if isinstance(value, int) and not isinstance(value, bool):
             return str(value)
-        return check_text(value, self.rows.where(row, column))
+        return check_text(value, self.rows.where(row, self.columns.get(role)))
+
+    def _optional(self, row: Row, role: str, kind: type | UnionType) -> Any:
+        """The value of a role that need not be there; one of another kind is none where the role was guessed.
+
+        A chat's `prompt` is a list of messages: nobody said that it is the source.
+        """
+        value = row.fields.get(self.columns.get(role))
+        guessed = role in self.columns.guessed and role != "system"
+        return value if isinstance(value, kind) or not guessed else None
 
 
 def read_table(

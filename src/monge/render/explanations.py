@@ -7,10 +7,10 @@ from dataclasses import replace
 
 from monge.render.cells import number
 from monge.render.checks import dumps
-from monge.render.explanation import UNITS, render_explanation, worst_units
+from monge.render.explanation import UNITS, explanation_sheets, render_explanation, worst_units
 from monge.render.explanation_page import explanation_fragment
 from monge.render.page import page, safe
-from monge.render.table import sheets_text
+from monge.render.table import render_sheets, sheets_text
 from monge.types import Explanation
 from monge.types.table import Cell, Sheet
 
@@ -28,8 +28,8 @@ def render_explanations(
     """The explanations in a format of `EXPLANATION_FORMATS`; `names` are those of the hypotheses.
 
     One alone is as `render_explanation` has it. JSON holds several in the list `explanations`; a page puts them beside
-    each other; other formats, one under another. `every`: all units of long texts, in the text format; `signed` writes
-    signatures for people.
+    each other; other formats put them under the tables that compare them. `every`: all units of long texts, in the
+    text format; `signed` writes signatures for people.
     """
     if len(found) == 1:
         return render_explanation(found[0], form, every=every, signed=signed)
@@ -43,10 +43,16 @@ def render_explanations(
         )
         title = f"monge: {found[0].metric}, {len(found)} hypotheses"
         return page(safe(title), f'<div style="display:flex;flex-wrap:wrap;gap:2rem">\n{shown}\n</div>')
-    pages = [render_explanation(one, form, every=every, signed=signed) for one in told]
+    beside = side_by_side(found, names, every=every or form != "text")
     if form != "text":
-        return "\n".join(pages)
-    return f"\n{_RULE}\n\n".join([sheets_text(side_by_side(found, names, every=every)), *pages])
+        each = [
+            replace(sheet, title=f"{name}: {sheet.title}")
+            for one, name in zip(found, names, strict=True)
+            for sheet in explanation_sheets(one)
+        ]
+        return render_sheets([*beside, *each], form, signed=signed)
+    pages = [render_explanation(one, form, every=every, signed=signed) for one in told]
+    return f"\n{_RULE}\n\n".join([sheets_text(beside), *pages])
 
 
 def side_by_side(found: Sequence[Explanation], names: Sequence[str], *, every: bool = False) -> list[Sheet]:

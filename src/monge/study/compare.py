@@ -235,7 +235,10 @@ def _aligned(rows: Iterable[Segment]) -> dict[str, list[Segment]]:
     for row in rows:
         mine = found.setdefault(row.system, {})
         if row.id in mine:
-            raise Misaligned(f"{row.system or 'the system'}: item {row.id} stands twice")
+            raise Misaligned(
+                f"{row.system or 'the system'}: item {row.id} stands twice; in a table, say what tells items and "
+                "systems apart: --columns id=COLUMN,system=COLUMN"
+            )
         mine[row.id] = row
     if len(found) < 2:
         raise UsageError(

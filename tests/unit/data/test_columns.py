@@ -1,6 +1,7 @@
 """Columns by their usual names: every one, whatever its letters; what is ambiguous or not there is refused."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -112,6 +113,17 @@ def test_a_generation_run_is_read_as_it_is(tmp_path):
         read_table(path)
 
 
+def test_what_was_only_guessed_and_is_no_text_is_passed_over(tmp_path):
+    path = tmp_path / "chat.jsonl"
+    line = {"prompt": [{"role": "user", "content": "?"}], "key": {"a": 1}, "response": "h", "answer": "r"}
+    path.write_text(json.dumps(line) + "\n")
+    assert list(read_table(path)) == [Segment("1", "h", ("r",))]
+    with pytest.raises(Unreadable, match="field 'prompt': expected a text"):
+        read_table(path, columns={"source": "prompt"})
+    with pytest.raises(Unreadable, match="field 'key': expected a text"):
+        read_table(path, columns={"id": "key"})
+
+
 def test_columns_of_json_are_those_of_all_rows(tmp_path):
     path = tmp_path / "t.jsonl"
     path.write_text('{"mt": "h", "ref": "r"}\n{"mt": "h", "ref": "r", "src": "s"}\n')
@@ -119,3 +131,10 @@ def test_columns_of_json_are_those_of_all_rows(tmp_path):
     path.write_text('{"mt": "h", "ref": "r"}\n{"output": "h", "ref": "r"}\n')
     with pytest.raises(Unreadable, match="both 'mt' and 'output'"):
         read_table(path)
+
+
+def test_the_page_lists_every_name():
+    page = (Path(__file__).parents[3] / "docs" / "input.md").read_text("utf-8")
+    for role, tiers in ROLES.items():
+        names = "; ".join(", ".join(f"`{name}`" for name in tier) for tier in tiers)
+        assert f"| {role} | {names} |" in page, role

@@ -47,6 +47,13 @@ LAYOUTS = {
     ),
     "mt-metrics-eval": ("c.seg.score", [f"{s}\t{v}" for (s, _), v in VALUE.items()]),
     "without a suffix": ("c.seg.score", [f"{s.removesuffix('.txt')}\t{v}" for (s, _), v in VALUE.items()]),
+    "what comet-score prints": (
+        "c.txt",
+        [
+            *(f"{s}\tSegment {int(i) - 1}\tscore: {v:.4f}" for (s, i), v in VALUE.items()),
+            *(f"{s}\tscore: 0.5000" for s in SYSTEMS),
+        ],
+    ),
     "tsv without a header": ("c.tsv", [f"{s}\t{v}" for (s, _), v in VALUE.items()]),
     "system and score": ("c.tsv", ["system\tscore", *(f"{s}\t{v}" for (s, _), v in VALUE.items())]),
     "more than is asked for": (
@@ -97,6 +104,13 @@ def test_groups_are_told_by_a_column_or_a_file_each(write):
     assert {name: some.tolist() for name, some in each.items()} == {name: some.tolist() for name, some in found.items()}
     with pytest.raises(Misaligned, match=r"is a segment of de-en a\.txt and of cs-en a\.txt; give a column group"):
         GivenScores("comet", write("d.tsv", *LAYOUTS["tsv"][1])).of(groups)
+
+
+def test_a_number_behind_a_system_s_name_is_part_of_it(write):
+    rows = [Segment("1", "h", ("r",), None, system) for system in ("online.1", "uedin.4955")]
+    path = write("c.seg.score", "online.1\t1", "uedin.4723\t2")
+    with pytest.raises(Misaligned, match=r"1 of them for the 2 segments; .*system 'uedin\.4955'"):
+        scores(path, rows)
 
 
 def test_a_system_that_is_alone_needs_no_name(write):

@@ -183,6 +183,7 @@ def test_rows_are_dictionaries_with_lines(write):
     [
         ("t.csv", "hypothesis;reference\n\"a;b\nc\";r, s\n"),
         ("t.csv", "\ufeffhypothesis;reference\n\"a;b\nc\";\"r, s\"\n"),
+        ("t.csv", "hypothesis;reference;;\n\"a;b\nc\";r, s;;\n"),
         ("t.csv", "sep=;\nhypothesis;reference\n\"a;b\nc\";r, s\n"),
         ("t.csv", "hypothesis\treference\n\"a;b\nc\"\tr, s\n"),
         ("t.csv", "hypothesis|reference\r\n\"a;b\nc\"|r, s\r\n"),
