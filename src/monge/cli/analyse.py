@@ -19,26 +19,38 @@ from monge.types.table import STUDY_FORMATS, Listing
 class Sampling:
     """What is drawn."""
 
-    sentences: Annotated[int, typer.Option("--sentences", metavar="N", help="At most so many texts, drawn.")] = 1000
-    pairs: Annotated[int, typer.Option("--pairs", metavar="N", help="Pairs of words drawn for each similarity.")] = 1000
+    sentences: Annotated[
+        int, typer.Option("--sentences", metavar="N", help="Use at most so many of the texts, drawn at random.")
+    ] = 1000
+    pairs: Annotated[
+        int, typer.Option("--pairs", metavar="N", help="How many pairs of words are drawn for each similarity.")
+    ] = 1000
     contexts: Annotated[
-        int, typer.Option("--contexts", metavar="N", help="Texts a word must stand in to be compared with itself.")
+        int,
+        typer.Option("--contexts", metavar="N", help="In how many texts a word must stand to be compared with itself."),
     ] = 5
-    batch: Annotated[int, typer.Option("--batch", metavar="N", help="Texts in a batch, for batch centring.")] = 32
-    seed: Annotated[int, typer.Option("--seed", help="Of the sampling and the intervals.")] = 12345
+    batch: Annotated[
+        int, typer.Option("--batch", metavar="N", help="How many texts share a mean where batches are centred.")
+    ] = 32
+    seed: Annotated[
+        int,
+        typer.Option(
+            "--seed", metavar="N", help="The seed of everything that is drawn.", rich_help_panel=options.STATISTICS
+        ),
+    ] = 12345
 
 
 @bundles.flat
 def analyse(
     *,
-    texts: Annotated[list[str], typer.Argument(metavar="FILE…", help="Texts, one a line.")],
+    texts: Annotated[list[str], typer.Argument(metavar="FILE…", help="Files of texts, one a line.")],
     models: Models,
     sampling: Sampling,
     output_format: Annotated[str, options.formats(STUDY_FORMATS)] = "text",
     output: options.Output = None,
     figure: studies.Figure = None,
 ) -> None:
-    """Similarity of random words, of a word with itself, of words of one text, per layer and centring."""
+    """Describe the word vectors of a model, layer by layer: how alike are random words, and a word with itself."""
     check_output(output_format, STUDY_FORMATS, output)
     drawn = studies.check_figure(figure)
     from monge import api

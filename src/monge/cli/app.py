@@ -17,22 +17,24 @@ from monge.cli import options, threads
 from monge.errors import MongeError, Notice, NotKept
 
 VERBS = {
-    "score": "Score hypotheses against references, line by line, or the rows of a table.",
-    "explain": "Show who was moved to whom, how much, at what cost, and each word's share of the score.",
-    "fit": "Fit idf and mean vectors once, to score with `--stats FILE` later, anywhere.",
-    "compare": "Compare systems: scores with intervals, paired tests of every two, clusters that cannot be told apart.",
-    "evaluate": "Correlate metrics with human judgements, group by group, and test which are best.",
-    "sweep": "Vary any setting, encoding once: a curve a group, the best value, and its score on other data.",
-    "sensitivity": "Vary preprocessing, encoding once: agreement at every setting, its spread, and is the best more "
-    "than noise.",
+    "score": "Score generated texts against references, line by line, or the rows of a table.",
+    "explain": "Show why a pair of texts gets its score: which words were matched, at what cost, and each word's "
+    "share.",
+    "fit": "Fit word weights (idf) or mean vectors on a corpus once, to score with them later: `--stats FILE`.",
+    "compare": "Tell which system is better, and whether that is more than chance: intervals, paired tests, clusters.",
+    "evaluate": "Measure how well metrics agree with human judgements, and test which of them agrees best.",
+    "sweep": "Try many values of a setting against human judgements, choose the best, and check it on other data.",
+    "sensitivity": "Measure how much preprocessing changes the agreement of metrics with human judgements, and "
+    "whether the best setting is more than noise.",
     "tune": "Tune a model on human judgements through a metric; the result is a small adapter beside the model.",
-    "reproduce": "Recompute a published table: reported, ours, difference, and what still holds.",
-    "analyse": "Similarity of random words, of a word with itself, of words of one text, per layer and centring.",
+    "reproduce": "Compute a published table again: what was reported, what comes out here, and what still holds.",
+    "analyse": "Describe the word vectors of a model, layer by layer: how alike are random words, and a word with "
+    "itself.",
     "data": "List the published data sets, the files each needs, and which of them are in a directory.",
     "metrics": "List every metric and profile.",
     "show": "Show every setting of a metric, and the range of its scores.",
-    "selfcheck": "Score the bundled example with every metric and compare with the golden numbers of this version.",
-    "signature": "Read signatures and compare them.",
+    "selfcheck": "Check that this installation gives the scores it should: every metric on the bundled example.",
+    "signature": "Show what a signature says, or in what two of them differ.",
     "cache": "Look at a cache directory, or empty it.",
     "completion": "Complete verbs, options and metric names in your shell.",
 }

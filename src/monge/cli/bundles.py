@@ -111,7 +111,13 @@ class Judgements:
         ),
     ] = None
     text: Annotated[
-        str, typer.Option("--text", metavar="raw|tokenised", help="Which version of the texts is scored.")
+        str,
+        typer.Option(
+            "--text",
+            metavar="raw|tokenised",
+            help="Which version of the texts is scored.",
+            rich_help_panel=options.INPUT,
+        ),
     ] = "raw"
 
     @property

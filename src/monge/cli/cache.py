@@ -9,11 +9,11 @@ import typer
 
 from monge.cli import options
 from monge.cli.emit import write_listing
-from monge.cli.helping import Verb, examples
+from monge.cli.helping import Group, Verb, examples
 from monge.errors import UsageError
 from monge.types.table import STUDY_FORMATS, Cell, Listing, Sheet
 
-app = typer.Typer(no_args_is_help=True, help="Look at a cache directory, or empty it.", **options.PLAIN)
+app = typer.Typer(cls=Group, no_args_is_help=True, help="Look at a cache directory, or empty it.", **options.PLAIN)
 Directory = Annotated[
     str,
     typer.Argument(

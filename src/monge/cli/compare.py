@@ -16,7 +16,13 @@ class Tests(studies.Tests):
     """How intervals are drawn and systems tested against each other."""
 
     test: Annotated[
-        str, typer.Option("--test", metavar="bootstrap|permutation", help="Whose p-values make the clusters.")
+        str,
+        typer.Option(
+            "--test",
+            metavar="bootstrap|permutation",
+            help="The test that decides which systems share a cluster.",
+            rich_help_panel=options.STATISTICS,
+        ),
     ] = "bootstrap"
 
 
@@ -30,7 +36,7 @@ def compare(
     tests: Tests,
     output: studies.Output,
 ) -> None:
-    """Compare systems: scores with intervals, paired tests of every two, clusters that cannot be told apart."""
+    """Tell which system is better, and whether that is more than chance: intervals, paired tests, clusters."""
     output.check()
     given = given_scores(scores or ())
     names = metric or ([] if given else ["twmd"])

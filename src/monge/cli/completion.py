@@ -16,7 +16,7 @@ import typer
 
 from monge.cli import options
 from monge.cli.emit import tell
-from monge.cli.helping import Verb, examples
+from monge.cli.helping import Group, Verb, examples
 from monge.errors import UnknownName, UsageError
 
 ASKED = "MONGE_COMPLETE"
@@ -47,7 +47,9 @@ complete -c monge -a '(__monge_complete)'
 _STARTED_FROM = {"bash": "~/.bashrc", "zsh": "~/.zshrc"}
 _AFTER_METRIC = ("-m", "--metric")
 
-app = typer.Typer(no_args_is_help=True, help="Complete verbs, options and metric names in your shell.", **options.PLAIN)
+app = typer.Typer(
+    cls=Group, no_args_is_help=True, help="Complete verbs, options and metric names in your shell.", **options.PLAIN
+)
 Shell = Annotated[str | None, typer.Argument(metavar="[bash|zsh|fish]", help="The shell; by default the one you use.")]
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -11,6 +10,7 @@ import typer
 from monge import api
 from monge.cli import bundles, inputs, options
 from monge.cli.emit import check_output, emit
+from monge.data.lines import is_there
 from monge.errors import UsageError
 from monge.spec.presets import resolve
 from monge.types import Segment
@@ -24,18 +24,23 @@ def explain(
         list[str] | None,
         typer.Argument(
             metavar="[HYPOTHESIS REFERENCE…|TABLE]",
-            help="The generated text and what it is compared with (of several references the best counts); or, with "
-            "--id, a table.",
+            help="The generated text and the one it is compared with; of several references the best counts. With "
+            "--id: "
+            "a table that has them.",
         ),
     ] = None,
     also: Annotated[
         list[str] | None,
-        typer.Option("--also", metavar="TEXT", help="Another hypothesis, shown beside the first; repeatable."),
+        typer.Option(
+            "--also", metavar="TEXT", help="Another generated text, explained beside the first one; repeatable."
+        ),
     ] = None,
     files: bundles.Texts,
     segment: Annotated[
         str | None,
-        typer.Option("--id", metavar="ID", help="Which segment of a table, or which line of -t and -r, from 1."),
+        typer.Option(
+            "--id", metavar="ID", help="The segment of a table with this id, or this line of -t and -r, counted from 1."
+        ),
     ] = None,
     table_format: inputs.TableFormat = None,
     columns: inputs.Columns = None,
@@ -43,14 +48,19 @@ def explain(
     setup: bundles.Setup,
     stats: options.Stats = None,
     every: Annotated[
-        bool, typer.Option("--all", help="In the text format, every unit of long texts, not the worst 20 alone.")
+        bool,
+        typer.Option(
+            "--all",
+            help="Show every word of long texts instead of the worst 20 (text format).",
+            rich_help_panel=options.OUTPUT,
+        ),
     ] = False,
     output_format: Annotated[str, options.formats(EXPLANATION_FORMATS)] = "text",
     output: options.Output = None,
     signature_form: options.SignatureForm = "short",
     quiet: options.Quiet = False,
 ) -> None:
-    """Show who was moved to whom, how much, at what cost, and each word's share of the score."""
+    """Show why a pair of texts gets its score: which words were matched, at what cost, and each word's share."""
     check_output(output_format, EXPLANATION_FORMATS, output)
     signed = options.signed(signature_form)
     name, spec = resolve(metric, setup.changes(), setup.lang)
@@ -85,8 +95,8 @@ def _texts(texts: Sequence[str], also: Sequence[str], files: bundles.Texts) -> l
     if files:
         raise UsageError("-t, -r and -s are files: say which of their lines with --id N")
     if len(texts) == 1:
-        kind = Path(texts[0]).is_file() if len(texts[0]) < 256 else False
-        more = "say which of its segments with --id ID" if kind else "give the reference too: HYPOTHESIS REFERENCE"
+        file = is_there(texts[0])
+        more = "say which of its segments with --id ID" if file else "give the reference too: HYPOTHESIS REFERENCE"
         raise UsageError(f"explain {texts[0][:60]!r}: {more}")
     if not texts:
         raise UsageError("nothing to explain: give HYPOTHESIS and REFERENCE, or a table and --id ID")

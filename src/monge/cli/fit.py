@@ -21,29 +21,43 @@ from monge.types import CorpusStats, Segment
 @bundles.flat
 def fit(
     *,
-    output: Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="Where the statistics go (JSON).")],
+    output: Annotated[
+        str,
+        typer.Option("--output", "-o", metavar="FILE", help="The file that the statistics are written to, as JSON."),
+    ],
     references: Annotated[
         list[str] | None,
         typer.Option(
             "-r",
             "--references",
             metavar="FILE",
-            help="Texts of the shared side: references, sources or any corpus; repeatable.",
+            help="The texts to fit on: references, sources or any corpus, one a line; repeatable.",
         ),
     ] = None,
     hypotheses: Annotated[
         list[str] | None,
         typer.Option(
-            "-t", "--hypotheses", metavar="FILE", help="Texts of the hypothesis side, for metrics that fit one a side."
+            "-t",
+            "--hypotheses",
+            metavar="FILE",
+            help="The hypotheses, for metrics that fit each side by itself; repeatable.",
         ),
     ] = None,
     baseline: Annotated[
         str | None,
-        typer.Option("--baseline", metavar="FILE", help="Texts to pair at random: what --rescale maps to 0."),
+        typer.Option(
+            "--baseline",
+            metavar="FILE",
+            help="Fit a baseline instead: what random pairs of these texts get, which --rescale maps to 0.",
+        ),
     ] = None,
     parallel: Annotated[
         str | None,
-        typer.Option("--parallel", metavar="FILE", help="Lines of source, tab, target: maps for centre=clp and umd."),
+        typer.Option(
+            "--parallel",
+            metavar="FILE",
+            help="Fit maps between languages instead, for centre=clp and umd: source, tab, target in every line.",
+        ),
     ] = None,
     table: Annotated[
         str | None,
@@ -51,15 +65,23 @@ def fit(
     ] = None,
     table_format: inputs.TableFormat = None,
     columns: inputs.Columns = None,
-    seed: Annotated[int, typer.Option("--seed", help="Of the random pairs of --baseline.")] = 12345,
+    seed: Annotated[
+        int,
+        typer.Option(
+            "--seed",
+            metavar="N",
+            help="The seed of the random pairs of --baseline.",
+            rich_help_panel=options.STATISTICS,
+        ),
+    ] = 12345,
     metric: Annotated[
-        str, typer.Option("--metric", "-m", metavar="NAME", help="The metric that will use them.")
+        str, typer.Option("--metric", "-m", metavar="NAME", help="The metric that will use the statistics.")
     ] = api.DEFAULT_METRIC,
     setup: bundles.Setup,
     overlong: options.Overlong = None,
     quiet: options.Quiet = False,
 ) -> None:
-    """Fit idf and mean vectors once, to score with `--stats FILE` later, anywhere."""
+    """Fit word weights (idf) or mean vectors on a corpus once, to score with them later: `--stats FILE`."""
     check_writable(output)
     name, spec = resolve(metric, setup.changes(overlong), setup.lang)
     if sum(map(bool, (parallel, baseline, table, references or hypotheses))) > 1:

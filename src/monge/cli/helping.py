@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperGroup
 
 from monge.cli.options import GROUPS
 
@@ -72,7 +72,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("Which published tables are there?", "monge reproduce"),
         (
             "Compute one of them again:",
-            "monge reproduce twmd-table-2 --data wmt/ -f markdown",
+            "monge reproduce tempered-2 --data wmt/ -f markdown",
         ),
     ),
     "analyse": (
@@ -128,6 +128,15 @@ def examples(verb: str) -> str:
     return "\n".join(f"  {what}\n    {command}" for what, command in EXAMPLES.get(verb, ()))
 
 
+class Group(TyperGroup):
+    """A verb that has verbs of its own; its help shows what each does in whole sentences."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """The verbs inside."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, " ".join((one.help or "").split())) for name, one in self.commands.items()])
+
+
 class Verb(TyperCommand):
     """A command whose help shows its options in groups, and its examples as they are typed."""
 
@@ -136,8 +145,9 @@ class Verb(TyperCommand):
         pieces = []
         for one in self.get_params(ctx):
             if one.param_type_name == "argument":
-                name = _name(one) + "…" * (one.nargs != 1 and not _name(one).endswith("…"))
-                pieces.append(name if one.required else f"[{name}]")
+                several = one.nargs != 1 and "…" not in _name(one)
+                name = _name(one) + "…" * several
+                pieces.append(name if one.required or "[" in name else f"[{name}]")
         return ["[OPTIONS]", *pieces]
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
@@ -166,4 +176,5 @@ class Verb(TyperCommand):
 
 
 def _name(argument: Any) -> str:
-    return str(argument.metavar or argument.name.upper()).strip("[]")
+    name = str(argument.metavar or argument.name.upper())
+    return name if "[" in name[1:] else name.strip("[]")

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from monge.cli import bundles
+from monge.cli import bundles, options
 from monge.cli.emit import tell
 from monge.data.columns import given_columns
+from monge.data.lines import is_there
 from monge.data.parallel import Parallel, read_parallel
 from monge.data.tables import Table, read_table
 from monge.errors import UsageError
@@ -21,8 +21,9 @@ Columns = Annotated[
     typer.Option(
         "--columns",
         metavar="ROLE=COLUMN,…",
-        help="Which column of TABLE is the hypothesis, reference, source, system or id, where its name does not tell: "
-        "hypothesis=mt,reference=ref.",
+        help="Which columns of a table hold what, where their names do not tell, such as hypothesis=mt,reference=ref; "
+        "the roles are hypothesis, reference, source, system and id.",
+        rich_help_panel=options.INPUT,
     ),
 ]
 TableFormat = Annotated[
@@ -30,7 +31,8 @@ TableFormat = Annotated[
     typer.Option(
         "--table-format",
         metavar="|".join(TABLES),
-        help="The format of TABLE where its name does not tell, such as that of - (standard input).",
+        help="The format of the table, where the end of its name does not tell, as for standard input.",
+        rich_help_panel=options.INPUT,
     ),
 ]
 Scores = Annotated[
@@ -38,9 +40,11 @@ Scores = Annotated[
     typer.Option(
         "--scores",
         metavar="NAME=FILE[,lower]",
-        help="Scores of segments from another metric or from people, which take part as a metric does. FILE is a table "
-        "with columns system, id and score, or lines of SYSTEM, tab, SCORE, or one number a line; {group} in its name "
-        "stands for a group's. Add ,lower where lower is better. Without -m these alone; repeatable.",
+        help="Segment scores that another program or people gave, under a name; they are treated as those of a metric. "
+        "The file is a table with columns system, id and score, or has SYSTEM, tab, SCORE in every line, or a number a "
+        "line; {group} in its name stands for the name of a group, ',lower' says that lower is better. Without -m only "
+        "these are compared; repeatable.",
+        rich_help_panel=options.INPUT,
     ),
 ]
 
@@ -50,7 +54,12 @@ class Input(bundles.Texts):
     """A table, or parallel files."""
 
     table: Annotated[
-        str | None, typer.Argument(metavar="[TABLE]", help="TSV, CSV, JSONL, JSON or Parquet with columns.")
+        str | None,
+        typer.Argument(
+            metavar="[TABLE]",
+            help="Instead of -t and -r: a TSV, CSV, JSONL, JSON or Parquet file with a text in each of its columns "
+            "hypothesis, reference and source, and optional columns system and id. - is standard input.",
+        ),
     ] = None
     table_format: TableFormat = None
     columns: Columns = None
@@ -83,7 +92,7 @@ def read_input(given: Input, *, purpose: str, quiet: bool) -> Rows:
 
 def table_of(path: str, form: str | None, columns: list[str] | None, *, quiet: bool) -> Table:
     """The table, read once; how, where its own names did not say, is told on standard error."""
-    if path and Path(path).is_dir():
+    if path and is_there(path, folder=True):
         raise UsageError(f"{path} is a directory, not a table; the outputs of systems: -t {path} -r REFERENCES")
     found = read_table(path, format=form, columns=given_columns(columns or ()))
     if found.note and not quiet:

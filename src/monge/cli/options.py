@@ -19,20 +19,24 @@ PLAIN: dict[str, Any] = {
 }
 """How every command shows its help: plain text, -h or --help."""
 
-MODEL, STATISTICS, OUTPUT, KEEPING = "Model and settings", "Statistics", "Output", "Keeping and going on"
-GROUPS = ("", MODEL, STATISTICS, OUTPUT, KEEPING)
+INPUT, MODEL, STATISTICS, OUTPUT = "Input", "Model and settings", "Statistics", "Output"
+KEEPING = "Keeping and going on"
+GROUPS = ("", INPUT, MODEL, STATISTICS, OUTPUT, KEEPING)
 """The groups of options in the order in which help shows them; the everyday ones, without a name, come first."""
 
-Metrics = Annotated[
-    list[str] | None,
-    typer.Option(
+
+def metrics_option(default: str) -> Any:
+    """The option `-m` of a command that takes several metrics."""
+    return typer.Option(
         "--metric",
         "-m",
         metavar="NAME",
         help="A metric: NAME, NAME@PROFILE or 'NAME[axis.field=value]'; give it several times for several. "
-        "`monge metrics` lists them.",
-    ),
-]
+        f"`monge metrics` lists them; {default} by default.",
+    )
+
+
+Metrics = Annotated[list[str] | None, metrics_option("twmd")]
 Metric = Annotated[
     str,
     typer.Option(
@@ -136,7 +140,10 @@ Stats = Annotated[
 Human = Annotated[
     str | None,
     typer.Option(
-        "--human", metavar="COLUMN", help="The column of human judgements; by default the data set's main one."
+        "--human",
+        metavar="COLUMN",
+        help="The column of human judgements; by default the data set's main one.",
+        rich_help_panel=INPUT,
     ),
 ]
 Statistic = Annotated[
@@ -151,7 +158,9 @@ Statistic = Annotated[
 ]
 Level = Annotated[
     str,
-    typer.Option("--level", metavar="segment|system", help="Whether single segments or whole systems are judged."),
+    typer.Option(
+        "--level", metavar="segment|system", help="Whether the judgements of segments or of whole systems are used."
+    ),
 ]
 Resamples = Annotated[
     int,

@@ -219,7 +219,7 @@ def score(
     shown: Shown,
     keep: bundles.Keep,
 ) -> int:
-    """Score hypotheses against references, line by line, or the rows of a table."""
+    """Score generated texts against references, line by line, or the rows of a table."""
     shown.check()
     choice.check(setup, quiet=keep.quiet)
     least = gate.limits(shown.fail_under or (), choice.called(setup))

@@ -9,12 +9,14 @@ import typer
 
 from monge.cli import options
 from monge.cli.emit import write_listing
-from monge.cli.helping import Verb, examples
+from monge.cli.helping import Group, Verb, examples
 from monge.spec.signature import difference, full, shortened
 from monge.spec.signature import parse as parse_signature
 from monge.types.table import STUDY_FORMATS, Cell, Listing, Sheet, facts_sheet
 
-app = typer.Typer(no_args_is_help=True, help="Read signatures and compare them.", **options.PLAIN)
+app = typer.Typer(
+    cls=Group, no_args_is_help=True, help="Show what a signature says, or in what two of them differ.", **options.PLAIN
+)
 Format = Annotated[str, options.formats(STUDY_FORMATS)]
 Line = Annotated[str, typer.Argument(metavar="SIGNATURE", help="A signature, long or short, in quotes.")]
 

@@ -23,14 +23,37 @@ if TYPE_CHECKING:
     from monge.study import Resampling, Run, Setup, Task
     from monge.types.table import Study
 
-Dataset = Annotated[str, typer.Argument(help="wmt15 … wmt19, sts12 … sts16, stsb, tac08, …, or table.")]
-Figure = Annotated[str | None, typer.Option("--figure", metavar="FILE.svg|.png", help="Draw the curves.")]
+Dataset = Annotated[
+    str,
+    typer.Argument(
+        help="The name of a published data set, such as wmt18 or stsb (`monge data` lists them), or `table` for a "
+        "table of "
+        "your own with a column of human scores."
+    ),
+]
+Figure = Annotated[
+    str | None,
+    typer.Option(
+        "--figure", metavar="FILE.svg|.png", help="Draw the curves into this file.", rich_help_panel=options.OUTPUT
+    ),
+]
 Models = Annotated[
-    list[str] | None, typer.Option("--model", metavar="NAME|DIR", help="A model directory or name; repeatable.")
+    list[str] | None,
+    typer.Option(
+        "--model",
+        metavar="NAME|DIR",
+        help="A model that gives the vectors: a directory, a file of word vectors, or a name; repeatable.",
+        rich_help_panel=options.MODEL,
+    ),
 ]
 Switches = Annotated[
     list[str] | None,
-    typer.Option("--switch", metavar="NAME=VALUE", help="A switch of the data set; one given twice is read both ways."),
+    typer.Option(
+        "--switch",
+        metavar="NAME=VALUE",
+        help="How a data set is read, where it can be read in several ways; given twice, it is read both ways.",
+        rich_help_panel=options.INPUT,
+    ),
 ]
 
 
@@ -85,7 +108,15 @@ class Tests(Resamples):
     """How intervals are drawn and differences tested."""
 
     confidence: options.Confidence = 0.95
-    alpha: Annotated[float, typer.Option("--alpha", help="Of the tests.")] = 0.05
+    alpha: Annotated[
+        float,
+        typer.Option(
+            "--alpha",
+            metavar="X",
+            help="The level at which a difference counts as one.",
+            rich_help_panel=options.STATISTICS,
+        ),
+    ] = 0.05
 
 
 def setup_of(setup: bundles.Setup) -> Setup:

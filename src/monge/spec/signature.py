@@ -347,4 +347,5 @@ def _lengthened(name: str, inner: str, middle: list[str], monge: str) -> Signatu
     members = {one: dict(_settings(spec)) for one, spec in BLENDS[name].spec.changed(changes).members.items()}
     first = next(iter(members.values()))
     own = [(f"{one}.{axis}", said[axis]) for one, said in members.items() for axis in _WRITTEN]
-    return Signature((("metric", name), *identity, *((key, first[key]) for key in _ENCODER_KEYS), *own, *last))
+    shared = [(key, first[key]) for key in _ENCODER_KEYS]
+    return Signature((("metric", name), *identity, *shared, *own, *_faced(first.get("against", "")), *last))

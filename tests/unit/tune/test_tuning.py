@@ -14,18 +14,20 @@ from monge.tune.examples import GERMEVAL, Labelled, judged_examples, read_labell
 from monge.tune.loop import Loop
 from monge.tune.objectives import KINDS, NliObjective, ParaphraseObjective
 
-WORDS = ["the", "a", "cat", "dog", "sat", "ran", "on", "mat", "home", "home"]
+WORDS = ["the", "a", "cat", "dog", "sat", "ran", "on", "mat", "house", "house"]
 
 
 @pytest.fixture(scope="module")
 def judged(tmp_path_factory):
-    """64 judgements by people who mind nothing but a wrong "home"."""
+    """64 judgements by people who mind nothing but a wrong "house"."""
     random = np.random.default_rng(7)
     lines = ["hypothesis\treference\thuman\tid"]
     for k in range(64):
         reference = [str(w) for w in random.choice(WORDS[:-2], 6)]
         kept = [w if random.random() < 0.7 else str(random.choice(WORDS)) for w in reference]
-        lines.append(f"{' '.join(kept)}\t{' '.join(reference)}\t{-kept.count('home') + random.normal(0, 0.1):.3f}\t{k}")
+        lines.append(
+            f"{' '.join(kept)}\t{' '.join(reference)}\t{-kept.count('house') + random.normal(0, 0.1):.3f}\t{k}"
+        )
     path = tmp_path_factory.mktemp("judged") / "judged.tsv"
     path.write_text("\n".join(lines) + "\n")
     return path
