@@ -14,7 +14,7 @@ from typing import Any
 from monge.errors import UnknownName
 from monge.render.cells import number, span
 from monge.render.checks import checked, dumps
-from monge.render.table import sheets_html, sheets_latex, sheets_text
+from monge.render.table import sheets_fragment, sheets_html, sheets_latex, sheets_text
 from monge.types import Result
 from monge.types.table import Cell, Sheet
 
@@ -38,6 +38,11 @@ def results_html(results: Sequence[Result], *, segments: bool = False) -> str:
     metrics = ", ".join(dict.fromkeys(result.metric for result in results))
     title = f"{metrics}: {systems} system{'s' * (systems != 1)}"
     return sheets_html(_sheets(results, segments), title=title, remarks=_remarks(results))
+
+
+def results_fragment(results: Sequence[Result]) -> str:
+    """The table of results, the signatures and what was unusual, to stand inside another page: a notebook."""
+    return sheets_fragment(_sheets(results, segments=False), remarks=_remarks(results))
 
 
 def results_latex(results: Sequence[Result]) -> str:

@@ -167,6 +167,11 @@ def _latex_cell(cell: Cell) -> str:
 
 def sheets_html(sheets: Sequence[Sheet], *, title: str = "", remarks: Sequence[str] = ()) -> str:
     """A page with every table, its notes, the signatures and what was unusual; folded tables stand at the end."""
+    return page(f"monge: {title or sheets[0].title}", sheets_fragment(sheets, title=title, remarks=remarks))
+
+
+def sheets_fragment(sheets: Sequence[Sheet], *, title: str = "", remarks: Sequence[str] = ()) -> str:
+    """The content of such a page, to stand inside another one: a notebook."""
     content = [f"<h1>{safe(title)}</h1>"] if title else []
     content += [_html_sheet(sheet) for sheet in sheets if not sheet.folded]
     signatures = [f"<code>{safe(line)}</code>" for line in _signatures(sheets)]
@@ -175,7 +180,7 @@ def sheets_html(sheets: Sequence[Sheet], *, title: str = "", remarks: Sequence[s
             items = "\n".join(f"<li>{line}</li>" for line in lines)
             content.append(f"<h2>{name}</h2>\n<ul>\n{items}\n</ul>")
     content += [_html_sheet(sheet) for sheet in sheets if sheet.folded]
-    return page(f"monge: {title or sheets[0].title}", fragment("\n".join(content), _STYLE))
+    return fragment("\n".join(content), _STYLE)
 
 
 def _html_sheet(sheet: Sheet) -> str:

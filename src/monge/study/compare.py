@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 from typing import Any
@@ -24,6 +24,7 @@ from monge.stats import (
 )
 from monge.study.agreement import AUTO, USUAL, Resampling
 from monge.study.book import QUIET, Run
+from monge.study.shown import Shown
 from monge.study.variants import DEFAULT_MODEL, Setup, Variant, load_variants
 from monge.types import Array, Result, Segment
 from monge.types.table import Cell, Sheet
@@ -93,7 +94,7 @@ class Standings:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(Shown):
     """Systems by metrics; clusters come from the Holm-corrected p-values of `resampling.test` at its `alpha`."""
 
     standings: tuple[Standings, ...]
@@ -103,6 +104,11 @@ class Comparison:
         """The JSON form."""
         how = {name: getattr(self.resampling, name) for name in ("seed", "resamples", "confidence", "alpha", "test")}
         return {"results": [one.to_dict() for one in self.standings], "study": {**how, "correction": "Holm"}}
+
+    def records(self) -> Iterator[dict[str, Any]]:
+        """A row a metric and system: score, interval, cluster."""
+        for one in self.standings:
+            yield from ({"metric": one.label, **asdict(system)} for system in one.systems)
 
     def sheets(self) -> list[Sheet]:
         """A table of all systems, and one of every two systems a metric."""
@@ -163,6 +169,8 @@ def compare(
             bootstrap (auto) or permutation.
         run: The cache, and whom to tell.
     """
+    if not isinstance(systems, Mapping):
+        raise UsageError(f"systems: expected {{name: hypotheses}}, got {type(systems).__name__}")
     references = list(references) if references is not None else None
     sources = list(sources) if sources is not None else None
     rows = [

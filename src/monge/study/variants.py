@@ -63,6 +63,8 @@ class Variant:
 
 def check_names(names: Sequence[str], setup: Setup = DEFAULT_MODEL) -> None:
     """Raise where a name or a setting is wrong, before anything is read or loaded."""
+    if isinstance(names, str):
+        raise InvalidSetting(f"metrics: expected a list of names, got one text: [{names!r}]")
     if not names:
         raise InvalidSetting("no metric was asked for")
     seen: set[str] = set()

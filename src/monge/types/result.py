@@ -56,7 +56,7 @@ class Pooled:
     of: Callable[[Array], Array]  # [..., k] -> [...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Result:
     """The scores of one system by one metric.
 
@@ -81,6 +81,12 @@ class Result:
     interval: tuple[float, float] | None = None
     work: Mapping[str, int] = field(default_factory=dict)
     pooled: Pooled | None = None
+
+    def __repr__(self) -> str:
+        about = f"{self.metric}{' of ' * bool(self.system)}{self.system}: {self.score:.4f}"
+        around = f" [{self.interval[0]:.4f}, {self.interval[1]:.4f}]" if self.interval else ""
+        better = "higher" if self.higher_is_better else "lower"
+        return f"<{about}{around}, {better} is better, {self.n} segment{'s' * (self.n != 1)}>"
 
     @property
     def n(self) -> int:

@@ -1,34 +1,31 @@
-"""The Python interface: load a metric, score, fit, explain; and what the rooms above it build on."""
+"""Metrics ready to score: loaded by name or bound to a spec, and the run of several over segments."""
 
 from __future__ import annotations
 
-import json
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
-from functools import partial, reduce
-from operator import or_
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Unpack, cast
 
+from monge.api.options import Options, check_options, check_stats
+from monge.api.shown import NotebookExplanation, NotebookResult
 from monge.data.lines import TextFile, check_text
-from monge.data.lists import reference_lists, texts_of
-from monge.data.lists import segments_of as segments_of
-from monge.errors import DataError, InvalidSetting, StatisticsMismatch, UsageError
+from monge.data.lists import reference_lists, segments_of, texts_of
+from monge.errors import DataError, UsageError
 from monge.scoring.blend import BlendMetric
 from monge.scoring.lexical import LexicalMetric
-from monge.scoring.run import Run
-from monge.scoring.run import Watch as Watch
-from monge.scoring.scorer import Corpora as Corpora
-from monge.scoring.scorer import Scorer
+from monge.scoring.run import Run, Watch
+from monge.scoring.scorer import Corpora, Scorer
 from monge.scoring.suitable import watched
 from monge.spec.blend import BlendSpec
 from monge.spec.labels import labels
 from monge.spec.lexical import LexicalSpec
 from monge.spec.presets import Spec, resolve
-from monge.spec.signature import FILE, Parsed, named_corpus, parse
+from monge.spec.signature import FILE, named_corpus
 from monge.store import opened
-from monge.types import CorpusStats, Explanation, Result, Segment
+from monge.types import CorpusStats, Result, Segment
 
 if TYPE_CHECKING:
     from monge.encode.protocol import Encoder
@@ -107,13 +104,15 @@ class Metric:
         sources: Iterable[str] | None = None,
         stats: CorpusStats | None = None,
         idf_corpus: Iterable[str] | None = None,
-    ) -> Result:
+    ) -> NotebookResult:
         """Scores of hypotheses against references, or against sources: by what the metric compares with.
 
         A metric whose side is not given compares with the other; the signature says with which.
         """
         segments = segments_of(hypotheses, references, sources)
-        return score_segments([self], segments, corpora=Corpora(stats, idf=idf_corpus), cache=self.cache)[0]
+        check_stats(stats)
+        found = score_segments([self], segments, corpora=Corpora(stats, idf=idf_corpus), cache=self.cache)
+        return NotebookResult.of(found[0])
 
     def fit(
         self, references: Iterable[str] | Iterable[Sequence[str]] = (), *, hypotheses: Iterable[str] = ()
@@ -155,14 +154,14 @@ class Metric:
         parts = {name: values.tolist() for name, values in result.parts.items()}
         return {"score": result.score, "scores": result.segments.tolist(), **parts, "signature": str(result.signature)}
 
-    def explain(self, hypothesis: str, reference: str, *, stats: CorpusStats | None = None) -> Explanation:
+    def explain(self, hypothesis: str, reference: str, *, stats: CorpusStats | None = None) -> NotebookExplanation:
         """Who was moved to whom in one pair, how much, at what cost.
 
         Without statistics a metric that needs them explains with uniform weights and no corpus centre, and says so.
         """
+        check_stats(stats)
         segment = Segment("1", check_text(hypothesis, "hypothesis"), (check_text(reference, "reference"),))
-        found = self.scorer.explained(segment, stats)
-        return NotebookExplanation(**{one.name: getattr(found, one.name) for one in fields(found)})
+        return NotebookExplanation.of(self.scorer.explained(segment, stats))
 
     def by_transport(self, what: str) -> TransportMetric:
         """The metric bound to its encoder; raises where there is nothing of one encoder and one plan to `what`."""
@@ -175,30 +174,27 @@ class Metric:
         return cast("TransportMetric", alone)
 
 
-def load(
-    metric: str = DEFAULT_METRIC,
-    *,
-    model: str = "auto",
-    layers: int | float | str | None = None,
-    precision: str | None = None,
-    device: str = "auto",
-    lang: str | None = None,
-    settings: Sequence[str] | Mapping[str, object] = (),
-    online: bool = False,
-    cache: str | Path | None = None,
-) -> Metric:
+def load(metric: str = DEFAULT_METRIC, **options: Unpack[Options]) -> Metric:
     """A metric by name, `NAME@PROFILE` or `NAME[settings]`, with its encoder loaded.
 
-    `settings` are `AXIS=VALUE` / `AXIS.FIELD=VALUE`, as a list of strings or a mapping;
-    `cache` is a directory in which vectors and scores are kept.
+    Args:
+        metric: Its name.
+        options: model, layers, precision, device, lang, settings, online, cache (see `Options`).
     """
-    changes = [f"{key}={value}" for key, value in settings.items()] if isinstance(settings, Mapping) else list(settings)
-    if layers is not None:
-        changes.append(f"layers={layers}")
-    if precision is not None:
-        changes.append(f"encoder.precision={precision}")
-    name, spec = resolve(metric, tuple(changes), lang)
-    return bind(name, spec, model=model, device=device, online=online, cache=cache)
+    check_options({"metric": metric, **options})
+    given = options.get("settings", ())
+    changes = [f"{key}={value}" for key, value in given.items()] if isinstance(given, Mapping) else list(given)
+    short = {"layers": options.get("layers"), "encoder.precision": options.get("precision")}
+    changes += [f"{key}={value}" for key, value in short.items() if value is not None]
+    name, spec = resolve(metric, tuple(changes), options.get("lang"))
+    return bind(
+        name,
+        spec,
+        model=str(options.get("model", "auto")),
+        device=options.get("device", "auto"),
+        online=options.get("online", False),
+        cache=options.get("cache"),
+    )
 
 
 def bind(
@@ -226,32 +222,6 @@ def bind(
     settings = {"precision": spec.encoder.precision, "unknown": spec.encoder.unknown}
     encoder = encoder_for(wanted, device=device, online=online, cache=cache, **settings)
     return Metric(bound(name, spec, encoder, language_model(spec, device=device, online=online)), spec, cache)
-
-
-def score(
-    hypotheses: Iterable[str],
-    references: Iterable[str] | Iterable[Sequence[str]] | None = None,
-    *,
-    metric: str = DEFAULT_METRIC,
-    sources: Iterable[str] | None = None,
-    stats: CorpusStats | None = None,
-    idf_corpus: Iterable[str] | None = None,
-    **options: Any,
-) -> Result:
-    """Score hypotheses against references with one metric; `options` are those of `load`."""
-    return load(metric, **options).score(hypotheses, references, sources=sources, stats=stats, idf_corpus=idf_corpus)
-
-
-def fit(references: Iterable[str], *, metric: str = DEFAULT_METRIC, **options: Any) -> CorpusStats:
-    """Corpus statistics of texts for a metric; `options` are those of `load`."""
-    return load(metric, **options).fit(references)
-
-
-def explain(
-    hypothesis: str, reference: str, *, metric: str = DEFAULT_METRIC, stats: CorpusStats | None = None, **options: Any
-) -> Explanation:
-    """Why a pair gets its score; `options` are those of `load`."""
-    return load(metric, **options).explain(hypothesis, reference, stats=stats)
 
 
 def score_segments(
@@ -321,83 +291,3 @@ def with_intervals(results: Sequence[Result], *, seed: int = 12345) -> list[Resu
         return percentiles(drawn[0], 0.95)
 
     return [replace(result, interval=interval(result)) for result in results]
-
-
-class NotebookExplanation(Explanation):
-    """An explanation that shows itself in a notebook."""
-
-    def _repr_html_(self) -> str:
-        from monge.render import explanation_fragment
-
-        return explanation_fragment(self)
-
-
-def replay(
-    line: str, *, model: str = "auto", device: str = "auto", online: bool = False, settings: Sequence[str] = ()
-) -> tuple[Metric, dict[str, str]]:
-    """The metric a signature describes, and the statistics digests it must meet; refuses other weights.
-
-    `settings` may name again what a signature cannot carry: a stopword file, where a language model lies.
-    """
-    said = parse(line)
-    if isinstance(said.spec, LexicalSpec):
-        if settings:
-            raise UsageError(f"{said.metric} compares words, not vectors: it has no {settings[0].partition('=')[0]!r}")
-        return bind(said.metric, said.spec), dict(said.stats)
-    other = next((one for one in settings if not one.startswith(("units.stopwords=", "fluency.model="))), None)
-    if other is not None:
-        raise UsageError(f"a signature says every setting: {other!r} would compute something else; give -m and --set")
-    spec = said.spec.changed(settings)
-    first = next(iter(spec.members.values())) if isinstance(spec, BlendSpec) else spec
-    wanted = model if model != "auto" else first.encoder.model
-    spec = spec.changed([f"encoder.model={wanted}"])
-    try:
-        metric = bind(said.metric, spec, device=device, online=online)
-    except InvalidSetting as error:
-        raise StatisticsMismatch(f"the signature does not fit {wanted}: {error}") from None
-    for name, member in metric.scorer.members.items():
-        _check_identity(cast("TransportMetric", member), said.members.get(name, said))
-    return metric, dict(said.stats)
-
-
-def _check_identity(metric: TransportMetric, said: Parsed) -> None:
-    """Raise where a model or a stopword list is not the one that a signature was made with."""
-    encoder, language_model = metric.reader.encoder, metric.language_model
-    for what, now, was in (
-        ("weights are", encoder.weights_digest[:8], said.weights),
-        ("tokenizer is", encoder.tokenizer_digest[:8], said.tokenizer),
-        ("configuration is", encoder.config_digest[:8], said.config),
-        ("stopwords are", metric.stopword_digest, said.stopwords),
-        ("language model is", "" if language_model is None else language_model.digest, said.language_model),
-    ):
-        if now != was:
-            raise StatisticsMismatch(f"the signature's {what} {was or 'none'}, {encoder.name} has {now or 'none'}")
-
-
-def save_stats(stats: CorpusStats, path: str | Path) -> None:
-    """Write statistics as JSON."""
-    from monge.data.output import write_text
-
-    write_text(path, json.dumps(stats.to_dict(), allow_nan=False) + "\n")
-
-
-def load_stats(*paths: str | Path) -> CorpusStats:
-    """Read statistics from files of `save_stats`; several are united: idf from one, a baseline from another."""
-    found = [_read_stats(path) for path in paths]
-    try:
-        return reduce(or_, found)
-    except StatisticsMismatch as error:
-        raise StatisticsMismatch(f"{' and '.join(map(str, paths))}: {error}") from None
-
-
-def _read_stats(path: str | Path) -> CorpusStats:
-    try:
-        data = json.loads("\n".join(TextFile(path)))
-    except json.JSONDecodeError as error:
-        raise StatisticsMismatch(f"{path}: not a statistics file of monge fit ({error})") from None
-    if not isinstance(data, dict):
-        raise StatisticsMismatch(f"{path}: not a statistics file of monge fit")
-    try:
-        return CorpusStats.from_dict(data)
-    except StatisticsMismatch as error:
-        raise StatisticsMismatch(f"{path}: {error}") from None
