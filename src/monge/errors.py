@@ -82,7 +82,19 @@ class StatisticsMismatch(ModelError):
     """A signature or a statistics file does not fit this run."""
 
 
-class NotKept(UserWarning):
+class Notice(UserWarning):
+    """A warning for the user, not for developers: one sentence, which the command shows as one line."""
+
+
+class Unsuited(Notice):
+    """The model does not suit the texts; the sentence says which does."""
+
+
+class Unused(Notice):
+    """Texts were given that a metric does not use; the sentence says which."""
+
+
+class NotKept(Notice):
     """A warning: something a cache was given is not kept, or what it kept is lost; the sentence says what and why."""
 
 

@@ -18,6 +18,7 @@ from monge.scoring.blend import BlendMetric
 from monge.scoring.lexical import LexicalMetric
 from monge.scoring.run import Run, Watch
 from monge.scoring.scorer import Corpora, Scorer
+from monge.scoring.suitable import watched
 from monge.spec.blend import BlendSpec
 from monge.spec.labels import labels
 from monge.spec.lexical import LexicalSpec
@@ -105,7 +106,10 @@ class Metric:
         stats: CorpusStats | None = None,
         idf_corpus: Iterable[str] | None = None,
     ) -> NotebookResult:
-        """Scores of hypotheses against references (or, without references, against sources)."""
+        """Scores of hypotheses against references, or against sources: by what the metric compares with.
+
+        A metric whose side is not given compares with the other; the signature says with which.
+        """
         segments = segments_of(hypotheses, references, sources)
         check_stats(stats)
         found = score_segments([self], segments, corpora=Corpora(stats, idf=idf_corpus), cache=self.cache)
@@ -265,7 +269,7 @@ def score_segments(
     names = labels((one.name, one.asked) for one in metrics)
     with opened(cache) as store:
         run = Run(scorers, segments, corpora=Corpora(corpora.stats, files), store=store)
-        results = run.results(expect=expect, watch=watch)
+        results = watched(run, expect, watch)
     return [replace(one, metric=names[k % len(names)]) for k, one in enumerate(results)]
 
 

@@ -14,7 +14,7 @@ import typer
 from typer.core import TyperGroup
 
 from monge.cli import options, threads
-from monge.errors import MongeError, NotKept
+from monge.errors import MongeError, Notice, NotKept
 
 VERBS = {
     "score": "Score generated texts against references, line by line, or the rows of a table.",
@@ -113,6 +113,7 @@ def run(arguments: list[str] | None = None) -> int:
         command = typer.main.get_command(app)
         given = list(sys.argv[1:] if arguments is None else arguments)
         with warnings.catch_warnings(), command.make_context("monge", given) as context:
+            warnings.simplefilter("default", Notice)  # each sentence once
             warnings.simplefilter("always", NotKept)
             warnings.showwarning = _warned
             code = command.invoke(context)
@@ -146,8 +147,8 @@ def _refused(error: Any) -> int:
 
 
 def _warned(message: Warning | str, category: type[Warning], filename: str, lineno: int, *_: Any, **__: Any) -> None:
-    """What is not kept is one line for the user; other warnings are for developers, as Python shows them."""
-    if issubclass(category, NotKept):
+    """A notice is one line for the user; other warnings are for developers, as Python shows them."""
+    if issubclass(category, Notice):
         _fail(str(message), 0)
     else:
         sys.stderr.write(warnings.formatwarning(message, category, filename, lineno))

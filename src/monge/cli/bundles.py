@@ -83,7 +83,7 @@ class Texts:
             "--source",
             "-s",
             metavar="FILE",
-            help="The source texts; without -r the hypotheses are compared with them.",
+            help="The source texts, for metrics that compare with them; without -r all metrics do.",
         ),
     ] = None
 

@@ -43,6 +43,7 @@ def _range(found: Bounds) -> dict[str, Any]:
         "higher_is_better": found.higher_is_better,
         "low": found.low if isfinite(found.low) else None,
         "high": found.high if isfinite(found.high) else None,
+        "usual": None if found.usual is None else list(found.usual),
         "best": found.best,
         "empty": found.worst,
     }
@@ -61,10 +62,11 @@ def show(
     facts = {"metric": name, "title": one.title, "cites": one.cites, **spec.written()}
     data = {**facts, **_range(found)}
     worst = "a point at the origin" if found.worst is None else f"{found.worst:g}"
-    facts["range"] = f"{found.low:g} to {found.high:g}, {'higher' if found.higher_is_better else 'lower'} is better"
+    low, high = found.shown
+    facts["range"] = f"{low:.4g} to {high:.4g}, {'higher' if found.higher_is_better else 'lower'} is better"
     facts["range"] += f" ({found.note})" if found.note else ""
     facts["best"], facts["empty"] = f"{found.best:g} (both texts empty as well)", f"{worst} (one text empty)"
-    if isinstance(one, Preset):
+    if not isinstance(one, BlendPreset):
         facts |= {f"--lang {language}": ", ".join(changed) for language, changed in one.languages.items()}
         facts |= {f"lacks {law}": reason for law, reason in one.lacks.items()}
     write_listing(Listing(data, [facts_sheet("", facts)]), output_format, output)

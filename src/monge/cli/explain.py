@@ -77,7 +77,7 @@ def explain(
         raise UsageError(f"svg draws one pair, here are {len(asked)} hypotheses: take html, or one of them")
     loaded = setup.bind(name, spec)
     known = api.load_stats(*stats) if stats else None
-    found = [loaded.explain(one.hypothesis, one.references, stats=known) for one in asked]
+    found = [loaded.explain(one.hypothesis, one.references or [one.source or ""], stats=known) for one in asked]
     from monge.render import render_explanations
 
     names = [one.system or f"hypothesis {k}" for k, one in enumerate(asked, 1)]

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -15,7 +14,6 @@ from monge.data.columns import given_columns
 from monge.data.parallel import Parallel, read_parallel
 from monge.data.tables import Table, read_table
 from monge.errors import UsageError
-from monge.types import Segment
 
 TABLES = ("tsv", "csv", "jsonl", "json", "parquet")
 Columns = Annotated[
@@ -67,25 +65,11 @@ class Input(bundles.Texts):
     columns: Columns = None
 
 
-class _SourceAsReference:
-    """Segments whose source stands where the reference stood."""
-
-    def __init__(self, rows: Parallel | Table) -> None:
-        self._rows = rows
-
-    def __len__(self) -> int:
-        return len(self._rows)
-
-    def __iter__(self) -> Iterator[Segment]:
-        for row in self._rows:
-            yield replace(row, references=(row.source or "",))
-
-
-Rows = Parallel | Table | _SourceAsReference
+Rows = Parallel | Table
 
 
 def read_input(given: Input, *, purpose: str, quiet: bool) -> Rows:
-    """The segments of a table or of parallel files; the source in the reference's place where there is none.
+    """The segments of a table or of parallel files.
 
     Every file is read once here, so that a bad line is known before a model is loaded. `purpose` is the verb.
     """
@@ -95,8 +79,7 @@ def read_input(given: Input, *, purpose: str, quiet: bool) -> Rows:
                 f"{given.table} stands alone, as a table would, beside -t, -r or -s: "
                 "give a table or files, not both (several files: -t A -t B)"
             )
-        found = table_of(given.table, given.table_format, given.columns, quiet=quiet)
-        return found if found.against == "references" else _SourceAsReference(found)
+        return table_of(given.table, given.table_format, given.columns, quiet=quiet)
     for option, value in (("--table-format", given.table_format), ("--columns", given.columns)):
         if value:
             raise UsageError(f"{option} is for a table: give one (- is standard input)")
@@ -104,8 +87,7 @@ def read_input(given: Input, *, purpose: str, quiet: bool) -> Rows:
         raise UsageError(f"nothing to {purpose}: give -t HYPOTHESES and -r REFERENCES, or a table")
     if not given.references and given.source is None:
         raise UsageError(f"give -r REFERENCES, or -s SOURCE to {purpose} without references")
-    lines = read_parallel(given.hypotheses, given.references or (), given.source)
-    return lines if given.references else _SourceAsReference(lines)
+    return read_parallel(given.hypotheses, given.references or (), given.source)
 
 
 def table_of(path: str, form: str | None, columns: list[str] | None, *, quiet: bool) -> Table:

@@ -10,7 +10,7 @@ from typing import Any
 
 from tokenizers.models import Unigram
 
-_UNSEEN = "\ufdd0"  # a noncharacter
+_UNSEEN, _LACKING = "\ufdd0", "\ufdd1"  # noncharacters
 # scripts written without spaces: every piece is a word of its own
 _SPACELESS = (
     (0x0E00, 0x0EFF),  # Thai, Lao
@@ -52,6 +52,12 @@ def hide_specials(backend: Any, specials: Collection[str]) -> None:
     hidden = {piece for piece in specials if backend.token_to_id(piece) != model["unk_id"]}
     vocabulary = [(_UNSEEN + piece if piece in hidden else piece, score) for piece, score in model["vocab"]]
     backend.model = Unigram(vocabulary, model["unk_id"], model.get("byte_fallback", False))
+
+
+def unknown_id(backend: Any) -> int | None:
+    """The id of the piece that stands for what a vocabulary lacks ([UNK]); None where every text can be spelt."""
+    found = backend.model.tokenize(_LACKING)
+    return int(found[0].id) if len(found) == 1 else None  # a byte-level model spells it, or leaves it out
 
 
 def continues(kind: str, piece: str, text: str, span: tuple[int, int], before: tuple[int, int] | None) -> bool:

@@ -11,7 +11,7 @@ from torch import Tensor
 from monge.encode.loading import chosen_device, load_encoder
 from monge.encode.models import ModelFiles, find
 from monge.encode.packed import OFFSET_POSITIONS, PackedEncoder
-from monge.encode.pieces import continues, family, hide_specials, is_blank
+from monge.encode.pieces import continues, family, hide_specials, is_blank, unknown_id
 from monge.errors import InvalidSetting, ModelError
 from monge.types import Tokens
 
@@ -37,7 +37,7 @@ class TransformerEncoder:
         self._backend.no_padding()
         self._backend.encode_special_tokens = True  # a literal [SEP] in a text is text
         hide_specials(self._backend, tokenizer.all_special_tokens)
-        self._family = family(self._backend)
+        self._family, self.unknown = family(self._backend), unknown_id(self._backend)
         self._model, self._packed = _prepared(model, precision, self._device)
         self.frame = self._frame()
 

@@ -48,7 +48,8 @@ def resolve(text: str, changes: tuple[str, ...] = (), lang: str | None = None) -
         of_vectors = next((one for one in changes if _target(one).partition(".")[0] in AXES), None)
         if of_vectors is not None and fitting(name, changes) != tuple(changes):
             raise InvalidSetting(f"{name} compares words, not vectors: it has no {_target(of_vectors)!r}")
-        return name, LexicalSpec(name).changed([*changes, *split_changes(inner)])
+        asked = LEXICAL[name].languages.get(lang or "", ())
+        return name, LexicalSpec(name).changed([*asked, *changes, *split_changes(inner)])
     if name in BLENDS:
         return name, BLENDS[name].spec.changed([*changes, *split_changes(inner)])
     return name, _transport(name, inner, changes, lang)

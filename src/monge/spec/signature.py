@@ -41,6 +41,8 @@ _ENCODER_KEYS = {
 _SHARED_KEYS = (*_MODEL_KEYS, *_ENCODER_KEYS)
 _WRITTEN = tuple(axis for axis in AXES if axis not in ("encoder", *OPTIONAL))
 _SHORT = re.compile(r"(?!metric:)([^|]+)\|(.*\|)?monge:([^|#]*)#([0-9a-f]{8})")
+_BEFORE = {"units": "unknown=match"}
+"""By axis, what signatures mean that were written before a field was there; a field that they name wins."""
 FILE = "file"
 
 
@@ -73,7 +75,7 @@ def sign(
 def _settings(spec: MetricSpec) -> list[tuple[str, str]]:
     """The fields of the encoder and of every axis, as text."""
     encoder = dict(part.split("=", 1) for part in show_choice(replace(spec.encoder, model="auto")).split(","))
-    chosen = [axis for axis in OPTIONAL if spec.choice(axis).name != "none"]
+    chosen = [axis for axis, usual in OPTIONAL.items() if spec.choice(axis).name != usual]
     fields = [(key, encoder[name]) for key, name in _ENCODER_KEYS.items()]
     return fields + [(axis, show_choice(spec.choice(axis))) for axis in (*_WRITTEN, *chosen)]
 
@@ -85,8 +87,8 @@ def _digests(stats: Mapping[str, str]) -> str:
 def sign_lexical(spec: LexicalSpec, library: str) -> Signature:
     """The signature of a lexical metric: its settings, and the signature of the library that computed it."""
     options = ",".join(f"{name}={value}" for name, value in spec.written().items())
-    fields = ("metric", spec.name), ("options", options), *Signature.parse(library).fields, ("monge", version("monge"))
-    return Signature(fields)
+    fields = ("metric", spec.name), ("options", options), *Signature.parse(library).fields, *_faced(spec.against)
+    return Signature((*fields, ("monge", version("monge"))))
 
 
 def sign_blend(name: str, parts: Mapping[str, Signature], stats: Mapping[str, str]) -> Signature:
@@ -94,7 +96,13 @@ def sign_blend(name: str, parts: Mapping[str, Signature], stats: Mapping[str, st
     first = next(iter(parts.values()))
     shared = [(key, value) for key, value in first.fields if key in _SHARED_KEYS]
     own = [(f"{part}.{axis}", said[axis]) for part, said in parts.items() for axis in _WRITTEN]
-    return Signature((("metric", name), *shared, *own, ("stats", _digests(stats)), ("monge", version("monge"))))
+    last = (*_faced(first.get("against")), ("stats", _digests(stats)), ("monge", version("monge")))
+    return Signature((("metric", name), *shared, *own, *last))
+
+
+def _faced(side: str) -> tuple[tuple[str, str], ...]:
+    """What a signature says of the side that hypotheses were compared with: nothing of references, as ever."""
+    return () if side in ("", OPTIONAL["against"]) else (("against", side),)
 
 
 def _marked_spec(spec: MetricSpec, stopwords: str, language_model: str) -> MetricSpec:
@@ -183,8 +191,9 @@ def parse(line: str) -> Parsed:
 def _marked_again(signature: Signature) -> MetricSpec:
     """The spec that a signature was written from: the model left open, files with their hashes."""
     text = ",".join(f"{name}={signature[key]}" for key, name in _ENCODER_KEYS.items() if key != "prefix")
-    said = [axis for axis in (*_WRITTEN, *OPTIONAL) if signature.get(axis)]
-    chosen: dict[str, Any] = {axis: read_choice(axis, signature[axis]) for axis in said}
+    said = {axis: signature.get(axis) or OPTIONAL.get(axis, "") for axis in (*_WRITTEN, *OPTIONAL)}
+    said |= {axis: f"{before},{said[axis]}" for axis, before in _BEFORE.items()}
+    chosen: dict[str, Any] = {axis: read_choice(axis, one) for axis, one in said.items()}
     encoder: Any = read_choice("encoder", f"{text},prefix={signature['prefix']}")
     return replace(row(signature["metric"]).spec, encoder=encoder, **chosen)
 
@@ -230,6 +239,7 @@ def _parsed_lexical(signature: Signature) -> Parsed:
             raise StatisticsMismatch(f"the signature lacks {key!r}")
     try:
         spec = LexicalSpec(signature["metric"]).changed(split_changes(signature["options"]))
+        spec = spec.facing(fields.get("against", OPTIONAL["against"]))
     except MongeError as error:
         raise StatisticsMismatch(f"the signature cannot be read: {error}") from None
     return Parsed(spec.name, spec, library_fields(signature), signature["monge"])
@@ -252,7 +262,8 @@ def _member(signature: Signature, name: str) -> Signature:
 
 def library_fields(signature: Signature) -> dict[str, str]:
     """What the library of a lexical metric says of itself, the number of references left out."""
-    return {key: value for key, value in signature.fields if key not in ("metric", "options", "monge", "nrefs")}
+    left_out = ("metric", "options", "against", "monge", "nrefs")
+    return {key: value for key, value in signature.fields if key not in left_out}
 
 
 def difference(one: str, other: str) -> list[tuple[str, str, str]]:
@@ -336,4 +347,5 @@ def _lengthened(name: str, inner: str, middle: list[str], monge: str) -> Signatu
     members = {one: dict(_settings(spec)) for one, spec in BLENDS[name].spec.changed(changes).members.items()}
     first = next(iter(members.values()))
     own = [(f"{one}.{axis}", said[axis]) for one, said in members.items() for axis in _WRITTEN]
-    return Signature((("metric", name), *identity, *((key, first[key]) for key in _ENCODER_KEYS), *own, *last))
+    encoder = [(key, first[key]) for key in _ENCODER_KEYS]
+    return Signature((("metric", name), *identity, *encoder, *own, *_faced(first.get("against", "")), *last))

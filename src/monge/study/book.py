@@ -194,12 +194,17 @@ class ScoreBook:
 
 def _references_apart(rows: Rows) -> Rows:
     """Every reference of every row by itself."""
-    return tuple(replace(row, references=(reference,)) for row in rows for reference in row.references)
+    return tuple(replace(row, references=some) for row in rows for some in _each(row))
+
+
+def _each(row: Segment) -> list[tuple[str, ...]]:
+    """The references of a row one by one; a row that has none, but a source, stays as it is."""
+    return [(reference,) for reference in row.references] or [()]
 
 
 def _mean_over_references(page: RowScores, rows: Rows) -> RowScores:
     """The scores of `_references_apart(rows)` as those of the rows: the mean over the references of each."""
-    owners = np.repeat(np.arange(len(rows)), [len(row.references) for row in rows])
+    owners = np.repeat(np.arange(len(rows)), [len(_each(row)) for row in rows])
     segments = np.bincount(owners, weights=page.segments) / np.bincount(owners)
     systems = {system: float(segments[mine].mean()) for system, mine in _places(rows).items()}
     signature = Signature((*page.signature.fields, ("references", "mean")))
@@ -221,11 +226,11 @@ def _scaled(progress: Progress | None, rows: int, steps: int) -> Progress | None
 
 
 def rows_of(judged: Judged) -> dict[str, Rows]:
-    """The segments of every group as they are scored: the source in the reference's place where there is none."""
+    """The segments of every group as they are scored: without references where the source is what is judged."""
     keep = judged.level == "system"
 
     def row(one: Segment) -> Segment:
-        references = one.references if judged.against == "references" else (one.source or "",)
+        references = one.references if judged.against == "references" else ()
         return replace(one, references=references, system=one.system if keep else "")
 
     return {name: tuple(row(one) for one in group.segments) for name, group in judged.groups.items()}
