@@ -85,7 +85,7 @@ class Texts:
             "--source",
             "-s",
             metavar="FILE",
-            help="The source texts, for metrics that compare with them; without -r every metric does.",
+            help="The source texts, for metrics that compare with them; without -r all metrics do.",
         ),
     ] = None
 

@@ -65,8 +65,9 @@ def foreseen(
     keep: bundles.Keep,
 ) -> int:
     """Write what the run would do, as a table of facts."""
-    work = _counted(rows)
-    named = {one.encoder.model for _, spec in asked for one in _transports(spec)}
+    moved = [one for _, spec in asked for one in _transports(spec)]
+    work = _counted(rows, {one.against.name for one in moved})
+    named = {one.encoder.model for one in moved}
     models = sorted({model if name == "auto" else name for name in named})
     facts = {
         "read": f"{', '.join(_files(texts))}: {work.segments} segments of {len(work.systems)} system(s)",
@@ -89,14 +90,18 @@ def _files(texts: Input) -> list[str]:
     return ["standard input" if one == "-" else one for one in given if one is not None]
 
 
-def _counted(rows: Rows) -> Work:
-    """Go through the segments once; a text is remembered by eight bytes."""
+def _counted(rows: Rows, sides: set[str]) -> Work:
+    """Go through the segments once; a text is remembered by eight bytes.
+
+    `sides` are what metrics compare with: references, source or both; without references all take the source.
+    """
     seen: set[bytes] = set()
     systems: dict[str, int] = {}
     size = 0
     for row in rows:
         systems[row.system] = systems.get(row.system, 0) + 1
-        for text in (row.hypothesis, *(row.references or (row.source or "",))):
+        source = [row.source or ""] if "source" in sides or not row.references else []
+        for text in (row.hypothesis, *(row.references if "references" in sides else ()), *source):
             data = text.encode("utf-8", "surrogatepass")
             key = blake2b(data, digest_size=8).digest()
             if key not in seen:

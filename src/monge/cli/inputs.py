@@ -69,7 +69,7 @@ Rows = Parallel | Table
 
 
 def read_input(given: Input, *, purpose: str, quiet: bool) -> Rows:
-    """The segments of a table or of parallel files; where there is no reference, the source stands in.
+    """The segments of a table or of parallel files.
 
     Every file is read once here, so that a bad line is known before a model is loaded. `purpose` is the verb.
     """

@@ -40,9 +40,9 @@ _ENCODER_KEYS = {
 }
 _SHARED_KEYS = (*_MODEL_KEYS, *_ENCODER_KEYS)
 _WRITTEN = tuple(axis for axis in AXES if axis not in ("encoder", *OPTIONAL))
+_SHORT = re.compile(r"(?!metric:)([^|]+)\|(.*\|)?monge:([^|#]*)#([0-9a-f]{8})")
 _BEFORE = {"units": "unknown=match"}
 """By axis, what signatures mean that were written before a field was there; a field that they name wins."""
-_SHORT = re.compile(r"(?!metric:)([^|]+)\|(.*\|)?monge:([^|#]*)#([0-9a-f]{8})")
 FILE = "file"
 
 
@@ -96,8 +96,8 @@ def sign_blend(name: str, parts: Mapping[str, Signature], stats: Mapping[str, st
     first = next(iter(parts.values()))
     shared = [(key, value) for key, value in first.fields if key in _SHARED_KEYS]
     own = [(f"{part}.{axis}", said[axis]) for part, said in parts.items() for axis in _WRITTEN]
-    faced = _faced(first.get("against"))
-    return Signature((("metric", name), *shared, *own, *faced, ("stats", _digests(stats)), ("monge", version("monge"))))
+    last = (*_faced(first.get("against")), ("stats", _digests(stats)), ("monge", version("monge")))
+    return Signature((("metric", name), *shared, *own, *last))
 
 
 def _faced(side: str) -> tuple[tuple[str, str], ...]:
@@ -347,5 +347,5 @@ def _lengthened(name: str, inner: str, middle: list[str], monge: str) -> Signatu
     members = {one: dict(_settings(spec)) for one, spec in BLENDS[name].spec.changed(changes).members.items()}
     first = next(iter(members.values()))
     own = [(f"{one}.{axis}", said[axis]) for one, said in members.items() for axis in _WRITTEN]
-    shared = [(key, first[key]) for key in _ENCODER_KEYS]
-    return Signature((("metric", name), *identity, *shared, *own, *_faced(first.get("against", "")), *last))
+    encoder = [(key, first[key]) for key in _ENCODER_KEYS]
+    return Signature((("metric", name), *identity, *encoder, *own, *_faced(first.get("against", "")), *last))
