@@ -117,7 +117,7 @@ def pair_tensors(pairs: Sequence[Pair], metric: TransportMetric) -> Parts:
     for batch, parts in _measured(list(whole), metric.spec):
         into = torch.tensor([whole[pair] for pair in batch])
         for name, tensor in parts.items():
-            found.setdefault(name, torch.zeros(len(index), dtype=torch.float64))[into] = tensor
+            found.setdefault(name, torch.zeros(len(index), dtype=torch.float64))[into] = tensor.double()
     for name in found or dict.fromkeys(part_names(metric.spec)):
         values = found.setdefault(name, torch.zeros(len(index), dtype=torch.float64))
         for place, both in blank.items():
