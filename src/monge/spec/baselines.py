@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import cache
 from importlib.resources import files
 
-from monge.spec.axes import Baseline, Encoder, Idf, Layers, References, Scale, Uniform
+from monge.spec.axes import Against, Baseline, Encoder, Idf, Layers, References, Scale, Uniform
 from monge.spec.codec import show_choice
 from monge.spec.metric import MetricSpec
 from monge.spec.presets import PRESETS
@@ -78,4 +78,5 @@ def _fixed(spec: MetricSpec) -> MetricSpec:
         weights=Uniform("uniform") if isinstance(spec.weights, Idf) else spec.weights,
         references=References("max"),
         scale=Scale("raw"),
+        against=Against("references"),
     )
