@@ -102,10 +102,10 @@ CHRF = "metric:chrf|options:char_order=6,word_order=0,beta=2|lib:sacrebleu|nrefs
 LISTS = {
     "compare": "compare -t system-a.txt -t system-b.txt -r reference.txt -m chrf --resamples 50",
     "evaluate": "evaluate table --data judged.tsv -m chrf -m bleu --resamples 50",
-    "sensitivity": "sensitivity table --data judged.tsv -m bertscore --factor stopwords --resamples 50 --model MODEL",
-    "sweep": "sweep table --data judged.tsv -m bertscore --vary layers=1,2 --resamples 50 --model MODEL",
-    "explain": "explain cat dog --model MODEL",
-    "analyse": "analyse reference.txt --model MODEL --pairs 20 --contexts 2",
+    "sensitivity": "sensitivity table --data judged.tsv -m bertscore --factor stopwords --resamples 50",
+    "sweep": "sweep table --data judged.tsv -m bertscore --vary layers=1,2 --resamples 50",
+    "explain": "explain cat dog",
+    "analyse": "analyse reference.txt --pairs 20 --contexts 2",
     "reproduce": "reproduce",
     "metrics": "metrics",
     "show": "show twmd",
@@ -126,8 +126,8 @@ def judged(workplace):
 
 
 @pytest.mark.parametrize("verb", LISTS)
-def test_every_verb_has_every_format(monge, judged, tiny_bert, monkeypatch, verb):
-    line = LISTS[verb].replace("MODEL", str(tiny_bert)).split()
+def test_every_verb_has_every_format(monge, judged, monkeypatch, verb):
+    line = LISTS[verb].split()
     assert monge(*BASIC, "--cache", ".").code == 0
     for form in STUDY_FORMATS:
         shown = ok(monge(*line, "-f", form))
@@ -196,10 +196,10 @@ def test_a_short_signature_with_other_statistics_is_refused(monge):
 
 
 @pytest.mark.parametrize("verb", ["score", "compare", "explain"])
-def test_signatures_are_one_line_at_a_narrow_terminal(outside, verb, tiny_bert):
+def test_signatures_are_one_line_at_a_narrow_terminal(outside, verb):
     """Eighty columns, as the shell says."""
     texts = ("cat", "dog") if verb == "explain" else ("-t", "system-a.txt", "-t", "system-b.txt", "-r", "reference.txt")
-    found = outside(verb, *texts, "--model", tiny_bert, "--signature-form", "long", env={"COLUMNS": "80"})
+    found = outside(verb, *texts, "--signature-form", "long", env={"COLUMNS": "80"})
     signature = re.search(r"^signature  (metric:.*)$", ok(found), re.M)[1]
     assert len(signature) > 300 and signature.count("|monge:") == 1
 
@@ -349,9 +349,9 @@ def test_settings_apply_where_they_can_and_one_note_says_so(monge):
     assert monge("score", "-t", "system-a.txt", "-r", "reference.txt", *both, "-q").err == ""
 
 
-def test_settings_apply_where_they_can_in_a_comparison(monge, tiny_bert):
+def test_settings_apply_where_they_can_in_a_comparison(monge):
     line = ("compare", "-t", "system-a.txt", "-t", "system-b.txt", "-r", "reference.txt", "--resamples", "50")
-    found = monge(*line, "-m", "chrf", "-m", "twmd", "--set", "layers=1", "--model", tiny_bert, "-f", "json")
+    found = monge(*line, "-m", "chrf", "-m", "twmd", "--set", "layers=1", "-f", "json")
     assert "|layers:1|" in json.loads(ok(found))["results"][1]["signature"]
     assert found.err == "monge: layers=1 applies to twmd, not to chrf\n"
 
