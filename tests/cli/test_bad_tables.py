@@ -79,6 +79,7 @@ def test_tables(monge, workplace, case):
 
 TABLE = "mt,ref,system\n" + "".join(f"a {k},b {k},{system}\n" for system in "xy" for k in range(3))
 HEAD = "system\tid\tscore\n"
+LONG = "x" * 300
 WITH_TABLE = {
     "a role there is not": (
         ("score", "t.csv", "--columns", "hypotesis=mt"),
@@ -118,6 +119,11 @@ WITH_TABLE = {
         1,
         ("t.csv:2, field 'system'", "number"),
     ),
+    "a name longer than a file's": (("score", "-t", LONG, "-r", "reference.txt"), 1, ("too long",)),
+    "a table's name that is too long": (("score", f"{LONG}.csv"), 1, ("too long",)),
+    "a text and no reference": (("explain", "猫" * 200), 2, ("give the reference too",)),
+    "judgements under a long name": (("evaluate", "table", "--data", f"{LONG}.csv"), 1, ("too long",)),
+    "data under a long name": (("data", "wmt17", f"{LONG}/"), 1, ("no such directory",)),
     "a directory for a table": (("score", "folder"), 2, ("folder is a directory", "-t folder -r")),
     "a directory with a spreadsheet": (
         ("score", "-t", "mixed", "-r", "reference.txt"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from importlib.metadata import version
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -11,6 +10,7 @@ import typer
 from monge.cli import options
 from monge.cli.emit import check_output, coloured, emit
 from monge.data.catalogue import dataset_names
+from monge.data.lines import is_there
 from monge.errors import UnknownName, UsageError
 from monge.types.table import STUDY_FORMATS
 
@@ -43,6 +43,6 @@ def _parted(given: list[str]) -> tuple[list[str], str | None]:
     if not given or given[-1] in dataset_names():
         return given, None
     *chosen, last = given
-    if "/" not in last and not Path(last).exists():
+    if "/" not in last and not is_there(last):
         raise UnknownName("dataset", last, dataset_names(), "(nor is it a directory; `monge data` lists the data sets)")
     return chosen, last

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -11,6 +10,7 @@ import typer
 from monge import api
 from monge.cli import bundles, inputs, options
 from monge.cli.emit import check_output, emit
+from monge.data.lines import is_there
 from monge.errors import UsageError
 from monge.spec.presets import resolve
 from monge.types import Segment
@@ -89,8 +89,8 @@ def _texts(texts: Sequence[str], also: Sequence[str], files: bundles.Texts) -> l
     if files:
         raise UsageError("-t, -r and -s are files: say which of their lines with --id N")
     if len(texts) == 1:
-        kind = Path(texts[0]).is_file() if len(texts[0]) < 256 else False
-        more = "say which of its segments with --id ID" if kind else "give the reference too: HYPOTHESIS REFERENCE"
+        file = is_there(texts[0])
+        more = "say which of its segments with --id ID" if file else "give the reference too: HYPOTHESIS REFERENCE"
         raise UsageError(f"explain {texts[0][:60]!r}: {more}")
     if not texts:
         raise UsageError("nothing to explain: give HYPOTHESIS and REFERENCE, or a table and --id ID")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -11,6 +10,7 @@ import typer
 from monge.cli import bundles, options
 from monge.cli.emit import tell
 from monge.data.columns import given_columns
+from monge.data.lines import is_there
 from monge.data.parallel import Parallel, read_parallel
 from monge.data.tables import Table, read_table
 from monge.errors import UsageError
@@ -92,7 +92,7 @@ def read_input(given: Input, *, purpose: str, quiet: bool) -> Rows:
 
 def table_of(path: str, form: str | None, columns: list[str] | None, *, quiet: bool) -> Table:
     """The table, read once; how, where its own names did not say, is told on standard error."""
-    if path and Path(path).is_dir():
+    if path and is_there(path, folder=True):
         raise UsageError(f"{path} is a directory, not a table; the outputs of systems: -t {path} -r REFERENCES")
     found = read_table(path, format=form, columns=given_columns(columns or ()))
     if found.note and not quiet:

@@ -101,6 +101,14 @@ def shown(path: StrPath) -> str:
     return "standard input" if os.fspath(path) == STDIN else os.fspath(path)
 
 
+def is_there(path: StrPath, *, folder: bool = False) -> bool:
+    """Whether something, or a directory, goes by the name; what no name can be (too long) is not there."""
+    try:
+        return Path(path).is_dir() if folder else Path(path).exists()
+    except OSError:
+        return False
+
+
 @contextmanager
 def open_bytes(path: StrPath) -> Iterator[IO[bytes]]:
     """The uncompressed bytes of a file or of standard input; OS and compression errors become `Unreadable`."""

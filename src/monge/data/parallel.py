@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
-from monge.data.lines import STDIN, StrPath, TextFile
+from monge.data.lines import STDIN, StrPath, TextFile, is_there
 from monge.errors import Misaligned, Unreadable, UsageError
 from monge.types import Segment
 
@@ -70,11 +70,10 @@ def read_parallel(
 
 def _outputs(path: StrPath) -> list[StrPath]:
     """The file given, or the files of the directory given, by name; hidden ones and directories are passed over."""
-    folder = Path(path)
-    if os.fspath(path) in ("", STDIN) or not folder.is_dir():
+    if os.fspath(path) in ("", STDIN) or not is_there(path, folder=True):
         return [path]
     try:
-        found = sorted(one for one in folder.iterdir() if one.is_file() and not one.name.startswith("."))
+        found = sorted(one for one in Path(path).iterdir() if one.is_file() and not one.name.startswith("."))
     except OSError as error:
         raise Unreadable(f"{path}: the directory cannot be read ({error.strerror})") from None
     if not found:

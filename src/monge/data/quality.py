@@ -8,7 +8,7 @@ import numpy as np
 
 from monge.data.columns import TEXTS, Given
 from monge.data.judged import Group, Reading, scored
-from monge.data.lines import check_text
+from monge.data.lines import check_text, is_there
 from monge.data.request import Request, matching
 from monge.data.rows import Rows, table_format
 from monge.data.tables import Against, Table
@@ -60,7 +60,7 @@ def _mlqe_pair(path: Path, request: Request) -> Group:
 
 def table_file(path: Path) -> Path:
     """The table itself: the file given, or the only table in the directory given."""
-    if not path.is_dir():
+    if not is_there(path, folder=True):
         return path
     found = sorted(one for one in path.iterdir() if one.is_file() and _is_table(one))
     if len(found) != 1:

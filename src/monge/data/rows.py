@@ -128,7 +128,7 @@ class Rows:
         comma = isinstance(value, str) and _DECIMAL_COMMA.fullmatch(value.strip())
         try:
             number = float(value.replace(",", ".") if comma and self.delimiter == ";" else value)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             number = float("nan")
         if isinstance(value, bool) or number - number != 0:
             hint = f" (a decimal comma? write {value.strip().replace(',', '.')})" if comma else ""

@@ -25,7 +25,7 @@ GROUP = "{group}"
 _DIRECTIONS = {"higher": True, "lower": False}
 _SUFFIX = re.compile(r"\.(txt|text|out|output|hyp)$")
 """What the name of a text file ends in; `uedin.4955` and `uedin.4723` are two systems."""
-_COMET = re.compile(r"(.+?)(?:\tSegment (\d+))?\tscore: ([-+.\de]+)")
+_COMET = re.compile(r"(.+?)(?:\tSegment (\d+))?\tscore: ([-+]?\d+\.?\d*(?:e[-+]?\d+)?)")
 """What `comet-score` prints: a line a segment, counted from 0, and one for its system, which is passed over."""
 _NONE = ("", "none", "nan", "null")
 

@@ -159,6 +159,12 @@ def test_lines_that_are_no_scores(write):
         scores("nowhere.seg.score")
 
 
+def test_a_number_beyond_numbers_is_refused(write):
+    for score in ("1" + "0" * 400, "1e999", "true", "{}"):
+        with pytest.raises(Unreadable, match=r"c\.jsonl:1, field 'score': expected a finite number"):
+            scores(write("c.jsonl", f'{{"system": "a.txt", "id": 1, "score": {score}}}'))
+
+
 def test_options():
     assert given_scores(["comet=a=b.tsv", "ter=x,y.txt,lower", "bleurt=c.tsv,higher"]) == [
         GivenScores("comet", "a=b.tsv"),
