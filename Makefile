@@ -5,7 +5,7 @@ EXAMPLE := src/monge/example
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export TOKENIZERS_PARALLELISM := false
 
-.PHONY: demo test lint tests bench golden sensitivity families reproduction help-screens setup clean
+.PHONY: demo test lint tests bench golden baselines sensitivity families reproduction help-screens setup clean
 
 demo: .venv/.demo
 	@$(BIN)/monge score -t $(EXAMPLE)/system-a.txt -t $(EXAMPLE)/system-b.txt -r $(EXAMPLE)/reference.txt \
@@ -33,6 +33,9 @@ bench: .venv/.test
 
 golden: .venv/.test  # rewrites the golden numbers: only with an entry under "Scores changed" in CHANGELOG.md
 	$(BIN)/monge selfcheck --update $(EXAMPLE)/golden.json
+
+baselines: .venv/.test  # what --rescale takes for 0 with the packaged models: MONGE_DATA names the directory
+	$(BIN)/python docs/baselines/make.py
 
 sensitivity: .venv/.test  # docs/sensitivity.md: MONGE_DATA and MONGE_MODELS name the directories; what is kept is not run again
 	$(BIN)/python docs/sensitivity/make.py

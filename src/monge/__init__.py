@@ -7,7 +7,19 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from monge.api import Corpora, Metric, Results, explain, fit, load, load_stats, save_stats, score, score_segments
+    from monge.api import (
+        Corpora,
+        Metric,
+        Results,
+        explain,
+        fit,
+        load,
+        load_stats,
+        save_stats,
+        score,
+        score_segments,
+        show,
+    )
     from monge.errors import MongeError
     from monge.study.agreement import Resampling
     from monge.study.compare import compare
@@ -21,6 +33,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "monge.api": (
         "Corpora", "Metric", "Results", "explain", "fit", "load", "load_stats", "save_stats", "score", "score_segments",
+        "show",
     ),
     "monge.errors": ("MongeError",),
     "monge.study": ("Resampling", "Setup", "Task", "compare", "evaluate"),
@@ -30,7 +43,7 @@ _HOME = {name: module for module, names in _HOMES.items() for name in names}
 __all__ = [
     "Corpora", "CorpusStats", "Explanation", "Metric", "MongeError", "Resampling", "Result", "Results", "Segment",
     "Setup", "Signature", "Task", "__version__", "compare", "evaluate", "explain", "fit", "load", "load_stats",
-    "save_stats", "score", "score_segments",
+    "save_stats", "score", "score_segments", "show",
 ]  # fmt: skip
 
 

@@ -67,7 +67,8 @@ class UnknownName(UsageError):
         cases = {one.lower(): one for one in known}
         near = [cases[one] for one in get_close_matches(name.lower(), cases, n=1, cutoff=0.5)]
         guess = f"; did you mean {near[0]}?" if near else ""
-        listing = f" ({kind}s: {', '.join(known)})" if len(known) <= 40 and not hint else ""
+        several = "axes" if kind == "axis" else f"{kind}s"
+        listing = f" ({several}: {', '.join(known)})" if len(known) <= 40 and not hint else ""
         super().__init__(f"unknown {kind} {name!r}{guess}{listing}{' ' + hint if hint else ''}")
 
 

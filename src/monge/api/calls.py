@@ -1,7 +1,8 @@
-"""Calls that load a metric and use it once: score, fit, explain."""
+"""Calls that load a metric and use it once: score, fit, explain; and show, which loads nothing."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Sequence
 from typing import Unpack, overload
 
@@ -89,6 +90,15 @@ def explain(
 ) -> NotebookExplanation:
     """Why a pair gets its score, of several references with the best; `options` are those of `load`."""
     return load(metric, **options).explain(hypothesis, reference, stats=stats)
+
+
+def show(metric: str | None = None, *, settings: Sequence[str] = (), lang: str | None = None) -> None:
+    """Print every setting of a metric and the range of its scores; without a name, every metric."""
+    from monge.render.table import render_study
+    from monge.spec.catalogue import described, listed
+
+    found = listed() if metric is None else described(metric, tuple(settings), lang)
+    sys.stdout.write(render_study(found, "text", version=""))
 
 
 def _names(given: object) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,7 +14,7 @@ from monge.api.options import Options, check_options, check_stats
 from monge.api.shown import NotebookExplanation, NotebookResult
 from monge.data.lines import TextFile, check_text
 from monge.data.lists import reference_lists, segments_of, texts_of
-from monge.errors import DataError, UsageError
+from monge.errors import DataError, Unsuited, UsageError
 from monge.scoring.blend import BlendMetric
 from monge.scoring.lexical import LexicalMetric
 from monge.scoring.run import Run, Watch
@@ -21,6 +22,7 @@ from monge.scoring.scorer import Corpora, Scorer
 from monge.scoring.suitable import watched
 from monge.spec.blend import BlendSpec
 from monge.spec.labels import labels
+from monge.spec.languages import LANGUAGES, check_language
 from monge.spec.lexical import LexicalSpec
 from monge.spec.metric import MetricSpec
 from monge.spec.presets import Spec, resolve
@@ -211,6 +213,7 @@ def load(metric: str = DEFAULT_METRIC, **options: Unpack[Options]) -> Metric:
         name,
         spec,
         model=str(options.get("model", "auto")),
+        lang=options.get("lang"),
         device=options.get("device", "auto"),
         online=options.get("online", False),
         cache=options.get("cache"),
@@ -222,26 +225,49 @@ def bind(
     spec: Spec,
     *,
     model: str = "auto",
+    lang: str | None = None,
     device: str = "auto",
     online: bool = False,
     cache: str | Path | None = None,
 ) -> Metric:
-    """A spec with its encoder; `model` fills in where the spec says `auto`. A lexical one needs none."""
+    """A spec with its encoder; `model` fills in where the spec says `auto`, then one that knows the language `lang`.
+
+    A lexical one needs none.
+    """
     if isinstance(spec, LexicalSpec):
         return Metric(LexicalMetric(spec), spec, cache)
     if isinstance(spec, BlendSpec):
-        bound_to = partial(bind, model=model, device=device, online=online, cache=cache)
+        bound_to = partial(bind, model=model, lang=lang, device=device, online=online, cache=cache)
         members = {
             member: bound_to(f"{name}.{member}", one).by_transport("bind") for member, one in spec.members.items()
         }
         return Metric(BlendMetric(name, members), spec, cache)
+    from monge.encode.models import expect
+
+    wanted = suited(spec.encoder.model if spec.encoder.model != "auto" else model, lang)
+    expect(wanted)
     from monge.scoring.fluency import language_model
     from monge.scoring.transport import bound
 
-    wanted = spec.encoder.model if spec.encoder.model != "auto" else model
     settings = {"precision": spec.encoder.precision, "unknown": spec.encoder.unknown}
     encoder = encoder_for(wanted, device=device, online=online, cache=cache, **settings)
     return Metric(bound(name, spec, encoder, language_model(spec, device=device, online=online)), spec, cache)
+
+
+def suited(model: str, lang: str | None) -> str:
+    """The model itself, or for `auto` one that knows the language; a warning where it is known not to."""
+    from monge.encode.packaged import PACKAGED, languages_of, model_for
+
+    check_language(lang)
+    known = languages_of(model)
+    if lang is None or known is None or lang in known:
+        return model
+    if model == "auto":
+        return model_for(lang)
+    others = [f"{one.name} does" for one in PACKAGED if lang in one.languages] or ["name one that does with --model"]
+    said = f"{model} does not know {LANGUAGES[lang]} ({lang}), its scores of such texts mean little: {others[0]}"
+    warnings.warn(said, Unsuited, stacklevel=3)
+    return model
 
 
 def score_segments(

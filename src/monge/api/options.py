@@ -14,8 +14,9 @@ class Options(TypedDict, total=False):
     """How a metric is set and where its model runs.
 
     model: a packaged name, a directory, or (with `online`) a name on the hub; layers: a number, a fraction, `last`,
-    `last5:mean` …; precision: fp32, bf16, int8; device: auto, cpu, cuda, mps; lang: the language of the texts, `de`;
-    settings: `AXIS=VALUE` texts or a mapping; cache: a directory in which vectors and scores are kept.
+    `last5:mean` …; precision: fp32, bf16, int8; device: auto, cpu, cuda, mps; lang: the language of the texts, `de`,
+    which may have settings of its own, and for which a model that knows it is taken where none is named; settings:
+    `AXIS=VALUE` texts or a mapping; cache: a directory in which vectors and scores are kept.
     """
 
     model: str | Path

@@ -26,6 +26,7 @@ VERBS = {
     "sweep": "Try many values of a setting against human judgements, choose the best, and check it on other data.",
     "sensitivity": "Measure how much preprocessing changes the agreement of metrics with human judgements, and "
     "whether the best setting is more than noise.",
+    "tune": "Tune a model on human judgements through a metric; the result is a small adapter beside the model.",
     "reproduce": "Compute a published table again: what was reported, what comes out here, and what still holds.",
     "analyse": "Describe the word vectors of a model, layer by layer: how alike are random words, and a word with "
     "itself.",

@@ -51,7 +51,9 @@ class Setup:
 
     def bind(self, name: str, spec: Spec, cache: str | None = None) -> api.Metric:
         """The metric with its model, loaded; `cache` keeps static vectors."""
-        return api.bind(name, spec, model=self.model, device=self.device, online=self.online, cache=cache)
+        return api.bind(
+            name, spec, model=self.model, lang=self.lang, device=self.device, online=self.online, cache=cache
+        )
 
 
 @dataclass(frozen=True)

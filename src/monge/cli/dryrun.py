@@ -22,7 +22,7 @@ import numpy as np
 
 from monge.cli import bundles
 from monge.cli.emit import write_listing
-from monge.encode.models import EMBEDDED, embedded_directory
+from monge.encode.packaged import packaged
 from monge.spec.axes import BatchCentre, CorpusCentre, Idf, Remap
 from monge.spec.blend import BlendSpec
 from monge.spec.lexical import LexicalSpec
@@ -144,24 +144,28 @@ def _needs(spec: MetricSpec, given: Given) -> Iterator[str]:
 
 
 def _described(model: str) -> str:
-    """A model by name, with its size where its directory lies here."""
-    folder = _folder(model)
-    if folder is None:
+    """A model by name, with its size where it lies here."""
+    row, place = packaged(model), _place(model)
+    if place is None:
         return f"{model} (word vectors, or not on this machine)"
-    return f"{EMBEDDED if model == 'auto' else model} ({_parameters(folder) / 1e6:.0f} million parameters, {folder})"
+    return f"{row.name if row else model} ({_parameters(place) / 1e6:.0f} million parameters, {place})"
 
 
-def _folder(model: str) -> Path | None:
-    if model in ("auto", EMBEDDED):
-        return embedded_directory()
+def _place(model: str) -> Path | None:
+    """The directory of a model, or the one file of a packaged model that is all in one; None where it is not here."""
+    row = packaged(model)
+    if row is not None and row.path is not None:
+        return row.path if row.whole else row.path.parent
     path = Path(model).expanduser()
     return path if path.is_dir() else None
 
 
-def _parameters(folder: Path, *, embeddings: bool = True) -> int:
+def _parameters(place: Path, *, embeddings: bool = True) -> int:
     """The number of parameters, from the headers of the files: eight bytes of length, then JSON."""
+    if place.is_file():  # 4 bits a weight in blocks of 18 bytes; a fifth of them are not embeddings
+        return place.stat().st_size * 32 // 18 // (1 if embeddings else 5)
     count = 0
-    for path in sorted(folder.glob("*.safetensors")):
+    for path in sorted(place.glob("*.safetensors")):
         with path.open("rb") as file:
             header = json.loads(file.read(int.from_bytes(file.read(8), "little")))
         tensors = {name: one["shape"] for name, one in header.items() if name != "__metadata__"}
@@ -189,7 +193,7 @@ def _seconds(work: Work, asked: Sequence[tuple[str, Spec]], models: Sequence[str
     """Loading, encoding at this machine's rate of matrix products, and a stated rate a pair and metric."""
     lexical = sum(isinstance(spec, LexicalSpec) for _, spec in asked)
     moved = sum(1 for _, spec in asked for _ in _transports(spec))
-    folders = [folder for folder in map(_folder, models) if folder is not None]
+    folders = [folder for folder in map(_place, models) if folder is not None]
     operations = sum(2.0 * _parameters(folder, embeddings=False) * work.pieces for folder in folders)
     encoding = operations / (_rate() * SHARE) if folders else 0.0
     scoring = work.segments * (moved / PAIRS_A_SECOND + lexical / LINES_A_SECOND)

@@ -77,11 +77,17 @@ def explain(
         raise UsageError(f"svg draws one pair, here are {len(asked)} hypotheses: take html, or one of them")
     loaded = setup.bind(name, spec)
     known = api.load_stats(*stats) if stats else None
-    found = [loaded.explain(one.hypothesis, one.references or [one.source or ""], stats=known) for one in asked]
+    found = [loaded.explain(one.hypothesis, _compared(one, loaded), stats=known) for one in asked]
     from monge.render import render_explanations
 
     names = [one.system or f"hypothesis {k}" for k, one in enumerate(asked, 1)]
     emit(render_explanations(found, names, output_format, every=every, signed=signed), output)
+
+
+def _compared(row: Segment, metric: api.Metric) -> tuple[str, ...]:
+    """What the hypothesis is compared with: the source, for a metric that faces it or where there is no reference."""
+    source = () if row.source is None else (row.source,)
+    return source or row.references if metric.scorer.against == "source" else row.references or source
 
 
 def _texts(texts: Sequence[str], also: Sequence[str], files: bundles.Texts) -> list[Segment]:

@@ -228,7 +228,8 @@ def score(
     if shown.dry_run:
         from monge.cli.dryrun import foreseen
 
-        return foreseen(rows, choice.asked(setup), setup.model, texts=texts, given=given, shown=shown, keep=keep)
+        model = api.suited(setup.model, setup.lang)
+        return foreseen(rows, choice.asked(setup), model, texts=texts, given=given, shown=shown, keep=keep)
     with stage("loaded the model", verbose=keep.verbose):
         loaded, expected = choice.load(setup, keep.folder)
     with kept_scores(shown.output, keep, fresh=shown.fresh) as store:

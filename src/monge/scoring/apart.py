@@ -50,7 +50,7 @@ def apart(
 
 def _size(vector: Tensor) -> float:
     """The power of 2 that is nearest to the root mean square of a vector's entries; 0 for a zero vector."""
-    size = float(vector.square().mean().sqrt())
+    size = float(vector.detach().square().mean().sqrt())
     return 2.0 ** round(log2(size)) if size else 0.0
 
 

@@ -188,9 +188,9 @@ def padded(texts: Sequence[CentredText], spec: MetricSpec, longest: int = 0) -> 
     longest, width = max(longest, *map(len, texts)), texts[0].text.vectors.shape[1]
     single = not spec.ground.distance and spec.centre.name == "none" and texts[0].text.vectors.dtype == torch.float32
     vectors = torch.zeros(len(texts), longest, width, dtype=torch.float32 if single else torch.float64)
-    for into, one in zip(vectors.unbind(), texts, strict=True):
+    for k, one in enumerate(texts):
         points, turn = one.text.vectors, one.turn
-        into[: len(points)] = points if turn is None else points.double() @ turn
+        vectors[k, : len(points)] = points if turn is None else points.double() @ turn
     lengths = torch.tensor([len(text) for text in texts])
     present = torch.arange(longest) < lengths.unsqueeze(1)
     weights = torch.zeros(len(texts), longest, dtype=torch.float64)

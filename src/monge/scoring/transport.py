@@ -17,7 +17,7 @@ from monge.scoring.clouds import HYPOTHESES, REFERENCES
 from monge.scoring.measure import measure
 from monge.scoring.scorer import Column, Scores, StatsBySystem, flagged
 from monge.spec.axes import Baseline, BatchCentre, CorpusCentre, Idf, Layers, Remap, Uniform
-from monge.spec.baselines import published
+from monge.spec.baselines import packaged, published
 from monge.spec.codec import show_choice
 from monge.spec.layers import concrete, numbers
 from monge.spec.metric import MetricSpec
@@ -221,7 +221,7 @@ class TransportMetric:
         return weight(self.counts(stats, side), self.spec.weights.name) if self.counted_sides else None
 
     def baseline(self, stats: CorpusStats) -> Mapping[str, float] | None:
-        """What random pairs get in each part: fitted, or published for this model; None where nobody knows.
+        """What random pairs get in each part: fitted, or known for this model; None where nobody knows.
 
         Baselines are fitted without idf, as the published ones, and serve the metric with idf too.
         """
@@ -229,7 +229,8 @@ class TransportMetric:
         if key in stats.baselines:
             found = stats.baselines[key]
             return {name: found.mean(name) for name in found.totals}
-        return published(self.spec, self.reader.encoder.name)
+        encoder = self.reader.encoder
+        return published(self.spec, encoder.name) or packaged(self.name, self.spec, encoder.weights_digest)
 
     def check_stats(self, stats: CorpusStats) -> None:
         """Raise where statistics lack what this metric needs, were made for other settings, or hold nothing."""
@@ -251,7 +252,8 @@ class TransportMetric:
         if isinstance(self.spec.scale, Baseline) and self.baseline(stats) is None:
             raise StatisticsMismatch(
                 f"{self.name}: no baseline for {self.reader.encoder.name} with these settings (layers="
-                f"{show_choice(self.spec.layers)}): fit one with monge fit --baseline CORPUS and give it with --stats"
+                f"{show_choice(self.spec.layers)}, language {self.spec.scale.lang}): fit one with monge fit --baseline "
+                "CORPUS and give it with --stats"
             )
         for side in self.counted_sides:
             _check_idf(self.name, self.spec.weights.name, self.counts(stats, side), side)

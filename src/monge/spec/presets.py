@@ -10,7 +10,7 @@ from difflib import get_close_matches
 from typing import TypeAlias
 
 from monge.errors import InvalidSetting, UnknownName
-from monge.spec.axes import AXES
+from monge.spec.axes import AXES, Baseline
 from monge.spec.blend import BLENDS, BlendSpec
 from monge.spec.codec import split_changes
 from monge.spec.families import FAMILIES
@@ -118,5 +118,7 @@ def _transport(name: str, inner: str, changes: tuple[str, ...], lang: str | None
         if lang is None:
             raise InvalidSetting("units.stopwords=lang needs --lang")
         spec = spec.changed([f"units.stopwords={lang}"])
+    if lang is not None and spec.scale == Baseline("baseline"):
+        spec = spec.changed([f"scale.lang={lang}"])
     check(spec)
     return spec

@@ -98,7 +98,7 @@ def load_variants(
     return [
         Variant(
             label,
-            api.bind(name, spec, model=setup.model, device=setup.device, online=setup.online),
+            api.bind(name, spec, model=setup.model, lang=setup.lang, device=setup.device, online=setup.online),
             spread=bool(mean) and not isinstance(spec, MetricSpec),
         )
         for label, (name, spec) in zip(called, found, strict=True)

@@ -101,6 +101,17 @@ def test_wrong_types_are_named_at_the_call(call, said):
         call()
 
 
+@pytest.mark.parametrize(("arguments", "verb"), [(["twmd"], ["show", "twmd"]), ([], ["metrics"])])
+def test_show_prints_what_the_command_prints(capsys, arguments, verb):
+    from monge.cli.app import run
+
+    monge.show(*arguments)
+    printed = capsys.readouterr().out
+    assert run(verb) == 0
+    assert capsys.readouterr().out == printed
+    assert "transport" in printed or "twmd" in printed
+
+
 def test_a_model_directory_may_be_a_path():
     assert monge.load("bertscore", model=Path("all-MiniLM-L6-v2")).name == "bertscore"
 

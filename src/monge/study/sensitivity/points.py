@@ -177,7 +177,8 @@ def _variants(
 
 def random_corpora(judged: Judged, draw: Draw, seed: int) -> dict[str, list[str]]:
     """Random idf corpora by name: texts drawn without replacement from the distinct references of all groups."""
-    pool = list(dict.fromkeys(text for rows in rows_of(judged).values() for row in rows for text in row.references))
+    rows = (row for some in rows_of(judged).values() for row in some)
+    pool = list(dict.fromkeys(text for row in rows for text in row.references or (row.source or "",)))
     wanted = min(draw.texts, len(pool) // 2) if draw.usual else draw.texts
     if wanted > len(pool) or wanted < 2:
         raise DataError(
