@@ -85,12 +85,12 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     ),
     "tune": (
         (
-            "Learn an adapter from the judgements of one year, and see what it would take first:",
+            "What would it take to learn from the judgements of one year?",
             "monge tune twmd --train wmt16 --data wmt/ -o adapter/ --dry-run",
         ),
         (
             "Learn from two data sets, and choose by a third:",
-            "monge tune bertscore --train wmt15+wmt16 --dev wmt17 --data wmt/ -o adapter/",
+            "monge tune twmd --train wmt15+wmt16 --dev wmt17 --data wmt/ -o adapter/",
         ),
     ),
     "metrics": (
