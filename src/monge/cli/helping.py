@@ -83,6 +83,16 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("Which data sets are known, and what of them is in a directory?", "monge data downloads/"),
         ("Which files does one of them need, and which are missing?", "monge data wmt17 downloads/"),
     ),
+    "tune": (
+        (
+            "What would it take to learn from the judgements of one year?",
+            "monge tune twmd --train wmt16 --data wmt/ -o adapter/ --dry-run",
+        ),
+        (
+            "Learn from two data sets, and choose by a third:",
+            "monge tune twmd --train wmt15+wmt16 --dev wmt17 --data wmt/ -o adapter/",
+        ),
+    ),
     "metrics": (
         ("List all metrics:", "monge metrics"),
         ("As a table for a document:", "monge metrics -f markdown"),

@@ -45,20 +45,28 @@ class Learning:
     ] = "lora"
     rank: Annotated[int, typer.Option("--rank", metavar="N", help="With lora: the rank of the changes.")] = 8
     blocks: Annotated[int, typer.Option("--blocks", metavar="N", help="With last: how many blocks learn.")] = 2
-    epochs: Annotated[int, typer.Option("--epochs", metavar="N", help="Passes over the judgements.")] = 3
-    rate: Annotated[float, typer.Option("--rate", metavar="X", help="Learning rate.")] = 5e-4
-    batch: Annotated[int, typer.Option("--batch", metavar="N", help="Judgements of a step.")] = 32
-    seed: Annotated[int, typer.Option("--seed", metavar="N", help="Of the split, the order and the start.")] = 12345
+    epochs: Annotated[
+        int, typer.Option("--epochs", metavar="N", help="How many passes are made over the judgements.")
+    ] = 3
+    rate: Annotated[float, typer.Option("--rate", metavar="X", help="The learning rate of the optimiser.")] = 5e-4
+    batch: Annotated[int, typer.Option("--batch", metavar="N", help="How many judgements a step learns from.")] = 32
+    seed: Annotated[
+        int, typer.Option("--seed", metavar="N", help="The seed of the split, the order and the start.")
+    ] = 12345
 
 
 @bundles.flat
 def tune(
     *,
-    metric: Annotated[str, typer.Argument(metavar="METRIC", help="The metric to tune through: twmd, bertscore …")],
+    metric: Annotated[
+        str, typer.Argument(metavar="METRIC", help="The metric to tune through, such as twmd or bertscore.")
+    ],
     learning: Learning,
     judgements: bundles.Judgements,
     setup: bundles.Setup,
-    output: Annotated[str, typer.Option("--output", "-o", metavar="DIR", help="Where the adapter goes.")],
+    output: Annotated[
+        str, typer.Option("--output", "-o", metavar="DIR", help="The directory that the adapter is written to.")
+    ],
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done and how long it takes.")] = False,
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Begin anew instead of going on with an unfinished run.")
