@@ -101,6 +101,6 @@ def test_jsonl_streams_segments_then_results(monge):
     whole = json.loads(monge(*SCORE, *JSON).out)["results"]
     for result in whole:
         mine = [r for r in rows[:24] if (r["metric"], r["system"]) == (result["metric"], result["system"])]
-        assert [{k: row[k] for k in ("id", "score", "parts", "best_reference", "flags")} for row in mine] == result[
+        assert [{k: row[k] for k in ("id", "score", "parts", "reference", "flags")} for row in mine] == result[
             "segments"
         ]

@@ -66,7 +66,8 @@ def test_parquet(monge, workplace):
     results = json.loads(ok(monge(*BOTH, "-m", "sbert", "--with-texts", "-f", "json")))["results"]
     rows = [{"metric": one["metric"], "system": one["system"], **row} for one in results for row in one["segments"]]
     for row in rows:
-        row.update(row.pop("parts"))
+        best = row.pop("reference")
+        row.update(row.pop("parts"), best_reference=best + 1 if best >= 0 else None)
     assert table.to_pylist() == [{**dict.fromkeys(table.column_names), **row} for row in rows]
     about = json.loads(table.schema.metadata[b"monge"])
     assert [one["signature"] for one in about["results"]] == [one["signature"] for one in results]

@@ -51,7 +51,7 @@ def test_json_is_as_designed(monge, workplace):
     )
     assert result["run"]["truncated"] == 0
     assert result["run"]["flagged"] == {}
-    assert list(result["segments"][0]) == ["id", "score", "parts", "best_reference", "flags"]
+    assert list(result["segments"][0]) == ["id", "score", "parts", "reference", "flags"]
     assert [one["id"] for one in result["segments"]] == list("123456")
     assert set(result["parts"]) == set(result["segments"][0]["parts"]) == {"precision", "recall", "f1"}
     assert result["score"] == pytest.approx(np.mean(scores(result)))
@@ -95,8 +95,8 @@ def test_several_references_by_rule(monge):
         arguments = (*BASIC, "-r", "reference-2.txt", "--references-rule", rule, "-f", "json", "--segments")
         (result,) = results(monge(*arguments))
         assert np.allclose(scores(result), wanted, atol=1e-5, rtol=0)
-        winner = [one["best_reference"] for one in result["segments"]]
-        assert winner == {"max": (table.argmax(0) + 1).tolist(), "mean": [None] * 6, "first": [1] * 6}[rule]
+        winner = [one["reference"] for one in result["segments"]]
+        assert winner == {"max": table.argmax(0).tolist(), "mean": [-1] * 6, "first": [0] * 6}[rule]
 
 
 def test_source_stands_in_for_references(monge):

@@ -11,6 +11,7 @@ from monge.errors import MissingExtra, UsageError
 from monge.render.checks import checked, dumps
 from monge.render.results import Texts, part_names, segment_rows
 from monge.types import Result
+from monge.types.result import place_of
 
 ROWS = 20_000  # of a row group: what is in memory at a time
 
@@ -57,10 +58,11 @@ def write_parquet(results: Sequence[Result], output: str, *, version: str, texts
 def _rows(results: Iterable[Result], names: Sequence[str], texts: Texts | None) -> Iterator[dict[str, Any]]:
     for result in results:
         for row in segment_rows(result, texts):
-            parts = row.pop("parts")
+            parts, best = row.pop("parts"), place_of(row.pop("reference"))
             yield {
                 "metric": result.metric,
                 "system": result.system,
                 **{name: parts.get(name) for name in names},
+                "best_reference": best,
                 **row,
             }

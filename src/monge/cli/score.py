@@ -24,7 +24,6 @@ from monge.spec.labels import labels
 from monge.spec.presets import Spec, fitting, resolve
 from monge.spec.signature import parse
 from monge.types import Result, Segment
-from monge.types.result import place_of
 from monge.types.table import STUDY_FORMATS
 
 if TYPE_CHECKING:
@@ -275,7 +274,7 @@ def _stream(metrics: Sequence[api.Metric], *, texts: bool) -> Callable[[int, Seq
                 "id": row.id,
                 "score": parts["score"][i],
                 "parts": {name: values[i] for name, values in parts.items() if name != "score"},
-                "best_reference": place_of(scores.winners[i]),
+                "reference": int(scores.winners[i]),
                 "flags": list(scores.flags[i]),
                 **(text_fields(row) if texts else {}),
             }

@@ -18,6 +18,7 @@ from monge.render.checks import checked, dumps
 from monge.render.records import tsv_line
 from monge.render.table import sheets_fragment, sheets_html, sheets_latex, sheets_markdown, sheets_text
 from monge.types import Result, Segment
+from monge.types.result import place_of
 from monge.types.table import Cell, Sheet
 
 Texts = Callable[[str], Iterable[Segment]]
@@ -123,7 +124,7 @@ def _segments(result: Result, texts: Texts | None) -> Sheet:
     rows = []
     for one in segment_rows(result, texts):
         numbers = [Cell(number(value)) for value in (one["score"], *one["parts"].values())]
-        best = Cell(_place(one["best_reference"]) if several else "")
+        best = Cell(_place(one["reference"]) if several else "")
         words = [", ".join(one["flags"]) if flagged else ""]
         words += [one["hypothesis"], " | ".join(one["references"]), one["source"] or ""] if texts else []
         rows.append((Cell(one["id"]), *numbers, best, *map(Cell, words)))
@@ -150,8 +151,10 @@ def text_fields(segment: Segment) -> dict[str, Any]:
     return {"hypothesis": segment.hypothesis, "references": list(segment.references), "source": segment.source}
 
 
-def _place(value: int | None) -> str:
-    return "" if value is None else str(value)
+def _place(index: int) -> str:
+    """A reference as people count them, from 1; nothing where no single one counted."""
+    place = place_of(index)
+    return "" if place is None else str(place)
 
 
 def _by_metric(results: Sequence[Result]) -> list[list[Result]]:
@@ -279,7 +282,7 @@ def _segment_rows(results: Sequence[Result], texts: Texts | None) -> Iterator[li
     for result in results:
         for row in segment_rows(result, texts):
             numbers = [row["score"], *(row["parts"].get(name) for name in names)]
-            last = [_place(row["best_reference"]), ",".join(row["flags"])]
+            last = [_place(row["reference"]), ",".join(row["flags"])]
             if texts is not None:
                 references = row["references"] + [""] * (len(numbered) - len(row["references"]))
                 last += [row["hypothesis"], *references, row["source"] or ""]

@@ -118,12 +118,12 @@ class Result:
         return out
 
     def segment(self, index: int) -> dict[str, Any]:
-        """One segment's row of the JSON form; `best_reference` counts from 1, None where no single one counted."""
+        """A segment's row of the JSON form; `reference` is the index of the one that won, -1 where no single one did."""
         return {
             "id": self.ids[index],
             "score": float(self.segments[index]),
             "parts": {name: float(values[index]) for name, values in self.parts.items()},
-            "best_reference": place_of(self.references[index]),
+            "reference": int(self.references[index]),
             "flags": list(self.flags[index]),
         }
 
@@ -141,7 +141,7 @@ class Result:
             ids=tuple(row["id"] for row in rows),
             higher_is_better=data["higher_is_better"],
             signature=Signature.parse(data["signature"]),
-            references=np.array([(row["best_reference"] or 0) - 1 for row in rows], dtype=np.int64),
+            references=np.array([row["reference"] for row in rows], dtype=np.int64),
             flags=tuple(tuple(row["flags"]) for row in rows),
             run=data["run"],
             interval=(interval["low"], interval["high"]) if interval else None,

@@ -34,7 +34,7 @@ def test_a_result_prints_one_short_line(several):
 
 def test_results_become_data_frames(several):
     one = several["bertscore"].to_frame()
-    assert list(one.columns) == ["id", "score", "best_reference", "flags", "precision", "recall", "f1"]
+    assert list(one.columns) == ["id", "score", "reference", "flags", "precision", "recall", "f1"]
     assert one["score"].tolist() == several["bertscore"].segments.tolist()
     every = several.to_frame()
     assert list(every.columns) == ["id", *several]

@@ -133,7 +133,7 @@ def test_jsonl_lines_stand_on_their_own():
     "".join(lines).encode("utf-8")
     rows = [json.loads(line) for line in lines]
     assert [row["type"] for row in rows] == ["segment", "segment", "result"] * 2
-    assert list(rows[0]) == ["type", "metric", "system", "id", "score", "parts", "best_reference", "flags"]
+    assert list(rows[0]) == ["type", "metric", "system", "id", "score", "parts", "reference", "flags"]
     assert {"score", "n", "signature"} <= set(rows[2])
     assert "segments" not in rows[2]
 
