@@ -118,7 +118,7 @@ class Result:
         return out
 
     def segment(self, index: int) -> dict[str, Any]:
-        """A segment's row of the JSON form; `reference` is the index of the one that won, -1 where no single one did."""
+        """A segment's row of the JSON form; `reference` is the index of the one that won, -1 where none alone did."""
         return {
             "id": self.ids[index],
             "score": float(self.segments[index]),
