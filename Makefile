@@ -5,7 +5,7 @@ EXAMPLE := src/monge/example
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export TOKENIZERS_PARALLELISM := false
 
-.PHONY: demo serve-demo screenshots test lint tests bench golden sensitivity families reproduction setup clean
+.PHONY: demo serve-demo screenshots test lint tests bench golden baselines sensitivity families reproduction help-screens setup clean
 
 demo: .venv/.demo
 	@$(BIN)/monge score -t $(EXAMPLE)/system-a.txt -t $(EXAMPLE)/system-b.txt -r $(EXAMPLE)/reference.txt \
@@ -42,6 +42,9 @@ bench: .venv/.test
 golden: .venv/.test  # rewrites the golden numbers: only with an entry under "Scores changed" in CHANGELOG.md
 	$(BIN)/monge selfcheck --update $(EXAMPLE)/golden.json
 
+baselines: .venv/.test  # what --rescale takes for 0 with the packaged models: MONGE_DATA names the directory
+	$(BIN)/python docs/baselines/make.py
+
 sensitivity: .venv/.test  # docs/sensitivity.md: MONGE_DATA and MONGE_MODELS name the directories; what is kept is not run again
 	$(BIN)/python docs/sensitivity/make.py
 
@@ -50,6 +53,9 @@ families: .venv/.test  # the table of docs/families.md: MONGE_DATA and MONGE_MOD
 
 reproduction: .venv/.test  # docs/reproduction/tables.md: MONGE_DATA and MONGE_MODELS name the directories; what is kept is not run again
 	$(BIN)/python docs/reproduction/make.py
+
+help-screens: .venv/.test  # tests/cli/help: what every verb's --help shows at 80 and at 120 columns
+	$(BIN)/python tests/cli/help_screens.py
 
 setup: .venv/.test
 

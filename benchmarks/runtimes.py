@@ -31,6 +31,7 @@ from transformers import logging as transformers_logging
 
 from monge.encode import int8
 from monge.encode.batching import batches
+from monge.encode.body import body_of
 from monge.encode.packed import PackedEncoder
 
 LAYER, BUDGET = 6, 2048
@@ -126,9 +127,9 @@ def openvino_runner(path: Path, threads: int):
 def contestants(texts, model, folder: Path, threads: int):
     """Each runtime's encoding of the texts, by name, with the seconds until its first result was there."""
     path = onnx_file(model, folder)
-    makers = {f"ours {p}": lambda p=p: ("packed", PackedEncoder(model, p)) for p in ("fp32", "bf16")}
+    makers = {f"ours {p}": lambda p=p: ("packed", PackedEncoder(body_of(model), p)) for p in ("fp32", "bf16")}
     if int8.available():
-        makers["ours int8"] = lambda: ("packed", PackedEncoder(model, "int8"))
+        makers["ours int8"] = lambda: ("packed", PackedEncoder(body_of(model), "int8"))
     makers |= {
         "Hugging Face, padded": lambda: ("run", torch_runner(Hidden(model))),
         "torch.compile fp32": lambda: ("run", torch_runner(torch.compile(Hidden(model), dynamic=True))),

@@ -7,25 +7,43 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from monge.api import Corpora, Metric, explain, fit, load, load_stats, save_stats, score, score_segments
+    from monge.api import (
+        Corpora,
+        Metric,
+        Results,
+        explain,
+        fit,
+        load,
+        load_stats,
+        save_stats,
+        score,
+        score_segments,
+        show,
+    )
     from monge.errors import MongeError
-    from monge.study import compare, evaluate
+    from monge.study.agreement import Resampling
+    from monge.study.compare import compare
+    from monge.study.evaluate import evaluate
+    from monge.study.task import Task
+    from monge.study.variants import Setup
     from monge.types import CorpusStats, Explanation, Result, Segment, Signature
 
     __version__: str
 
 _HOMES = {
     "monge.api": (
-        "Corpora", "Metric", "explain", "fit", "load", "load_stats", "save_stats", "score", "score_segments",
+        "Corpora", "Metric", "Results", "explain", "fit", "load", "load_stats", "save_stats", "score", "score_segments",
+        "show",
     ),
     "monge.errors": ("MongeError",),
-    "monge.study": ("compare", "evaluate"),
+    "monge.study": ("Resampling", "Setup", "Task", "compare", "evaluate"),
     "monge.types": ("CorpusStats", "Explanation", "Result", "Segment", "Signature"),
 }  # fmt: skip
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 __all__ = [
-    "Corpora", "CorpusStats", "Explanation", "Metric", "MongeError", "Result", "Segment", "Signature", "__version__",
-    "compare", "evaluate", "explain", "fit", "load", "load_stats", "save_stats", "score", "score_segments",
+    "Corpora", "CorpusStats", "Explanation", "Metric", "MongeError", "Resampling", "Result", "Results", "Segment",
+    "Setup", "Signature", "Task", "__version__", "compare", "evaluate", "explain", "fit", "load", "load_stats",
+    "save_stats", "score", "score_segments", "show",
 ]  # fmt: skip
 
 

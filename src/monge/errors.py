@@ -11,12 +11,18 @@ MongeError
 ├── ModelError            3 / 424   a model, its weights or its tokenizer
 │   └── StatisticsMismatch          a signature or statistics file that does not fit
 └── MissingExtra          2 / 501   a feature whose optional dependency is not installed
+
+A command that does all it was asked exits with 0, one whose score fails a gate (`--fail-under`) with 4, one that is
+interrupted with 130.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+
+GATE_FAILED = 4
+"""The exit code of a run whose score is worse than what `--fail-under` asks for."""
 
 
 class MongeError(Exception):
@@ -61,7 +67,8 @@ class UnknownName(UsageError):
         cases = {one.lower(): one for one in known}
         near = [cases[one] for one in get_close_matches(name.lower(), cases, n=1, cutoff=0.5)]
         guess = f"; did you mean {near[0]}?" if near else ""
-        listing = f" ({kind}s: {', '.join(known)})" if len(known) <= 40 and not hint else ""
+        several = "axes" if kind == "axis" else f"{kind}s"
+        listing = f" ({several}: {', '.join(known)})" if len(known) <= 40 and not hint else ""
         super().__init__(f"unknown {kind} {name!r}{guess}{listing}{' ' + hint if hint else ''}")
 
 
@@ -76,7 +83,19 @@ class StatisticsMismatch(ModelError):
     """A signature or a statistics file does not fit this run."""
 
 
-class NotKept(UserWarning):
+class Notice(UserWarning):
+    """A warning for the user, not for developers: one sentence, which the command shows as one line."""
+
+
+class Unsuited(Notice):
+    """The model does not suit the texts; the sentence says which does."""
+
+
+class Unused(Notice):
+    """Texts were given that a metric does not use; the sentence says which."""
+
+
+class NotKept(Notice):
     """A warning: something a cache was given is not kept, or what it kept is lost; the sentence says what and why."""
 
 

@@ -8,25 +8,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-
-BASIC = ("score", "-t", "system-a.txt", "-r", "reference.txt")
-FILES = ("score", "-t", "bad.txt", "-r", "reference.txt")
-
-
-def refused(found, code, *words):
-    assert found.code == code, (found.code, found.err)
-    assert found.out == ""
-    assert found.err.startswith("monge: ")
-    assert found.err.count("\n") == 1
-    assert "Traceback" not in found.err
-    for word in words:
-        assert word in found.err, (word, found.err)
-
-
-def text(workplace, content, name="bad.txt"):
-    data = content if isinstance(content, bytes) else content.encode()
-    (workplace / name).write_bytes(data)
-
+from refusals import BASIC, refused, text
 
 # --- texts ---------------------------------------------------------------------------------------------------------
 
@@ -66,9 +48,9 @@ def test_missing_file_names_the_nearest(monge):
     refused(monge(*BASIC, "-s", "missing.txt"), 1, "missing.txt")
 
 
-def test_directory_instead_of_a_file(monge, workplace):
+def test_directory_without_outputs(monge, workplace):
     (workplace / "folder").mkdir()
-    refused(monge("score", "-t", "folder", "-r", "reference.txt"), 1, "folder is a directory")
+    refused(monge("score", "-t", "folder", "-r", "reference.txt"), 1, "folder is a directory without a file in it")
 
 
 @pytest.mark.parametrize("cut", [10, 40, -1])
@@ -76,37 +58,6 @@ def test_truncated_gzip(monge, workplace, cut):
     whole = gzip.compress(GOOD.encode() * 20)
     text(workplace, whole[:cut], "bad.txt.gz")
     refused(monge("score", "-t", "bad.txt.gz", "-r", "reference.txt"), 1, "bad.txt.gz", "gzip")
-
-
-TABLES = {
-    "missing column": ("t.tsv", "hypothesis\trefrence\na\tb\n", ("t.tsv", "reference", "did you mean 'refrence'")),
-    "no hypothesis": ("t.tsv", "text\treference\na\tb\n", ("t.tsv", "hypothesis")),
-    "short row": ("t.tsv", "hypothesis\treference\na\tb\nc\n", ("t.tsv:3", "reference")),
-    "long row": ("t.tsv", "hypothesis\treference\na\tb\tc\n", ("t.tsv:2",)),
-    "header only": ("t.csv", "hypothesis,reference\n", ("t.csv", "no rows")),
-    "open quote": ("t.csv", 'hypothesis,reference\n"a,b\nc,d\n', ("t.csv:2",)),
-    "column twice": ("t.csv", "hypothesis,hypothesis,reference\na,b,c\n", ("t.csv:1", "twice")),
-    "bad JSON": ("t.jsonl", '{"hypothesis": "a", "reference": "b"}\n{"hypothesis": \n', ("t.jsonl:2", "JSON")),
-    "JSON list": ("t.jsonl", '["a", "b"]\n', ("t.jsonl:1", "object")),
-    "number for a text": ("t.jsonl", '{"hypothesis": 3, "reference": "b"}\n', ("t.jsonl:1", "'hypothesis'", "int")),
-    "null for a text": ("t.jsonl", '{"hypothesis": null, "reference": "b"}\n', ("t.jsonl:1", "hypothesis", "None")),
-    "one text in references": ("t.jsonl", '{"hypothesis": "a", "references": "b"}\n', ("t.jsonl:1", "list")),
-    "no reference": ("t.jsonl", '{"hypothesis": "a", "references": []}\n', ("t.jsonl:1", "no reference")),
-    "lone surrogate": (
-        "t.jsonl",
-        '{"hypothesis": "a\\ud800b", "reference": "b"}\n',
-        ("t.jsonl:1", "hypothesis", "U+D800"),
-    ),
-    "not a table": ("t.parquet", "hypothesis", ("t.parquet", "Parquet")),
-    "empty table": ("t.tsv", "", ("t.tsv is empty",)),
-}
-
-
-@pytest.mark.parametrize("case", TABLES)
-def test_tables(monge, workplace, case):
-    name, content, words = TABLES[case]
-    text(workplace, content, name)
-    refused(monge("score", name), 1, *words)
 
 
 # --- the command line ----------------------------------------------------------------------------------------------

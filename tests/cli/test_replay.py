@@ -189,6 +189,6 @@ def test_parse_and_diff(monge):
     assert "|".join(f"{key}:{value}" for key, value in parsed["fields"].items()) == signature
     text = monge("signature", "parse", signature)
     assert text.code == 0
-    assert text.out.startswith("metric")
+    assert text.out.startswith("field       value\nmetric      bertscore\n")
     assert monge("signature", "diff", signature, other).out.startswith("layers\n")
     assert list(json.loads(monge("signature", "diff", signature, other, "-f", "json").out)) == ["layers"]

@@ -238,6 +238,7 @@ def test_other_separators_do_not_end_a_line(monge, workplace):
         ("json", "{", '"results"'),
         ("jsonl", "{", '"signature"'),
         ("tsv", "", "\t"),
+        ("markdown", "| metric", "| `twmd ↑` |"),
         ("latex", "", "\\"),
         ("html", "<!", "</html>"),
     ],
@@ -280,7 +281,7 @@ def test_interval_and_seed(monge):
 
 @pytest.mark.parametrize(
     ("metric", "limit", "code", "word"),
-    [("twmd", 0.5, 0, ""), ("twmd", 0.99, 1, "below"), ("emd", 0.5, 0, ""), ("emd", 0.01, 1, "above")],
+    [("twmd", 0.5, 0, ""), ("twmd", 0.99, 4, "below"), ("emd", 0.5, 0, ""), ("emd", 0.01, 4, "above")],
 )
 def test_gate(monge, metric, limit, code, word):
     found = monge(*BASIC, "-m", metric, "--fail-under", limit)

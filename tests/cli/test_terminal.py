@@ -168,6 +168,20 @@ def test_fresh_begins_anew(start, long, workplace):
     assert not (workplace / "out.json.partial").exists()
 
 
+@pytest.mark.parametrize("verb", ["score", "compare"])
+def test_an_interrupted_run_without_a_file_says_how_to_go_on(start, workplace, tiny_bert, verb):
+    for name, seed in (("a", 6), ("b", 7), ("r", 8)):
+        write(workplace / f"{name}.txt", texts(1500, seed))
+    line = [verb, "-t", "a.txt", "-t", "b.txt", "-r", "r.txt", "-m", "twmd", "--model", str(tiny_bert)]
+    lost = interrupted(start, line, signal.SIGINT)
+    said, last = told(lost.err)
+    assert lost.code == 130 and last == "monge: interrupted"
+    assert said.startswith("monge: nothing is kept: with ") and "--cache DIR the same command goes on" in said
+    kept = interrupted(start, [*line, "--cache", "kept"], signal.SIGINT)
+    going = "monge: what was computed so far is kept in kept: the same command goes on from there"
+    assert told(kept.err) == [going, "monge: interrupted"]
+
+
 INTO_FILE = ("score", "-t", "system-a.txt", "-r", "reference.txt", "-m", "chrf", "-f", "json", "-o", "out.json")
 
 

@@ -107,7 +107,7 @@ def test_selfcheck(outside):
     assert found.out.startswith("ok:")
 
 
-SCORING = ["score", "explain", "fit", "metrics", "show", "selfcheck", "signature", "cache"]
+SCORING = ["score", "explain", "fit", "data", "metrics", "show", "selfcheck", "signature", "cache"]
 STUDIES = ["compare", "evaluate", "sweep", "sensitivity", "reproduce", "analyse"]
 
 

@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from monge.errors import InvalidProblem
 from monge.kernels.pooling import routing
 
 Z = torch.tensor([[1.0, 0.0], [0.8, 0.6], [0.6, 0.8]], dtype=torch.float64)
@@ -25,3 +26,8 @@ def test_each_token_stops_at_its_own_time():
 
 def test_equal_layers_stay_as_they_are():
     assert torch.allclose(routing(Z[:1].repeat(3, 1)), Z[0], atol=1e-15)
+
+
+def test_routing_that_does_not_settle_is_an_error() -> None:
+    with pytest.raises(InvalidProblem, match=r"did not settle for 1 token\(s\) in 2 rounds"):
+        routing(Z, tolerance=0.0, most=2)

@@ -278,7 +278,7 @@ def test_captions_are_the_joined_ones():
 
 @pytest.mark.parametrize("name", ["wmt19", "sts15", "sts16", "tac09"])
 def test_what_is_not_here_is_named(name):
-    with pytest.raises(Unreadable, match=r"not found of 20\d\d below .*; looked for "):
+    with pytest.raises(Unreadable, match=rf"{name}: no file .* of 20\d\d below .*monge data {name} "):
         open_dataset(name, ROOT)
 
 

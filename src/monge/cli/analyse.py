@@ -12,39 +12,49 @@ from monge.cli import bundles, options, studies
 from monge.cli.emit import check_output, coloured, emit
 from monge.cli.reproduce import Models
 from monge.errors import UsageError
-
-FORMATS = ("text", "json")
+from monge.types.table import STUDY_FORMATS, Listing
 
 
 @dataclass(frozen=True, kw_only=True)
 class Sampling:
     """What is drawn."""
 
-    sentences: Annotated[int, typer.Option("--sentences", metavar="N", help="At most so many texts, drawn.")] = 1000
-    pairs: Annotated[int, typer.Option("--pairs", metavar="N", help="Pairs of words drawn for each similarity.")] = 1000
+    sentences: Annotated[
+        int, typer.Option("--sentences", metavar="N", help="Use at most so many of the texts, drawn at random.")
+    ] = 1000
+    pairs: Annotated[
+        int, typer.Option("--pairs", metavar="N", help="How many pairs of words are drawn for each similarity.")
+    ] = 1000
     contexts: Annotated[
-        int, typer.Option("--contexts", metavar="N", help="Texts a word must stand in to be compared with itself.")
+        int,
+        typer.Option("--contexts", metavar="N", help="In how many texts a word must stand to be compared with itself."),
     ] = 5
-    batch: Annotated[int, typer.Option("--batch", metavar="N", help="Texts in a batch, for batch centring.")] = 32
-    seed: Annotated[int, typer.Option("--seed", help="Of the sampling and the intervals.")] = 12345
+    batch: Annotated[
+        int, typer.Option("--batch", metavar="N", help="How many texts share a mean where batches are centred.")
+    ] = 32
+    seed: Annotated[
+        int,
+        typer.Option(
+            "--seed", metavar="N", help="The seed of everything that is drawn.", rich_help_panel=options.STATISTICS
+        ),
+    ] = 12345
 
 
 @bundles.flat
 def analyse(
     *,
-    texts: Annotated[list[str], typer.Argument(metavar="FILE…", help="Texts, one a line.")],
+    texts: Annotated[list[str], typer.Argument(metavar="FILE…", help="Files of texts, one a line.")],
     models: Models,
     sampling: Sampling,
-    output_format: Annotated[str, options.formats(FORMATS)] = "text",
+    output_format: Annotated[str, options.formats(STUDY_FORMATS)] = "text",
     output: options.Output = None,
     figure: studies.Figure = None,
 ) -> None:
-    """Similarity of random words, of a word with itself, of words of one text, per layer and centring."""
-    check_output(output_format, FORMATS, output)
+    """Describe the word vectors of a model, layer by layer: how alike are random words, and a word with itself."""
+    check_output(output_format, STUDY_FORMATS, output)
     drawn = studies.check_figure(figure)
     from monge import api
-    from monge.render.checks import dumps
-    from monge.render.table import sheets_text
+    from monge.render.table import render_study
     from monge.study import vectors
 
     lines = _drawn(texts, sampling.sentences, sampling.seed)
@@ -53,10 +63,9 @@ def analyse(
         vectors.analyse(api.encoder_for(name, device=models.device, online=models.online), lines, how)
         for name in models.model or ["auto"]
     ]
-    if output_format == "text":
-        emit(sheets_text([sheet for one in found for sheet in one.sheets()], colour=coloured(output)), output)
-    else:
-        emit(dumps({"monge": version("monge"), "results": [one.to_dict() for one in found]}) + "\n", output)
+    sheets = [sheet for one in found for sheet in one.sheets()]
+    listing = Listing({"results": [one.to_dict() for one in found]}, sheets)
+    emit(render_study(listing, output_format, version=version("monge"), colour=coloured(output)), output)
     if drawn is not None:
         from monge.report.curves import analysis_figure
 

@@ -14,29 +14,46 @@ import typer
 from typer.core import TyperGroup
 
 from monge.cli import options, threads
-from monge.errors import MongeError, NotKept
+from monge.errors import MongeError, Notice, NotKept
 
 VERBS = {
-    "score": "Score hypotheses against references, line by line, or the rows of a table.",
-    "explain": "Show who was moved to whom, how much, at what cost, and each word's share of the score.",
-    "fit": "Fit idf and mean vectors once, to score with `--stats FILE` later, anywhere.",
-    "compare": "Compare systems: scores with intervals, paired tests of every two, clusters that cannot be told apart.",
-    "evaluate": "Correlate metrics with human judgements, group by group, and test which are best.",
-    "sweep": "Vary any setting, encoding once: a curve a group, the best value, and its score on other data.",
-    "sensitivity": "Vary preprocessing, encoding once: agreement at every setting, its spread, and is the best more "
-    "than noise.",
-    "reproduce": "Recompute a published table: reported, ours, difference, and what still holds.",
-    "analyse": "Similarity of random words, of a word with itself, of words of one text, per layer and centring.",
+    "score": "Score generated texts against references, line by line, or the rows of a table.",
+    "explain": "Show why a pair of texts gets its score: which words were matched, at what cost, and each word's "
+    "share.",
+    "fit": "Fit word weights (idf) or mean vectors on a corpus once, to score with them later: `--stats FILE`.",
+    "compare": "Tell which system is better, and whether that is more than chance: intervals, paired tests, clusters.",
+    "evaluate": "Measure how well metrics agree with human judgements, and test which of them agrees best.",
+    "sweep": "Try many values of a setting against human judgements, choose the best, and check it on other data.",
+    "sensitivity": "Measure how much preprocessing changes the agreement of metrics with human judgements, and "
+    "whether the best setting is more than noise.",
+    "tune": "Tune a model on human judgements through a metric; the result is a small adapter beside the model.",
+    "reproduce": "Compute a published table again: what was reported, what comes out here, and what still holds.",
+    "analyse": "Describe the word vectors of a model, layer by layer: how alike are random words, and a word with "
+    "itself.",
+    "data": "List the published data sets, the files each needs, and which of them are in a directory.",
     "metrics": "List every metric and profile.",
     "show": "Show every setting of a metric, and the range of its scores.",
-    "selfcheck": "Score the bundled example with every metric and compare with the golden numbers of this version.",
-    "signature": "Read signatures and compare them.",
+    "selfcheck": "Check that this installation gives the scores it should: every metric on the bundled example.",
+    "signature": "Show what a signature says, or in what two of them differ.",
     "cache": "Look at a cache directory, or empty it.",
     "serve": "Serve scores over HTTP, with a page that shows why a text got its score.",
+    "completion": "Complete verbs, options and metric names in your shell.",
 }
 """Verb -> what it does in a line. The module of a verb is imported with it."""
 _HOMES = {"metrics": "catalogue", "show": "catalogue"}
 """Verbs whose module of `monge.cli` has another name."""
+
+
+def command_of(verb: str) -> Any:
+    """The command of a verb, or of a module with verbs of its own, imported now."""
+    module = import_module(f"monge.cli.{_HOMES.get(verb, verb)}")
+    if hasattr(module, "app"):
+        return typer.main.get_command(module.app)
+    from monge.cli.helping import Verb, examples
+
+    alone = typer.Typer(**options.PLAIN)
+    alone.command(verb, cls=Verb, epilog=examples(verb))(getattr(module, verb))
+    return typer.main.get_command(alone)
 
 
 class Verbs(TyperGroup):
@@ -52,14 +69,7 @@ class Verbs(TyperGroup):
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """The command of a verb, or of a module with verbs of its own."""
-        if cmd_name not in VERBS:
-            return None
-        module = import_module(f"monge.cli.{_HOMES.get(cmd_name, cmd_name)}")
-        if hasattr(module, "app"):
-            return typer.main.get_command(module.app)
-        alone = typer.Typer(**options.PLAIN)
-        alone.command(cmd_name)(getattr(module, cmd_name))
-        return typer.main.get_command(alone)
+        return command_of(cmd_name) if cmd_name in VERBS else None
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """The table of verbs."""
@@ -87,7 +97,7 @@ def _version(show: bool) -> None:
 @app.callback()
 def _root(
     show: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+        bool, typer.Option("--version", "-V", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
     pass
@@ -104,6 +114,7 @@ def run(arguments: list[str] | None = None) -> int:
         command = typer.main.get_command(app)
         given = list(sys.argv[1:] if arguments is None else arguments)
         with warnings.catch_warnings(), command.make_context("monge", given) as context:
+            warnings.simplefilter("default", Notice)  # each sentence once
             warnings.simplefilter("always", NotKept)
             warnings.showwarning = _warned
             code = command.invoke(context)
@@ -137,8 +148,8 @@ def _refused(error: Any) -> int:
 
 
 def _warned(message: Warning | str, category: type[Warning], filename: str, lineno: int, *_: Any, **__: Any) -> None:
-    """What is not kept is one line for the user; other warnings are for developers, as Python shows them."""
-    if issubclass(category, NotKept):
+    """A notice is one line for the user; other warnings are for developers, as Python shows them."""
+    if issubclass(category, Notice):
         _fail(str(message), 0)
     else:
         sys.stderr.write(warnings.formatwarning(message, category, filename, lineno))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from inspect import Parameter
 from pathlib import Path
@@ -14,8 +14,9 @@ import typer
 
 from monge import api
 from monge.cli import options
+from monge.cli.emit import tell
 from monge.errors import UsageError
-from monge.spec.presets import Spec
+from monge.spec.presets import Spec, check_fitting, fitting, resolve
 
 T = TypeVar("T")
 
@@ -36,9 +37,23 @@ class Setup:
         """All changes as AXIS=VALUE texts, `--set` last."""
         return options.changes(self.settings, self.layers, self.precision, overlong)
 
+    def checked(self, names: Sequence[str], *, quiet: bool, more: Sequence[str] = ()) -> None:
+        """Raise where a name or setting is wrong, before a model is loaded; say which settings not all metrics have.
+
+        `more` are changes besides those of this bundle.
+        """
+        changes = (*more, *self.changes())
+        notes = check_fitting(names, changes)
+        for name in names:
+            resolve(name, fitting(name, changes) if len(names) > 1 else changes, self.lang)
+        if notes and not quiet:
+            tell("; ".join(notes))
+
     def bind(self, name: str, spec: Spec, cache: str | None = None) -> api.Metric:
         """The metric with its model, loaded; `cache` keeps static vectors."""
-        return api.bind(name, spec, model=self.model, device=self.device, online=self.online, cache=cache)
+        return api.bind(
+            name, spec, model=self.model, lang=self.lang, device=self.device, online=self.online, cache=cache
+        )
 
 
 @dataclass(frozen=True)
@@ -47,14 +62,31 @@ class Texts:
 
     hypotheses: Annotated[
         list[str] | None,
-        typer.Option("-t", "--hypotheses", metavar="FILE", help="A system's output, one text a line; repeatable."),
+        typer.Option(
+            "--hypotheses",
+            "-t",
+            metavar="FILE",
+            help="The output of a system, one text a line, or a directory of such files; give it several times for "
+            "several systems. - is standard input.",
+        ),
     ] = None
     references: Annotated[
-        list[str] | None, typer.Option("-r", "--references", metavar="FILE", help="References, one a line; repeatable.")
+        list[str] | None,
+        typer.Option(
+            "--references",
+            "-r",
+            metavar="FILE",
+            help="The references, line by line beside the hypotheses; give it several times for several references.",
+        ),
     ] = None
     source: Annotated[
         str | None,
-        typer.Option("-s", "--source", metavar="FILE", help="Source texts; without -r they stand in for references."),
+        typer.Option(
+            "--source",
+            "-s",
+            metavar="FILE",
+            help="The source texts, for metrics that compare with them; without -r all metrics do.",
+        ),
     ] = None
 
     def __bool__(self) -> bool:
@@ -67,12 +99,26 @@ class Judgements:
     """Where human judgements lie, which of their groups, and which version of their texts."""
 
     data: Annotated[
-        str, typer.Option("--data", metavar="DIR", help="Where the published files lie; for table, the file.")
+        str,
+        typer.Option(
+            "--data", metavar="DIR", help="The directory of the published files, at any depth; for `table`, the file."
+        ),
     ]
     pairs: Annotated[
-        str | None, typer.Option("--pairs", metavar="NAME,…", help="Groups: cs-en,de-en or '*-en'; all by default.")
+        str | None,
+        typer.Option(
+            "--pairs", metavar="NAME,…", help="Only these groups, such as cs-en,de-en or '*-en'; all by default."
+        ),
     ] = None
-    text: Annotated[str, typer.Option("--text", metavar="raw|tokenised", help="Which version of the texts.")] = "raw"
+    text: Annotated[
+        str,
+        typer.Option(
+            "--text",
+            metavar="raw|tokenised",
+            help="Which version of the texts is scored.",
+            rich_help_panel=options.INPUT,
+        ),
+    ] = "raw"
 
     @property
     def groups(self) -> list[str] | None:
@@ -87,6 +133,7 @@ class Keep:
     cache: options.Cache = None
     no_cache: options.NoCache = False
     quiet: options.Quiet = False
+    verbose: options.Verbose = False
 
     @property
     def folder(self) -> str | None:
@@ -98,8 +145,18 @@ class Keep:
 class Figures:
     """Where figures go, and their format."""
 
-    figures: Annotated[str | None, typer.Option("--figures", metavar="DIR", help="Draw figures into DIR.")] = None
-    figure_format: Annotated[str, typer.Option("--figure-format", metavar="svg|png", help="Of the figures.")] = "svg"
+    figures: Annotated[
+        str | None,
+        typer.Option(
+            "--figures", metavar="DIR", help="Draw figures into this directory.", rich_help_panel=options.OUTPUT
+        ),
+    ] = None
+    figure_format: Annotated[
+        str,
+        typer.Option(
+            "--figure-format", metavar="svg|png", help="The format of the figures.", rich_help_panel=options.OUTPUT
+        ),
+    ] = "svg"
 
     def check(self) -> None:
         """Raise where they could not be drawn, before anything is scored."""

@@ -2,34 +2,47 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from monge.cli import options
+from monge.cli.emit import write_listing
+from monge.cli.helping import Group, Verb, examples
 from monge.errors import UsageError
+from monge.types.table import STUDY_FORMATS, Cell, Listing, Sheet
 
-app = typer.Typer(no_args_is_help=True, help="Look at a cache directory, or empty it.", **options.PLAIN)
-Directory = Annotated[str, typer.Argument(envvar="MONGE_CACHE", help="The directory given to --cache.")]
+app = typer.Typer(cls=Group, no_args_is_help=True, help="Look at a cache directory, or empty it.", **options.PLAIN)
+Directory = Annotated[
+    str,
+    typer.Argument(
+        metavar="DIR", envvar="MONGE_CACHE", help="The directory that was given to --cache, or MONGE_CACHE."
+    ),
+]
 
 
-@app.command()
-def info(directory: Directory) -> None:
+@app.command(cls=Verb, epilog=examples("cache info"))
+def info(
+    directory: Directory,
+    output_format: Annotated[str, options.formats(STUDY_FORMATS)] = "text",
+    output: options.Output = None,
+) -> None:
     """Print what the cache holds."""
     from monge.store import Store
 
     with Store(_there(directory)) as store:
         held = store.info()
-    sys.stdout.write(f"{held.path}\n")
-    for kind, count in held.entries.items():
-        sys.stdout.write(f"{kind:<8} {count:>9} entries {held.size[kind] / 2**20:>10.1f} MB\n")
-    if not held.entries:
-        sys.stdout.write("empty\n")
+    entries = {kind: {"entries": count, "bytes": held.size[kind]} for kind, count in held.entries.items()}
+    rows = tuple(
+        (Cell(kind), Cell(str(count)), Cell(f"{held.size[kind] / 2**20:.1f}")) for kind, count in held.entries.items()
+    )
+    empty = () if rows else ("empty",)
+    sheet = Sheet(str(held.path), ("kind", "entries", "MB"), rows, empty)
+    write_listing(Listing({"path": str(held.path), "kinds": entries}, [sheet]), output_format, output)
 
 
-@app.command()
+@app.command(cls=Verb, epilog=examples("cache clear"))
 def clear(directory: Directory) -> None:
     """Empty the cache."""
     from monge.store import Store

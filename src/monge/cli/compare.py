@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import sys
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Annotated
 
 import typer
 
-from monge.cli import bundles, options, studies
-from monge.cli.emit import Watch, progress
-from monge.data.parallel import read_parallel
-from monge.data.tables import read_table
-from monge.errors import UsageError
-from monge.spec.presets import resolve
-from monge.types import Segment
+from monge.cli import bundles, inputs, options, studies
+from monge.data.segment_scores import given_scores
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,49 +16,38 @@ class Tests(studies.Tests):
     """How intervals are drawn and systems tested against each other."""
 
     test: Annotated[
-        str, typer.Option("--test", metavar="bootstrap|permutation", help="Whose p-values make the clusters.")
+        str,
+        typer.Option(
+            "--test",
+            metavar="bootstrap|permutation",
+            help="The test that decides which systems share a cluster.",
+            rich_help_panel=options.STATISTICS,
+        ),
     ] = "bootstrap"
 
 
 @bundles.flat
 def compare(
     *,
-    table: Annotated[
-        str | None, typer.Argument(metavar="[TABLE]", help="TSV, CSV, JSONL or Parquet with a system column.")
-    ] = None,
-    texts: bundles.Texts,
+    texts: inputs.Input,
     metric: options.Metrics = None,
+    scores: inputs.Scores = None,
     setup: bundles.Setup,
     tests: Tests,
     output: studies.Output,
 ) -> None:
-    """Compare systems: scores with intervals, paired tests of every two, clusters that cannot be told apart."""
+    """Tell which system is better, and whether that is more than chance: intervals, paired tests, clusters."""
     output.check()
-    names = metric or ["twmd"]
-    for name in names:
-        resolve(name, setup.changes(), setup.lang)  # a wrong name or setting is known before a model is loaded
-    rows = _rows(table, texts)
+    given = given_scores(scores or ())
+    names = metric or ([] if given else ["twmd"])
+    setup.checked(names, quiet=output.quiet)
+    rows = inputs.read_input(texts, purpose="compare", quiet=output.quiet)
     from monge.study import compare_segments, load_variants
 
-    variants = load_variants(names, studies.setup_of(setup))
-    with progress(show=not output.quiet and sys.stderr.isatty()) as (grow, advance):
-        if grow is not None:
-            grow(len(rows))
-        run = output.run(Watch(grow, advance))
-        found = compare_segments(variants, rows, resampling=tests.resampling(), run=run)
+    variants = load_variants(names, studies.setup_of(setup)) if names else []
+    with output.watching() as watch:
+        if watch.grow is not None:
+            watch.grow(len(rows))
+        run = output.run(watch)
+        found = compare_segments(variants, rows, scores=given, resampling=tests.resampling(), run=run)
     output.write(found)
-
-
-def _rows(table: str | None, texts: bundles.Texts) -> list[Segment]:
-    """The segments of a table or of parallel files; the source in the reference's place where there is none."""
-    if table is not None and texts:
-        raise UsageError("give a table, or -t and -r files, not both")
-    if table is not None:
-        rows = list(read_table(table))
-    elif not texts.hypotheses:
-        raise UsageError("nothing to compare: give two or more -t HYPOTHESES and -r REFERENCES, or a table")
-    elif not texts.references and texts.source is None:
-        raise UsageError("give -r REFERENCES, or -s SOURCE for a reference-free comparison")
-    else:
-        rows = list(read_parallel(texts.hypotheses, texts.references or (), texts.source))
-    return rows if rows and rows[0].references else [replace(row, references=(row.source or "",)) for row in rows]

@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
-from monge.cli import bundles, options, studies
-from monge.cli.emit import tell_written, warn, watching
+from monge.cli import bundles, inputs, options, studies
+from monge.cli.emit import tell_written, warn
+from monge.data.segment_scores import given_scores
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,14 +18,27 @@ class Judgements(bundles.Judgements):
 
     dataset: studies.Dataset
     level: options.Level = "segment"
-    human: Annotated[list[str] | None, typer.Option("--human", metavar="COLUMN", help="Human column; repeatable.")] = (
-        None
-    )
+    human: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--human",
+            metavar="COLUMN",
+            help="A column of human judgements; by default the data set's main one; repeatable.",
+            rich_help_panel=options.INPUT,
+        ),
+    ] = None
     statistic: Annotated[
         list[str] | None,
-        typer.Option("--statistic", metavar="NAME", help="pearson, spearman, kendall, tau10, spa …; repeatable."),
+        typer.Option(
+            "--statistic",
+            metavar="NAME",
+            help="How agreement is measured: pearson, spearman, kendall, tau10, spa …; by default what the data set "
+            "was published with; repeatable.",
+            rich_help_panel=options.STATISTICS,
+        ),
     ] = None
     switch: studies.Switches = None
+    columns: inputs.Columns = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +46,14 @@ class Tests(studies.Tests):
     """How intervals are drawn and differences from the best tested."""
 
     test: Annotated[
-        str, typer.Option("--test", metavar="auto|williams|perm-both|bootstrap", help="Of groups; means: bootstrap.")
+        str,
+        typer.Option(
+            "--test",
+            metavar="auto|williams|perm-both|bootstrap",
+            help="The test of whether a metric is worse than the best one of its group; means over groups are always "
+            "tested by bootstrap.",
+            rich_help_panel=options.STATISTICS,
+        ),
     ] = "auto"
 
 
@@ -41,27 +62,37 @@ def evaluate(
     *,
     judgements: Judgements,
     metric: options.Metrics = None,
+    scores: inputs.Scores = None,
     setup: bundles.Setup,
     uniform_units: Annotated[
         bool,
-        typer.Option("--uniform-units", help="The same units and weights for every metric; does their order change?"),
+        typer.Option(
+            "--uniform-units",
+            help="Evaluate every metric a second time with the same words and equal weights, and tell whether their "
+            "order changes.",
+            rich_help_panel=options.STATISTICS,
+        ),
     ] = False,
     tests: Tests,
     figures: bundles.Figures,
     output: studies.Output,
 ) -> None:
-    """Correlate metrics with human judgements, group by group, and test which are best."""
+    """Measure how well metrics agree with human judgements, and test which of them agrees best."""
     output.check()
     figures.check()
+    given = given_scores(scores or ())
     from monge import study
 
     task = studies.task_of(judgements, switches=studies.switches(judgements.switch))
-    with watching(quiet=output.quiet) as watch:
+    names = metric or ([] if given else ["twmd"])
+    setup.checked(names, quiet=output.quiet)
+    with output.watching() as watch:
         found = study.evaluate(
             task,
-            metric or ["twmd"],
+            names,
             setup=studies.setup_of(setup),
             uniform_units=uniform_units,
+            scores=given,
             resampling=tests.resampling(),
             run=output.run(watch),
         )

@@ -2,38 +2,120 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
 
 from monge import api
-from monge.cli import bundles, options
+from monge.cli import bundles, inputs, options
 from monge.cli.emit import check_output, emit
+from monge.data.lines import is_there
+from monge.errors import UsageError
 from monge.spec.presets import resolve
-
-FORMATS = ("text", "json", "html", "svg")
+from monge.types import Segment
+from monge.types.explanation import EXPLANATION_FORMATS
 
 
 @bundles.flat
 def explain(
     *,
-    hypothesis: Annotated[str, typer.Argument(help="The generated text.")],
-    reference: Annotated[str, typer.Argument(help="What it is compared with.")],
-    metric: Annotated[
-        str, typer.Option("--metric", "-m", metavar="NAME", help="NAME, NAME@PROFILE or 'NAME[…]'.")
-    ] = api.DEFAULT_METRIC,
+    texts: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[HYPOTHESIS REFERENCE…|TABLE]",
+            help="The generated text and the one it is compared with; of several references the best counts. With "
+            "--id: "
+            "a table that has them.",
+        ),
+    ] = None,
+    also: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--also", metavar="TEXT", help="Another generated text, explained beside the first one; repeatable."
+        ),
+    ] = None,
+    files: bundles.Texts,
+    segment: Annotated[
+        str | None,
+        typer.Option(
+            "--id", metavar="ID", help="The segment of a table with this id, or this line of -t and -r, counted from 1."
+        ),
+    ] = None,
+    table_format: inputs.TableFormat = None,
+    columns: inputs.Columns = None,
+    metric: options.Metric = api.DEFAULT_METRIC,
     setup: bundles.Setup,
     stats: options.Stats = None,
-    output_format: Annotated[
-        str, typer.Option("--format", "-f", metavar="|".join(FORMATS), help="Output format.")
-    ] = "text",
+    every: Annotated[
+        bool,
+        typer.Option(
+            "--all",
+            help="Show every word of long texts instead of the worst 20 (text format).",
+            rich_help_panel=options.OUTPUT,
+        ),
+    ] = False,
+    output_format: Annotated[str, options.formats(EXPLANATION_FORMATS)] = "text",
     output: options.Output = None,
+    signature_form: options.SignatureForm = "short",
+    quiet: options.Quiet = False,
 ) -> None:
-    """Show who was moved to whom, how much, at what cost, and each word's share of the score."""
-    check_output(output_format, FORMATS, output)
+    """Show why a pair of texts gets its score: which words were matched, at what cost, and each word's share."""
+    check_output(output_format, EXPLANATION_FORMATS, output)
+    signed = options.signed(signature_form)
     name, spec = resolve(metric, setup.changes(), setup.lang)
+    if segment is None:
+        asked = _texts(texts or [], also or [], files)
+    else:
+        if also or len(texts or ()) > 1:
+            raise UsageError("--id picks a segment of a table or of -t and -r files; texts of their own go without it")
+        given = inputs.Input(
+            **vars(files), table=next(iter(texts or ()), None), table_format=table_format, columns=columns
+        )
+        asked = _picked(list(inputs.read_input(given, purpose="explain", quiet=quiet)), segment)
+    if len(asked) > 1 and output_format == "svg":
+        raise UsageError(f"svg draws one pair, here are {len(asked)} hypotheses: take html, or one of them")
     loaded = setup.bind(name, spec)
-    found = loaded.explain(hypothesis, reference, stats=api.load_stats(*stats) if stats else None)
-    from monge.render import render_explanation
+    known = api.load_stats(*stats) if stats else None
+    found = [loaded.explain(one.hypothesis, _compared(one, loaded), stats=known) for one in asked]
+    from monge.render import render_explanations
 
-    emit(render_explanation(found, output_format), output)
+    names = [one.system or f"hypothesis {k}" for k, one in enumerate(asked, 1)]
+    emit(render_explanations(found, names, output_format, every=every, signed=signed), output)
+
+
+def _compared(row: Segment, metric: api.Metric) -> tuple[str, ...]:
+    """What the hypothesis is compared with: the source, for a metric that faces it or where there is no reference."""
+    source = () if row.source is None else (row.source,)
+    return source or row.references if metric.scorer.against == "source" else row.references or source
+
+
+def _texts(texts: Sequence[str], also: Sequence[str], files: bundles.Texts) -> list[Segment]:
+    """The pairs of texts on the command line."""
+    if files:
+        raise UsageError("-t, -r and -s are files: say which of their lines with --id N")
+    if len(texts) == 1:
+        file = is_there(texts[0])
+        more = "say which of its segments with --id ID" if file else "give the reference too: HYPOTHESIS REFERENCE"
+        raise UsageError(f"explain {texts[0][:60]!r}: {more}")
+    if not texts:
+        raise UsageError("nothing to explain: give HYPOTHESIS and REFERENCE, or a table and --id ID")
+    hypothesis, *references = texts
+    return [Segment("1", one, tuple(references)) for one in (hypothesis, *also)]
+
+
+def _picked(rows: Sequence[Segment], wanted: str) -> list[Segment]:
+    """The segments with an id, of every system; raises where there is none, or one system has two."""
+    found = [row for row in rows if row.id == wanted]
+    if not found:
+        ids = list(dict.fromkeys(row.id for row in rows))
+        raise UsageError(f"--id {wanted}: no such segment; there are {len(ids)}, from {ids[0]!r} to {ids[-1]!r}")
+    systems = [row.system for row in found]
+    twice = next((one for one in systems if systems.count(one) > 1), None)
+    if twice is not None:
+        where = f" of {twice}" if twice else ""
+        raise UsageError(
+            f"--id {wanted}: {systems.count(twice)} segments{where} have this id; say what tells them apart: "
+            "--columns id=COLUMN, or system=COLUMN"
+        )
+    return found

@@ -3,66 +3,102 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Annotated
 
 import typer
 
 from monge import api
-from monge.cli import bundles, options
+from monge.cli import bundles, inputs, options
 from monge.data.lines import TextFile
 from monge.data.output import check_writable
 from monge.errors import DataError, UsageError
-from monge.spec.presets import resolve
+from monge.spec.metric import MetricSpec
+from monge.spec.presets import Spec, resolve
+from monge.types import Segment
 
 
 @bundles.flat
 def fit(
     *,
-    output: Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="Where the statistics go (JSON).")],
+    output: Annotated[
+        str,
+        typer.Option("--output", "-o", metavar="FILE", help="The file that the statistics are written to, as JSON."),
+    ],
     references: Annotated[
         list[str] | None,
         typer.Option(
             "-r",
             "--references",
             metavar="FILE",
-            help="Texts of the shared side: references, sources or any corpus; repeatable.",
+            help="The texts to fit on: references, sources or any corpus, one a line; repeatable.",
         ),
     ] = None,
     hypotheses: Annotated[
         list[str] | None,
         typer.Option(
-            "-t", "--hypotheses", metavar="FILE", help="Texts of the hypothesis side, for metrics that fit one a side."
+            "-t",
+            "--hypotheses",
+            metavar="FILE",
+            help="The hypotheses, for metrics that fit each side by itself; repeatable.",
         ),
     ] = None,
     baseline: Annotated[
         str | None,
-        typer.Option("--baseline", metavar="FILE", help="Texts to pair at random: what --rescale maps to 0."),
+        typer.Option(
+            "--baseline",
+            metavar="FILE",
+            help="Fit a baseline instead: what random pairs of these texts get, which --rescale maps to 0.",
+        ),
     ] = None,
     parallel: Annotated[
         str | None,
-        typer.Option("--parallel", metavar="FILE", help="Lines of source, tab, target: maps for centre=clp and umd."),
+        typer.Option(
+            "--parallel",
+            metavar="FILE",
+            help="Fit maps between languages instead, for centre=clp and umd: source, tab, target in every line.",
+        ),
     ] = None,
-    seed: Annotated[int, typer.Option("--seed", help="Of the random pairs of --baseline.")] = 12345,
+    table: Annotated[
+        str | None,
+        typer.Argument(metavar="[TABLE]", help="A table instead of files: its references, and its hypotheses."),
+    ] = None,
+    table_format: inputs.TableFormat = None,
+    columns: inputs.Columns = None,
+    seed: Annotated[
+        int,
+        typer.Option(
+            "--seed",
+            metavar="N",
+            help="The seed of the random pairs of --baseline.",
+            rich_help_panel=options.STATISTICS,
+        ),
+    ] = 12345,
     metric: Annotated[
-        str, typer.Option("--metric", "-m", metavar="NAME", help="The metric that will use them.")
+        str, typer.Option("--metric", "-m", metavar="NAME", help="The metric that will use the statistics.")
     ] = api.DEFAULT_METRIC,
     setup: bundles.Setup,
     overlong: options.Overlong = None,
     quiet: options.Quiet = False,
 ) -> None:
-    """Fit idf and mean vectors once, to score with `--stats FILE` later, anywhere."""
+    """Fit word weights (idf) or mean vectors on a corpus once, to score with them later: `--stats FILE`."""
     check_writable(output)
     name, spec = resolve(metric, setup.changes(overlong), setup.lang)
-    if sum(map(bool, (parallel, baseline, references or hypotheses))) > 1:
-        raise UsageError("--parallel, --baseline, and -r with -t are fitted each by itself: give one of them")
-    if not (parallel or baseline or references or hypotheses):
-        raise UsageError("nothing to fit: give texts with -r FILE (and -t FILE for the hypothesis side)")
+    if sum(map(bool, (parallel, baseline, table, references or hypotheses))) > 1:
+        raise UsageError("--parallel, --baseline, a table, and -r with -t are fitted each by itself: give one of them")
+    if not (parallel or baseline or table or references or hypotheses):
+        raise UsageError("nothing to fit: give texts with -r FILE (and -t FILE for the hypothesis side), or a table")
+    if table is None and (table_format or columns):
+        raise UsageError("--table-format and --columns are for a table: give one (- is standard input)")
+    rows = None if table is None else list(inputs.table_of(table, table_format, columns, quiet=quiet))
     loaded = setup.bind(name, spec)
     if parallel is not None:
         found = loaded.fit_maps(_pairs(parallel))
     elif baseline is not None:
         found = loaded.fit_baseline(TextFile(baseline), seed=seed)
+    elif rows is not None:
+        found = loaded.fit(_shared(rows, spec), hypotheses=[row.hypothesis for row in rows])
+        loaded.scorer.check_stats(found)
     else:
         shared, own = ([line for path in paths or () for line in TextFile(path)] for paths in (references, hypotheses))
         found = loaded.fit(shared, hypotheses=own)
@@ -70,6 +106,18 @@ def fit(
     api.save_stats(found, output)
     if not quiet:
         sys.stderr.write(f"monge: fitted {', '.join(found.held())} for {name}\n")
+
+
+def _shared(rows: Sequence[Segment], spec: Spec) -> list[list[str]]:
+    """The texts of a table that the shared side is fitted from: sources where the metric says so, else references.
+
+    Those of an item count once, whatever its systems, as in a run; a blend takes row by row.
+    """
+    sources = isinstance(spec, MetricSpec) and getattr(spec.weights, "corpus", "") == "sources"
+    texts = [[row.source or ""] if sources or not row.references else list(row.references) for row in rows]
+    if not isinstance(spec, MetricSpec):
+        return texts
+    return list({(row.id, *some): some for row, some in zip(rows, texts, strict=True)}.values())
 
 
 def _pairs(path: str) -> Iterator[tuple[str, str]]:

@@ -12,8 +12,6 @@ from monge.cli import bundles, options, studies
 from monge.cli.emit import emit
 from monge.errors import UsageError
 
-FORMATS = ("text", "json", "markdown")
-
 
 @dataclass(frozen=True, kw_only=True)
 class Models:
@@ -28,38 +26,48 @@ class Models:
 class Resamples:
     """How the intervals of claims are drawn."""
 
-    seed: Annotated[int, typer.Option("--seed", help="Of the bootstrap intervals.")] = 12345
-    resamples: Annotated[int, typer.Option("--resamples", help="Of the bootstrap intervals; 0: none.")] = 500
-
-
-@dataclass(frozen=True, kw_only=True)
-class Output(studies.Output):
-    """Where the tables go, and in which format."""
-
-    output_format: Annotated[str, options.formats(FORMATS)] = "text"
+    seed: Annotated[
+        int,
+        typer.Option(
+            "--seed", metavar="N", help="The seed of the bootstrap intervals.", rich_help_panel=options.STATISTICS
+        ),
+    ] = 12345
+    resamples: Annotated[
+        int,
+        typer.Option(
+            "--resamples",
+            metavar="N",
+            help="How many bootstrap resamples an interval takes; 0 for no intervals.",
+            rich_help_panel=options.STATISTICS,
+        ),
+    ] = 500
 
 
 @bundles.flat
 def reproduce(
     *,
     table: Annotated[
-        str | None, typer.Argument(metavar="[TABLE]", help="A published table; without one, the list of them.")
+        str | None,
+        typer.Argument(metavar="[TABLE]", help="The name of a published table; without one, all tables are listed."),
     ] = None,
     data: Annotated[
-        str | None, typer.Option("--data", metavar="DIR", help="Where the published judgements lie, at any depth.")
+        str | None,
+        typer.Option("--data", metavar="DIR", help="The directory of the published judgements, at any depth."),
     ] = None,
     pairs: Annotated[
         str | None,
         typer.Option(
-            "--pairs", metavar="cs-en,…", help="Only these groups (*-en works; a mean needs all of them), or none."
+            "--pairs",
+            metavar="cs-en,…",
+            help="Only these groups, such as cs-en,de-en or '*-en' (a mean needs all of them), or none.",
         ),
     ] = None,
     models: Models,
     resamples: Resamples,
-    output: Output,
+    output: studies.Output,
 ) -> None:
-    """Recompute a published table: reported, ours, difference, and what still holds."""
-    output.check(FORMATS)
+    """Compute a published table again: what was reported, what comes out here, and what still holds."""
+    output.check()
     from monge.study import Run, Setup
     from monge.study import reproduce as published
 

@@ -4,46 +4,34 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import version
-from math import isnan
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from monge import api
-from monge.cli import bundles, options
-from monge.cli.emit import check_output, emit, progress
+from monge.cli import bundles, gate, options
+from monge.cli.emit import bar_wanted, check_output, coloured, emit, progress, stage, tell
+from monge.cli.inputs import Input, Rows, read_input
+from monge.cli.journal import kept_scores
+from monge.cli.parquet import check_parquet, write_parquet
 from monge.data.lines import TextFile
-from monge.data.parallel import Parallel, read_parallel
-from monge.data.tables import Table, read_table
 from monge.errors import UsageError
 from monge.spec.labels import labels
-from monge.spec.presets import resolve
-from monge.store import Store, opened
+from monge.spec.presets import Spec, fitting, resolve
+from monge.spec.signature import parse
 from monge.types import Result, Segment
+from monge.types.table import STUDY_FORMATS
 
 if TYPE_CHECKING:
+    from monge.render import View
     from monge.scoring.scorer import Scores
+    from monge.store import Store
 
-FORMATS = ("text", "json", "jsonl", "tsv", "latex", "html")
-TABLES = ("tsv", "csv", "jsonl", "parquet")
-
-
-@dataclass(frozen=True)
-class Input(bundles.Texts):
-    """A table, or parallel files."""
-
-    table: Annotated[str | None, typer.Argument(metavar="[TABLE]", help="TSV, CSV, JSONL or Parquet with columns.")] = (
-        None
-    )
-    table_format: Annotated[
-        str | None,
-        typer.Option("--table-format", metavar="|".join(TABLES), help="Of TABLE, where its name does not tell: of -."),
-    ] = None
+FORMATS = (*STUDY_FORMATS, "parquet")
 
 
 @dataclass(frozen=True)
@@ -53,39 +41,75 @@ class Choice:
     metric: options.Metrics = None
     rule: Annotated[
         str | None,
-        typer.Option("--references-rule", metavar="max|mean|first", help="Several references: which counts."),
+        typer.Option(
+            "--references-rule",
+            metavar="max|mean|first",
+            help="With several references: the best one counts (max), their mean, or the first; max unless the metric "
+            "says otherwise.",
+            rich_help_panel=options.MODEL,
+        ),
     ] = None
     overlong: options.Overlong = None
     rescale: options.Rescale = False
     calibrate: options.Calibrate = None
     signature: Annotated[
         list[str] | None,
-        typer.Option("--signature", metavar="SIG", help="Replay a signature instead of naming a metric."),
+        typer.Option(
+            "--signature",
+            metavar="SIGNATURE",
+            help="Compute again what a signature, long or short, says, instead of naming a metric; it is refused where "
+            "the model or the statistics are others.",
+        ),
     ] = None
-    refit: Annotated[bool, typer.Option("--refit", help="With --signature: accept statistics of other texts.")] = False
+    refit: Annotated[
+        bool,
+        typer.Option(
+            "--refit",
+            help="With --signature: accept that statistics fitted on other texts differ.",
+            rich_help_panel=options.STATISTICS,
+        ),
+    ] = False
 
     def changes(self, setup: bundles.Setup) -> tuple[str, ...]:
         """What is changed in every metric, as AXIS=VALUE texts."""
-        rule = (f"references={self.rule}",) if self.rule else ()
-        return (*rule, *options.scale(self.rescale, self.calibrate), *setup.changes(self.overlong))
+        return (*self._own(), *setup.changes(self.overlong))
 
-    def check(self, setup: bundles.Setup) -> None:
+    def _own(self) -> tuple[str, ...]:
+        rule = (f"references={self.rule}",) if self.rule else ()
+        return (*rule, *options.scale(self.rescale, self.calibrate))
+
+    def check(self, setup: bundles.Setup, *, quiet: bool) -> None:
         """Raise where a name or setting is wrong, before a model is loaded."""
         if self.signature and self.metric:
             raise UsageError("--signature replays a metric: give it or -m, not both")
-        for name in self.metric or ():
-            resolve(name, self.changes(setup), setup.lang)
+        if not self.signature:
+            setup.checked(self.names, quiet=quiet, more=(*self._own(), *options.changes(None, overlong=self.overlong)))
+
+    @property
+    def names(self) -> list[str]:
+        """The metrics as they were asked for by name."""
+        return list(self.metric or [api.DEFAULT_METRIC])
+
+    def asked(self, setup: bundles.Setup) -> list[tuple[str, Spec]]:
+        """Name and settings of every metric, in order, before a model is loaded."""
+        if self.signature:
+            return [(said.metric, said.spec) for said in map(parse, self.signature)]
+        changes, several = self.changes(setup), len(self.names) > 1
+        return [resolve(name, fitting(name, changes) if several else changes, setup.lang) for name in self.names]
+
+    def called(self, setup: bundles.Setup) -> dict[str, tuple[str, ...]]:
+        """The label of every metric in the results -> what else means it: its name, and what `-m` said."""
+        asked = self.asked(setup)
+        given = [name for name, _ in asked] if self.signature else self.names
+        names = zip(labels(asked), asked, given, strict=True)
+        return {label: (name, text.strip()) for label, (name, _), text in names}
 
     def load(self, setup: bundles.Setup, cache: str | None) -> tuple[list[api.Metric], list[dict[str, str]] | None]:
         """The metrics with their models, and what each must find again where it is replayed; `cache` keeps vectors."""
-        changes = self.changes(setup)
         if not self.signature:
-            names = self.metric or [api.DEFAULT_METRIC]
-            return [setup.bind(*resolve(name, changes, setup.lang), cache) for name in names], None
-        replayed = [
-            api.replay(line, model=setup.model, device=setup.device, online=setup.online, settings=changes)
-            for line in self.signature
-        ]
+            return [setup.bind(name, spec, cache) for name, spec in self.asked(setup)], None
+        again = partial(api.replay, model=setup.model, device=setup.device, online=setup.online)
+        replayed = [again(line, settings=self.changes(setup)) for line in self.signature]
         return [one for one, _ in replayed], None if self.refit else [digests for _, digests in replayed]
 
 
@@ -94,9 +118,15 @@ class Given:
     """Where statistics come from, other than the texts that are scored."""
 
     stats: options.Stats = None
-    idf_corpus: Annotated[str | None, typer.Option("--idf-corpus", metavar="FILE", help="Texts to fit idf from.")] = (
-        None
-    )
+    idf_corpus: Annotated[
+        str | None,
+        typer.Option(
+            "--idf-corpus",
+            metavar="FILE",
+            help="Fit idf on the lines of this file instead of the texts that are scored.",
+            rich_help_panel=options.STATISTICS,
+        ),
+    ] = None
 
     def corpora(self) -> api.Corpora:
         """The statistics and the corpus, opened."""
@@ -112,21 +142,52 @@ class Shown:
 
     output_format: Annotated[str, options.formats(FORMATS)] = "text"
     output: options.Output = None
-    segments: Annotated[bool, typer.Option("--segments", help="Scores of every segment.")] = False
-    interval: Annotated[bool, typer.Option("--ci", help="Bootstrap interval of the score.")] = False
+    segments: Annotated[bool, typer.Option("--segments", help="Show the score of every segment too.")] = False
+    with_texts: Annotated[
+        bool,
+        typer.Option(
+            "--with-texts",
+            help="Show hypothesis, references and source beside the score of every segment.",
+            rich_help_panel=options.OUTPUT,
+        ),
+    ] = False
+    interval: Annotated[
+        bool, typer.Option("--ci", help="Show a 95 % bootstrap interval of every score, over segments.")
+    ] = False
     seed: options.Seed = 12345
     fail_under: Annotated[
-        float | None, typer.Option("--fail-under", metavar="X", help="Exit 1 if a score is worse than X.")
+        list[str] | None,
+        typer.Option(
+            "--fail-under",
+            metavar="X|NAME=X,…",
+            help="Exit with 4 and name the worst segments where a score is worse than X: below it, or above it for a "
+            "distance. NAME=X is for one metric.",
+        ),
     ] = None
+    signature_form: options.SignatureForm = "short"
     fresh: Annotated[
-        bool, typer.Option("--fresh", help="With -o: begin anew instead of going on where a run was interrupted.")
+        bool,
+        typer.Option(
+            "--fresh",
+            help="With -o: begin anew instead of going on where a run was interrupted.",
+            rich_help_panel=options.KEEPING,
+        ),
+    ] = False
+    dry_run: Annotated[
+        bool,
+        typer.Option(
+            "--dry-run",
+            help="Say what would be read, fitted and encoded, and about how long it takes; score and write nothing.",
+            rich_help_panel=options.KEEPING,
+        ),
     ] = False
 
     def check(self) -> None:
         """Raise where the output could not be written, before anything is scored."""
         check_output(self.output_format, FORMATS, self.output)
-        if self.fail_under is not None and isnan(self.fail_under):
-            raise UsageError("--fail-under takes a number, got nan: a gate that nothing fails")
+        options.signed(self.signature_form)
+        if self.output_format == "parquet" and not self.dry_run:
+            check_parquet(self.output)
         if self.fresh and self.output is None:
             raise UsageError("--fresh is about an interrupted run that writes a file: give it with -o FILE")
 
@@ -134,6 +195,17 @@ class Shown:
     def streamed(self) -> bool:
         """Whether segments are written as soon as they are scored."""
         return self.output_format == "jsonl" and self.output is None
+
+    def view(self, rows: Iterable[Segment]) -> View:
+        """What is shown of the results of these segments, which can be gone through again for their texts."""
+        from monge.render import View
+
+        def texts(system: str) -> Iterator[Segment]:
+            return (row for row in rows if row.system == system)
+
+        wanted = texts if self.with_texts else None
+        shown = self.segments or self.with_texts
+        return View(version("monge"), shown, wanted, options.signed(self.signature_form))
 
 
 @bundles.flat
@@ -146,109 +218,52 @@ def score(
     shown: Shown,
     keep: bundles.Keep,
 ) -> int:
-    """Score hypotheses against references, line by line, or the rows of a table."""
+    """Score generated texts against references, line by line, or the rows of a table."""
     shown.check()
-    choice.check(setup)
-    rows = _rows(texts)
-    loaded, expected = choice.load(setup, keep.folder)
-    with _kept_scores(shown, keep) as store:
-        with progress(show=not keep.quiet and sys.stderr.isatty()) as (grow, advance):
-            if grow is not None:
-                grow(len(rows))
-            stream = _stream(loaded) if shown.streamed else None
-            watch = api.Watch(advance, stream)
-            results = api.score_segments(
-                loaded, rows, corpora=given.corpora(), expect=expected, cache=store, watch=watch
-            )
+    choice.check(setup, quiet=keep.quiet)
+    least = gate.limits(shown.fail_under or (), choice.called(setup))
+    with stage("read", verbose=keep.verbose):
+        rows = read_input(texts, purpose="score", quiet=keep.quiet)
+    if shown.dry_run:
+        from monge.cli.dryrun import foreseen
+
+        model = api.suited(setup.model, setup.lang)
+        return foreseen(rows, choice.asked(setup), model, texts=texts, given=given, shown=shown, keep=keep)
+    with stage("loaded the model", verbose=keep.verbose):
+        loaded, expected = choice.load(setup, keep.folder)
+    with kept_scores(shown.output, keep, fresh=shown.fresh) as store:
+        with stage("fitted, encoded and scored", verbose=keep.verbose):
+            results = _scored(rows, loaded, expected, given.corpora(), shown, keep, store)
         if shown.interval:
             results = api.with_intervals(results, seed=shown.seed)
-        if shown.streamed:
-            _stream_results(results, loaded)
-        else:
-            _emit(results, shown.output_format, shown.output, segments=shown.segments)
+        with stage("written", verbose=keep.verbose):
+            _emit(results, rows, loaded, shown)
     if not keep.quiet:
-        _notes(results)
-    return _gate(results, shown.fail_under)
+        _notes(results, verbose=keep.verbose)
+    return gate.judge(results, least, rows)
 
 
-class _SourceAsReference:
-    """Segments whose source stands where the reference stood."""
-
-    def __init__(self, rows: Parallel | Table) -> None:
-        self._rows = rows
-
-    def __len__(self) -> int:
-        return len(self._rows)
-
-    def __iter__(self) -> Iterator[Segment]:
-        for row in self._rows:
-            yield replace(row, references=(row.source or "",))
-
-
-Rows = Parallel | Table | _SourceAsReference
-
-
-def _rows(given: Input) -> Rows:
-    """The segments to score; every file is read once here, so that a bad line is known before a model is loaded."""
-    table, form, texts = given.table, given.table_format, given
-    if form is not None and table is None:
-        raise UsageError("--table-format is for a table: give one (- is standard input)")
-    if table is not None:
-        if texts:
-            raise UsageError(
-                f"{table} stands alone, as a table would, beside -t, -r or -s: "
-                "give a table or files, not both (several files: -t A -t B)"
-            )
-        found = read_table(table, format=form)
-        first = next(iter(found))
-        return found if first.references else _SourceAsReference(found)
-    if not texts.hypotheses:
-        raise UsageError("nothing to score: give -t HYPOTHESES and -r REFERENCES, or a table")
-    if not texts.references and texts.source is None:
-        raise UsageError("give -r REFERENCES, or -s SOURCE for a reference-free score")
-    lines = read_parallel(texts.hypotheses, texts.references or (), texts.source)
-    return lines if texts.references else _SourceAsReference(lines)
+def _scored(
+    rows: Rows,
+    loaded: Sequence[api.Metric],
+    expected: list[dict[str, str]] | None,
+    corpora: api.Corpora,
+    shown: Shown,
+    keep: bundles.Keep,
+    store: Store | None,
+) -> list[Result]:
+    """The results, with a bar on the way; interrupted, it says how to go on."""
+    with progress(show=bar_wanted(quiet=keep.quiet)) as (grow, advance):
+        if grow is not None:
+            grow(len(rows))
+        stream = _stream(loaded, texts=shown.with_texts) if shown.streamed else None
+        watch = api.Watch(advance, stream)
+        return api.score_segments(loaded, rows, corpora=corpora, expect=expected, cache=store, watch=watch)
 
 
-@contextmanager
-def _kept_scores(shown: Shown, keep: bundles.Keep) -> Iterator[Store | None]:
-    """What remembers scores while they are made: the cache, or a journal beside the output file.
-
-    The journal is a directory that is gone when the output is written. An interrupted run leaves it, and the same
-    command goes on from it: scores are found by what they depend on, so those of other settings do no harm.
-    """
-    if keep.folder is not None or shown.output is None:
-        with opened(keep.folder) as store:
-            yield store
-        return
-    folder = Path(f"{shown.output}.partial")
-    inside = list(folder.iterdir()) if folder.is_dir() else [folder] * folder.exists()
-    foreign = next((path for path in inside if not path.name.startswith("monge-cache.")), None)
-    if foreign is not None:
-        raise UsageError(f"{foreign} is where an unfinished run would be kept: move it, or choose another -o FILE")
-    if folder.exists() and not shown.fresh and not keep.quiet:
-        sys.stderr.write(f"monge: going on with what an interrupted run left in {folder} (--fresh begins anew)\n")
-    journal = Store(folder, vectors=False)
-    if shown.fresh:
-        journal.clear()
-    refused = journal.refusal()
-    if refused:
-        sys.stderr.write(f"monge: {folder}: {refused}, so scores are not kept on the way: begun again, all is scored\n")
-    with closing(journal):
-        try:
-            yield journal
-        except KeyboardInterrupt:
-            if not refused:
-                sys.stderr.write(f"monge: scores so far are kept in {folder}: the same command goes on from there\n")
-            raise
-        with suppress(UsageError):  # a journal that cannot be removed does no harm
-            journal.clear()  # the output is written: nothing that still waits for a lock is needed
-    shutil.rmtree(folder, ignore_errors=True)
-
-
-def _stream(metrics: Sequence[api.Metric]) -> Callable[[int, Sequence[Segment], Scores], None]:
-    """What writes the segments of a window as soon as a metric has scored them."""
-    from monge.render.results import segment_line
+def _stream(metrics: Sequence[api.Metric], *, texts: bool) -> Callable[[int, Sequence[Segment], Scores], None]:
+    """What writes the segments of a window, with their texts if wanted, as soon as a metric has scored them."""
+    from monge.render.results import segment_line, text_fields
 
     names = labels((metric.name, metric.asked) for metric in metrics)
 
@@ -261,6 +276,7 @@ def _stream(metrics: Sequence[api.Metric]) -> Callable[[int, Sequence[Segment], 
                 "parts": {name: values[i] for name, values in parts.items() if name != "score"},
                 "reference": int(scores.winners[i]),
                 "flags": list(scores.flags[i]),
+                **(text_fields(row) if texts else {}),
             }
             sys.stdout.write(segment_line({"metric": names[k], "system": row.system}, line) + "\n")
         sys.stdout.flush()
@@ -268,45 +284,37 @@ def _stream(metrics: Sequence[api.Metric]) -> Callable[[int, Sequence[Segment], 
     return scored
 
 
-def _stream_results(results: Sequence[Result], metrics: Sequence[api.Metric]) -> None:
+def _emit(results: Sequence[Result], rows: Rows, metrics: Sequence[api.Metric], shown: Shown) -> None:
+    """Write the results in the format and to the place that were asked for."""
+    from monge.render import render_results, results_text
+
+    view = shown.view(rows)
+    if shown.streamed:
+        _stream_results(results, metrics, view)
+    elif shown.output_format == "parquet" and shown.output is not None:
+        write_parquet(results, shown.output, version=view.version, texts=view.texts)
+    elif shown.output_format == "text" and shown.output is None:
+        width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+        sys.stdout.write(results_text(results, width=width, colour=coloured(), view=view))
+    else:
+        emit(render_results(results, shown.output_format, view=view), shown.output)
+
+
+def _stream_results(results: Sequence[Result], metrics: Sequence[api.Metric], view: View) -> None:
     """Result lines at the end, with the segments of metrics that had to wait for the last one: blends."""
     from monge.render.results import result_line, results_jsonl
 
     for k, result in enumerate(results):
         waited = "" not in metrics[k % len(metrics)].scorer.members
-        lines = results_jsonl([result]) if waited else [result_line(result)]
+        lines = results_jsonl([result], view.texts) if waited else [result_line(result)]
         sys.stdout.writelines(line + "\n" for line in lines)
 
 
-def _emit(results: Sequence[Result], name: str, output: str | None, *, segments: bool) -> None:
-    from monge.render import render_results, results_text
-
-    if name == "text" and output is None and sys.stdout.isatty():
-        sys.stdout.write(
-            results_text(results, segments=segments, width=shutil.get_terminal_size().columns, colour=True)
-        )
-        return
-    emit(render_results(results, name, version=version("monge"), segments=segments), output)
-
-
-def _notes(results: Sequence[Result]) -> None:
+def _notes(results: Sequence[Result], *, verbose: bool) -> None:
     """What a user should know and would not look for: texts that were cut, and work that was saved."""
     cut = {one.system: one.run["truncated"] for one in results if one.run.get("truncated")}
     for system, count in cut.items():
-        sys.stderr.write(
-            f"monge: {system or 'texts'}: {count} text(s) longer than the model reads were cut "
-            "(--on-overlong window|error)\n"
-        )
+        tell(f"{system or 'texts'}: {count} text(s) longer than the model reads were cut (--on-overlong window|error)")
     work = next((one.work for one in results if one.work), None)
-    if work and sys.stderr.isatty():
-        sys.stderr.write(f"monge: {work['texts']} texts, {work['encoded']} encoded ({work['pieces']} pieces)\n")
-
-
-def _gate(results: Sequence[Result], least: float | None) -> int:
-    if least is None:
-        return 0
-    failed = [one for one in results if (one.score < least if one.higher_is_better else one.score > least)]
-    for one in failed:
-        than = "below" if one.higher_is_better else "above"
-        sys.stderr.write(f"monge: {one.metric} {one.system}: {one.score:.6f} is {than} {least}\n")
-    return 1 if failed else 0
+    if work and (verbose or sys.stderr.isatty()):
+        tell(f"{work['texts']} texts, {work['encoded']} encoded ({work['pieces']} pieces)")

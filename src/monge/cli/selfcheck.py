@@ -22,7 +22,7 @@ def selfcheck(
         str | None, typer.Option("--update", hidden=True, help="Write the golden numbers to a file.")
     ] = None,
 ) -> int:
-    """Score the bundled example with every metric and compare with the golden numbers of this version."""
+    """Check that this installation gives the scores it should: every metric on the bundled example."""
     found = golden_scores()
     if update is not None:
         from monge.data.output import write_text

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from monge.cli import bundles, options, studies
-from monge.cli.emit import tell_written, watching
+from monge.cli import bundles, inputs, options, studies
+from monge.cli.emit import tell_written
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,8 +19,15 @@ class Judgements(bundles.Judgements):
     level: options.Level = "segment"
     human: options.Human = None
     statistic: options.Statistic = None
+    columns: inputs.Columns = None
     sample: Annotated[
-        int | None, typer.Option("--sample", metavar="N", help="N source segments of each group, drawn with the seed.")
+        int | None,
+        typer.Option(
+            "--sample",
+            metavar="N",
+            help="Use only N segments of each group, drawn at random.",
+            rich_help_panel=options.INPUT,
+        ),
     ] = None
 
 
@@ -33,15 +40,29 @@ class Design:
         typer.Option(
             "--factor",
             metavar="NAME,…|NAME=V,V,…",
-            help="stopwords, idf, subwords, punctuation, transport; two as one: subwords+punctuation; any axis with "
-            "its settings: layers=4,5,6, stopwords=none,en,FILE ({lang} in its name: the language of the texts), "
-            "idf=off,references,random:4x2000,FILE; repeatable.",
+            help="What is varied: stopwords, idf, subwords, punctuation or transport, or two as one, such as "
+            "subwords+punctuation; or any setting with its values, such as layers=4,5,6, stopwords=none,en,FILE "
+            "({lang} "
+            "in the name stands for the language of the texts) or idf=off,references,random:4x2000,FILE. All five by "
+            "default; repeatable.",
         ),
     ] = None
     cross: Annotated[
-        bool, typer.Option("--cross", help="The full crossing with the aggregation too; shares of variance.")
+        bool,
+        typer.Option(
+            "--cross",
+            help="Also try all combinations of the factors, and tell which share of the variance each of them has.",
+        ),
     ] = False
-    ddof: Annotated[int, typer.Option("--ddof", metavar="0|1", help="Of the CV: 0 population, 1 sample.")] = 0
+    ddof: Annotated[
+        int,
+        typer.Option(
+            "--ddof",
+            metavar="0|1",
+            help="Whether the spread is that of a population (0) or estimated from a sample (1).",
+            rich_help_panel=options.STATISTICS,
+        ),
+    ] = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,30 +70,42 @@ class Resamples(studies.Resamples):
     """How intervals are drawn."""
 
     confidence: options.Confidence = 0.95
-    seed: Annotated[int, typer.Option("--seed", help="Of the bootstrap, the sample and the random corpora.")] = 12345
+    seed: Annotated[
+        int,
+        typer.Option(
+            "--seed",
+            metavar="N",
+            help="The seed of the bootstrap, the sample and the random corpora.",
+            rich_help_panel=options.STATISTICS,
+        ),
+    ] = 12345
 
 
 @bundles.flat
 def sensitivity(
     *,
     judgements: Judgements,
-    metric: options.Metrics = None,
+    metric: Annotated[list[str] | None, options.metrics_option("moverscore and bertscore")] = None,
     design: Design,
     setup: bundles.Setup,
     resamples: Resamples,
     figures: bundles.Figures,
     output: studies.Output,
 ) -> None:
-    """Vary preprocessing, encoding once: agreement at every setting, its spread, and is the best more than noise."""
+    """Measure how much preprocessing changes the agreement of metrics with human judgements, and whether the best
+    setting is more than noise.
+    """
     output.check()
     figures.check()
     from monge import study
 
     task = studies.task_of(judgements)
-    with watching(quiet=output.quiet) as watch:
+    names = metric or ["moverscore", "bertscore"]
+    setup.checked(names, quiet=output.quiet)
+    with output.watching() as watch:
         found = study.sensitivity(
             task,
-            metric or ["moverscore", "bertscore"],
+            names,
             study.Design(design.factor or (), design.cross, design.ddof),
             setup=studies.setup_of(setup),
             resampling=resamples.resampling(),

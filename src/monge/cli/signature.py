@@ -2,47 +2,48 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from typing import Annotated
 
 import typer
 
 from monge.cli import options
-from monge.spec.signature import difference
+from monge.cli.emit import write_listing
+from monge.cli.helping import Group, Verb, examples
+from monge.spec.signature import difference, full, shortened
 from monge.spec.signature import parse as parse_signature
-from monge.types import Signature
+from monge.types.table import STUDY_FORMATS, Cell, Listing, Sheet, facts_sheet
 
-app = typer.Typer(no_args_is_help=True, help="Read signatures and compare them.", **options.PLAIN)
-Format = Annotated[str, typer.Option("--format", "-f", metavar="text|json", help="Output format.")]
-
-
-@app.command()
-def parse(signature: Annotated[str, typer.Argument(help="A signature.")], output_format: Format = "text") -> None:
-    """Check a signature and print it, a setting a line."""
-    options.chosen_format(output_format, ("text", "json"))
-    said = parse_signature(signature)
-    fields = dict(Signature.parse(signature).fields)
-    if output_format == "json":
-        sys.stdout.write(
-            json.dumps({"metric": said.metric, "fields": fields, "spec": said.spec.written()}, indent=2) + "\n"
-        )
-        return
-    width = max(map(len, fields))
-    sys.stdout.writelines(f"{key:<{width}}  {value}\n" for key, value in fields.items())
+app = typer.Typer(
+    cls=Group, no_args_is_help=True, help="Show what a signature says, or in what two of them differ.", **options.PLAIN
+)
+Format = Annotated[str, options.formats(STUDY_FORMATS)]
+Line = Annotated[str, typer.Argument(metavar="SIGNATURE", help="A signature, long or short, in quotes.")]
 
 
-@app.command()
+@app.command(cls=Verb, epilog=examples("signature parse"))
+def parse(signature: Line, output_format: Format = "text", output: options.Output = None) -> None:
+    """Check a signature and print it, a setting a line, with its other form."""
+    said, long, short = parse_signature(signature), full(signature), shortened(signature)
+    fields = dict(long.fields)
+    data = {"metric": said.metric, "fields": fields, "spec": said.spec.written(), "short": short, "long": str(long)}
+    shown = {**fields, "in short": short, "in full": str(long)}
+    write_listing(Listing(data, [facts_sheet("", shown, ("field", "value"))]), output_format, output)
+
+
+@app.command(cls=Verb, epilog=examples("signature diff"))
 def diff(
-    one: Annotated[str, typer.Argument(help="A signature.")],
-    other: Annotated[str, typer.Argument(help="Another.")],
+    one: Line,
+    other: Annotated[str, typer.Argument(metavar="SIGNATURE", help="Another, long or short.")],
     output_format: Format = "text",
+    output: options.Output = None,
 ) -> None:
     """Print the settings in which two signatures differ; nothing where they are equal."""
-    options.chosen_format(output_format, ("text", "json"))
     found = difference(one, other)
-    if output_format == "json":
-        sys.stdout.write(json.dumps({key: [first, second] for key, first, second in found}, indent=2) + "\n")
+    if output_format == "text" and output is None:  # long values read better one under another
+        for key, first, second in found:
+            sys.stdout.write(f"{key}\n  - {first}\n  + {second}\n")
         return
-    for key, first, second in found:
-        sys.stdout.write(f"{key}\n  - {first}\n  + {second}\n")
+    rows = tuple(tuple(map(Cell, values)) for values in found)
+    data = {key: [first, second] for key, first, second in found}
+    write_listing(Listing(data, [Sheet("", ("field", "first", "second"), rows, words_behind=2)]), output_format, output)

@@ -11,24 +11,49 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from monge.cli import bundles, options
-from monge.cli.emit import Watch, check_output, coloured, emit
+from monge.cli.emit import Watch, check_output, coloured, emit, watching
+from monge.data.columns import given_columns
 from monge.errors import UsageError
 from monge.types.table import STUDY_FORMATS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from contextlib import AbstractContextManager
 
     from monge.study import Resampling, Run, Setup, Task
     from monge.types.table import Study
 
-Dataset = Annotated[str, typer.Argument(help="wmt15 … wmt19, sts12 … sts16, stsb, tac08, …, or table.")]
-Figure = Annotated[str | None, typer.Option("--figure", metavar="FILE.svg|.png", help="Draw the curves.")]
+Dataset = Annotated[
+    str,
+    typer.Argument(
+        help="The name of a published data set, such as wmt18 or stsb (`monge data` lists them), or `table` for a "
+        "table of "
+        "your own with a column of human scores."
+    ),
+]
+Figure = Annotated[
+    str | None,
+    typer.Option(
+        "--figure", metavar="FILE.svg|.png", help="Draw the curves into this file.", rich_help_panel=options.OUTPUT
+    ),
+]
 Models = Annotated[
-    list[str] | None, typer.Option("--model", metavar="NAME|DIR", help="A model directory or name; repeatable.")
+    list[str] | None,
+    typer.Option(
+        "--model",
+        metavar="NAME|DIR",
+        help="A model that gives the vectors: a directory, a file of word vectors, or a name; repeatable.",
+        rich_help_panel=options.MODEL,
+    ),
 ]
 Switches = Annotated[
     list[str] | None,
-    typer.Option("--switch", metavar="NAME=VALUE", help="A switch of the data set; one given twice is read both ways."),
+    typer.Option(
+        "--switch",
+        metavar="NAME=VALUE",
+        help="How a data set is read, where it can be read in several ways; given twice, it is read both ways.",
+        rich_help_panel=options.INPUT,
+    ),
 ]
 
 
@@ -38,10 +63,12 @@ class Output(bundles.Keep):
 
     output: options.Output = None
     output_format: Annotated[str, options.formats(STUDY_FORMATS)] = "text"
+    signature_form: options.SignatureForm = "short"
 
     def check(self, formats: tuple[str, ...] = STUDY_FORMATS) -> None:
         """Raise where the result could not be written, before anything is scored."""
         check_output(self.output_format, formats, self.output)
+        options.signed(self.signature_form)
 
     def run(self, watch: Watch) -> Run:
         """How the study runs."""
@@ -49,12 +76,17 @@ class Output(bundles.Keep):
 
         return Run(self.folder, watch.advance, watch.opened)
 
+    def watching(self) -> AbstractContextManager[Watch]:
+        """Follow the study on standard error; interrupted, it says how to go on."""
+        return watching(quiet=self.quiet, verbose=self.verbose, folder=self.folder)
+
     def write(self, found: Study, key: str = "") -> None:
         """Write what a study found."""
         from monge.render.table import render_study
 
-        text = render_study(found, self.output_format, version=version("monge"), key=key, colour=coloured(self.output))
-        emit(text, self.output)
+        colour, signed = coloured(self.output), options.signed(self.signature_form)
+        form, monge = self.output_format, version("monge")
+        emit(render_study(found, form, version=monge, key=key, colour=colour, signed=signed), self.output)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,7 +108,15 @@ class Tests(Resamples):
     """How intervals are drawn and differences tested."""
 
     confidence: options.Confidence = 0.95
-    alpha: Annotated[float, typer.Option("--alpha", help="Of the tests.")] = 0.05
+    alpha: Annotated[
+        float,
+        typer.Option(
+            "--alpha",
+            metavar="X",
+            help="The level at which a difference counts as one.",
+            rich_help_panel=options.STATISTICS,
+        ),
+    ] = 0.05
 
 
 def setup_of(setup: bundles.Setup) -> Setup:
@@ -91,7 +131,8 @@ def task_of(given: Any, **more: Any) -> Task:
     from monge.study import Task
 
     names = ("dataset", "data", "text", "level", "human", "statistic", "sample")
-    return Task(pairs=given.groups, **{name: value for name, value in vars(given).items() if name in names}, **more)
+    same = {name: value for name, value in vars(given).items() if name in names}
+    return Task(pairs=given.groups, columns=given_columns(given.columns or ()), **same, **more)
 
 
 def check_figure(path: str | None) -> Path | None:

@@ -7,23 +7,31 @@ from typing import Annotated
 
 import typer
 
-from monge.cli import bundles, options, studies
-from monge.cli.emit import watching
+from monge.cli import bundles, inputs, options, studies
 
 
 @dataclass(frozen=True, kw_only=True)
 class Judgements(bundles.Judgements):
     """Which judgements a value is chosen on, on which others it is tried, and by which statistic."""
 
-    dataset: Annotated[str, typer.Argument(help="Development data: a data set, or several joined: wmt15+wmt16.")]
+    dataset: Annotated[
+        str,
+        typer.Argument(
+            help="The published data set on which a value is chosen, such as wmt16 (`monge data` lists them), "
+            "several joined by +, or `table`."
+        ),
+    ]
     test: Annotated[
-        str | None, typer.Option("--test", metavar="DATASET", help="Where the chosen value is tried: other data.")
+        str | None,
+        typer.Option("--test", metavar="DATASET", help="Another data set, on which the chosen value is tried."),
     ] = None
     test_data: Annotated[
-        str | None, typer.Option("--test-data", metavar="DIR", help="Where that lies, if elsewhere.")
+        str | None,
+        typer.Option("--test-data", metavar="DIR", help="The directory of that data set, if it is not --data."),
     ] = None
     human: options.Human = None
     statistic: options.Statistic = None
+    columns: inputs.Columns = None
 
 
 @bundles.flat
@@ -32,7 +40,12 @@ def sweep(
     judgements: Judgements,
     vary: Annotated[
         list[str],
-        typer.Option("--vary", metavar="AXIS.FIELD=V,V,…", help="What varies; layers=1..12 works; repeatable."),
+        typer.Option(
+            "--vary",
+            metavar="AXIS.FIELD=V,V,…",
+            help="A setting and the values it takes, such as layers=1..12 or transport.temperature=0.02,0.1; given "
+            "several times, all combinations are tried.",
+        ),
     ],
     metric: options.Metrics = None,
     setup: bundles.Setup,
@@ -40,7 +53,7 @@ def sweep(
     figure: studies.Figure = None,
     output: studies.Output,
 ) -> None:
-    """Vary any setting, encoding once: a curve a group, the best value, and its score on other data."""
+    """Try many values of a setting against human judgements, choose the best, and check it on other data."""
     output.check()
     drawn = studies.check_figure(figure)
     from monge import study
@@ -49,10 +62,12 @@ def sweep(
     test = None
     if given.test is not None:
         test = replace(task, dataset=given.test, data=given.test_data if given.test_data is not None else given.data)
-    with watching(quiet=output.quiet) as watch:
+    names = metric or ["twmd"]
+    setup.checked(names, quiet=output.quiet)
+    with output.watching() as watch:
         found = study.sweep(
             task,
-            metric or ["twmd"],
+            names,
             vary,
             test=test,
             setup=studies.setup_of(setup),

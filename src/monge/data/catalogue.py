@@ -15,6 +15,24 @@ Level = Literal["segment", "system"]
 Mean = Literal["unweighted", "weighted"]
 ReferenceRule = Literal["max", "mean", "first"]
 
+Needs = tuple[tuple[str, ...], ...]
+_TEXTS = ("references", "outputs")
+NEEDS: dict[str, Needs] = {
+    "aligned": (("human",),),
+    "joined": (("segments", *_TEXTS),),
+    "rankings": (("rankings", *_TEXTS), ("campaign", *_TEXTS)),
+    "campaign": (("campaign", *_TEXTS),),
+    "sts": (("inputs",), ("joined",)),
+    "stsb": (("original",), ("multi",), ("german",)),
+    "captions": (("experts", "captions"), ("joined",)),
+    "tac": (("topics",),),
+    "summeval": (("documents",),),
+    "generated": (("outputs",),),
+    "mlqe": (("scores",),),
+    "systems": (("systems", *_TEXTS),),
+}
+"""A human column's layout, or the data set's reader, or `systems` -> the roles of files needed; any one set does."""
+
 
 @dataclass(frozen=True)
 class Dataset:
@@ -81,6 +99,11 @@ class Dataset:
             if meaning.get("column") == name:
                 return known
         raise UnknownName(f"{self.name} human column", name, self.humans)
+
+    def needs(self, human: str) -> Needs:
+        """The sets of roles of files, any of which a human column (or `systems`, for the system level) needs."""
+        layout = str(self.humans.get(human, {}).get("layout", ""))
+        return NEEDS.get(human) or NEEDS.get(layout) or NEEDS.get(self.reader, ())
 
     def with_switches(self, text: str, given: Mapping[str, Any]) -> dict[str, Any]:
         """All switches in effect for a text version; unknown ones and values of another type are errors."""

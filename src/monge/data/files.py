@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
-from monge.data.lines import StrPath
+from monge.data.lines import StrPath, is_there
 from monge.errors import Unreadable
 
 _YEAR = re.compile(r"(?:20|wmt|sts|tac[.-]?)(0[89]|1\d)(?!\d)", re.IGNORECASE)
@@ -20,8 +20,8 @@ class Files:
     def __init__(self, directory: StrPath) -> None:
         """Walks the directory once."""
         self.directory = Path(directory)
-        if not self.directory.is_dir():
-            what = "is a file; expected the directory" if self.directory.exists() else "no such directory; expected one"
+        if not is_there(directory, folder=True):
+            what = "is a file; expected the directory" if is_there(directory) else "no such directory; expected one"
             raise Unreadable(f"{directory}: {what} that holds the published files")
         self._paths = sorted(self._walk(), key=lambda path: (len(path.parts), path))
 

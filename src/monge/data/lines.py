@@ -22,7 +22,16 @@ StrPath = str | os.PathLike[str]
 
 STDIN = "-"
 _DAMAGE = (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError)
-_MAGIC = {b"\x1f\x8b": ("gzip", ".gz"), b"\xfd7zXZ": ("xz", ".xz"), b"PK\x03\x04": ("zip", "")}
+_SAVE = "save a spreadsheet as CSV or TSV, a document as plain text (UTF-8)"
+_MAGIC = {
+    b"\x1f\x8b": ("gzip data", "name it *.gz and it is read as it is"),
+    b"\xfd7zXZ": ("xz data", "name it *.xz and it is read as it is"),
+    b"PK\x03\x04": ("zip data (or an office file, which is zip inside)", f"unpack it first; {_SAVE}"),
+    b"\xd0\xcf\x11\xe0": ("an old office file", _SAVE),
+    b"%PDF": ("PDF", _SAVE),
+    b"PAR1": ("Parquet", "name it *.parquet and give it as a table"),
+}
+"""The first bytes of what is no text: what it is, and what to do."""
 
 
 class TextFile:
@@ -92,6 +101,14 @@ def shown(path: StrPath) -> str:
     return "standard input" if os.fspath(path) == STDIN else os.fspath(path)
 
 
+def is_there(path: StrPath, *, folder: bool = False) -> bool:
+    """Whether something, or a directory, goes by the name; what no name can be (too long) is not there."""
+    try:
+        return Path(path).is_dir() if folder else Path(path).exists()
+    except OSError:
+        return False
+
+
 @contextmanager
 def open_bytes(path: StrPath) -> Iterator[IO[bytes]]:
     """The uncompressed bytes of a file or of standard input; OS and compression errors become `Unreadable`."""
@@ -146,10 +163,9 @@ def _without_mark(first: bytes, name: str) -> bytes:
     """The first line without its byte order mark; refuses what is plainly not UTF-8 text."""
     if first.startswith((b"\xff\xfe", b"\xfe\xff")) or _alternates(first[:200]):
         raise Unreadable(f"{name} looks like UTF-16; accepted is UTF-8 (iconv -f UTF-16 -t UTF-8 converts it)")
-    for magic, (kind, suffix) in _MAGIC.items():
+    for magic, (kind, advice) in _MAGIC.items():
         if first.startswith(magic):
-            hint = f"; name it *{suffix} and it is read as it is" if suffix else "; unpack it first"
-            raise Unreadable(f"{name} looks like {kind} data, not text{hint}")
+            raise Unreadable(f"{name} looks like {kind}, not text; {advice}")
     return first.removeprefix(b"\xef\xbb\xbf")
 
 

@@ -15,14 +15,14 @@ def segments_of(
     references: Iterable[str] | Iterable[Sequence[str]] | None = None,
     sources: Iterable[str] | None = None,
 ) -> list[Segment]:
-    """Segments of parallel lists, checked; without references the sources stand in their place."""
+    """Segments of parallel lists, checked; without references they have sources alone."""
     texts = texts_of(hypotheses, "hypotheses")
     if not texts:
         raise DataError("there is nothing to score: hypotheses is empty")
     source = texts_of(sources, "sources") if sources is not None else None
     if references is None and source is None:
         raise UsageError("neither references nor sources were given")
-    rows = reference_lists(references, len(texts)) if references is not None else [(one,) for one in source or ()]
+    rows = reference_lists(references, len(texts)) if references is not None else [()] * len(texts)
     for name, values in (("references", rows), ("sources", source)):
         if values is not None and len(values) != len(texts):
             raise Misaligned(f"{len(texts)} hypotheses but {len(values)} {name}")

@@ -11,6 +11,7 @@ from typing import Any
 
 from monge.data import quality, sts, summaries, wmt
 from monge.data.catalogue import Dataset, describe
+from monge.data.columns import Given
 from monge.data.files import Files
 from monge.data.judged import Group, Judged, Reading, by_system, suspicions
 from monge.data.lines import StrPath
@@ -38,6 +39,7 @@ def open_dataset(
     level: str = "segment",
     human: str | None = None,
     text: str = "raw",
+    columns: Given | None = None,
     **switches: Any,
 ) -> Judged:
     """A published data set, or a user's own table, with its human judgements.
@@ -49,6 +51,7 @@ def open_dataset(
         level: `segment` or `system`.
         human: The human column by name; by default what the data set's file says.
         text: `raw`, or `tokenised` where there are two versions.
+        columns: For `table`: which column plays which role, where its name does not tell.
         switches: What else the data set's file lets one choose.
 
     Raises:
@@ -63,8 +66,10 @@ def open_dataset(
     wanted = tuple(pairs) if pairs is not None else None
     if wanted is not None and not wanted:
         raise InvalidSetting(f"{name}: no {dataset.groups} was asked for; leave pairs out for all")
+    if columns and dataset.reader != "table":
+        raise InvalidSetting(f"{name}: its columns are known; --columns is for a table of your own (data set table)")
     if dataset.reader == "table":
-        reading = quality.read_table_judged(Path(directory), human, chosen["against"] or None, wanted)
+        reading = quality.read_table_judged(Path(directory), human, chosen["against"] or None, wanted, columns or {})
         if level == "system":
             reading.groups = {one: by_system(group) for one, group in reading.groups.items()}
     else:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from monge.errors import UsageError
@@ -24,17 +25,27 @@ def check_writable(path: str | Path) -> None:
 
 def write_text(path: str | Path, text: str | Iterable[str]) -> None:
     """Write a whole file, from a text or its pieces, atomically: a reader sees the old file or the new one."""
-    target, pieces = Path(path), [text] if isinstance(text, str) else text
+    pieces = [text] if isinstance(text, str) else text
+    with whole_file(path) as place, place.open("w", encoding="utf-8", errors="surrogateescape", newline="\n") as file:
+        file.writelines(pieces)
+
+
+@contextmanager
+def whole_file(path: str | Path) -> Iterator[Path]:
+    """Where to write what is to be at `path`: a file that takes its place when all is written, or goes if not.
+
+    What is there already and is no file, a device or a pipe, cannot be replaced: it is written to itself.
+    """
+    target = Path(path)
     check_writable(target)
-    if target.exists() and not target.is_file():  # a device or a pipe cannot be replaced
-        with target.open("w", encoding="utf-8", errors="surrogateescape", newline="\n") as file:
-            file.writelines(pieces)
+    if target.exists() and not target.is_file():
+        yield target
         return
     try:
         handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+        os.close(handle)
         try:
-            with os.fdopen(handle, "w", encoding="utf-8", errors="surrogateescape", newline="\n") as file:
-                file.writelines(pieces)
+            yield Path(name)
             Path(name).chmod(0o666 & ~_umask())
             Path(name).replace(target)
         finally:

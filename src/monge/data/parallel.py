@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
-from monge.data.lines import STDIN, StrPath, TextFile
-from monge.errors import Misaligned, UsageError
+from monge.data.lines import STDIN, StrPath, TextFile, is_there
+from monge.errors import Misaligned, Unreadable, UsageError
 from monge.types import Segment
 
 
@@ -45,9 +45,10 @@ class Parallel:
 def read_parallel(
     hypotheses: Sequence[StrPath], references: Sequence[StrPath] = (), source: StrPath | None = None
 ) -> Parallel:
-    """The segments of line-aligned text files; ids are line numbers, systems are file names.
+    """The segments of line-aligned text files; ids are line numbers from 1, systems are file names.
 
-    Every file is read once here, so that a bad line or an unequal count is known before any scoring.
+    A directory of hypotheses stands for the files in it. Every file is read once here, so that a bad line or an
+    unequal count is known before any scoring.
 
     Raises:
         Misaligned: if the files do not have the same number of lines.
@@ -58,12 +59,26 @@ def read_parallel(
         raise UsageError("no hypotheses were given; expected at least one file")
     if not references and source is None:
         raise UsageError("neither references nor a source were given; expected at least one of them")
+    hypotheses = [path for one in hypotheses for path in _outputs(one)]
     _refuse_twice(hypotheses, references, source)
     return Parallel(
         [TextFile(path) for path in hypotheses],
         [TextFile(path) for path in references],
         None if source is None else TextFile(source),
     )
+
+
+def _outputs(path: StrPath) -> list[StrPath]:
+    """The file given, or the files of the directory given, by name; hidden ones and directories are passed over."""
+    if os.fspath(path) in ("", STDIN) or not is_there(path, folder=True):
+        return [path]
+    try:
+        found = sorted(one for one in Path(path).iterdir() if one.is_file() and not one.name.startswith("."))
+    except OSError as error:
+        raise Unreadable(f"{path}: the directory cannot be read ({error.strerror})") from None
+    if not found:
+        raise Unreadable(f"{path} is a directory without a file in it; expected the outputs of systems, a file each")
+    return [os.fspath(one) for one in found]
 
 
 def system_names(paths: Sequence[StrPath]) -> tuple[str, ...]:

@@ -6,14 +6,16 @@ from pathlib import Path
 
 import numpy as np
 
+from monge.data.columns import TEXTS, Given
 from monge.data.judged import Group, Reading, scored
-from monge.data.lines import check_text
+from monge.data.lines import check_text, is_there
 from monge.data.request import Request, matching
-from monge.data.rows import Rows, no_column, table_format
-from monge.data.tables import Table
+from monge.data.rows import Rows, table_format
+from monge.data.tables import Against, Table
 from monge.errors import InvalidSetting, UnknownName, Unreadable
 from monge.types import Array, Segment
 
+HUMAN = "human"
 _MODEL_WORDS = ("model", "logprob", "log_prob", "likelihood")
 
 
@@ -58,13 +60,13 @@ def _mlqe_pair(path: Path, request: Request) -> Group:
 
 def table_file(path: Path) -> Path:
     """The table itself: the file given, or the only table in the directory given."""
-    if not path.is_dir():
+    if not is_there(path, folder=True):
         return path
     found = sorted(one for one in path.iterdir() if one.is_file() and _is_table(one))
     if len(found) != 1:
         names = ", ".join(one.name for one in found[:5]) or "none"
         raise Unreadable(
-            f"{path}: expected one table (.tsv .csv .jsonl .parquet), found {len(found)} ({names}); name one"
+            f"{path}: expected one table (.tsv .csv .jsonl .json .parquet), found {len(found)} ({names}); name one"
         )
     return found[0]
 
@@ -72,32 +74,37 @@ def table_file(path: Path) -> Path:
 def _is_table(path: Path) -> bool:
     try:
         table_format(path)
-    except InvalidSetting:
+    except (InvalidSetting, Unreadable):
         return False
     return True
 
 
-def read_table_judged(path: Path, human: str, against: str | None, wanted: tuple[str, ...] | None) -> Reading:
-    """A table with columns hypothesis, reference…, source, system, id, group and a human column, by group."""
-    table = Table(Rows(table_file(path)), "source" if against == "source" else None)
-    rows, reading = table.rows, Reading()
+def read_table_judged(
+    path: Path, human: str, against: str | None, wanted: tuple[str, ...] | None, given: Given
+) -> Reading:
+    """A table with columns for the texts, their system, id and group, and a human column, by group."""
+    known = {"human": human, **given} if human != HUMAN else given
+    source: Against | None = "source" if against == "source" else None
+    table = Table(Rows(table_file(path)), source, known, (*TEXTS, "group", HUMAN))
+    rows, reading, column = table.rows, Reading(), table.columns.get(HUMAN)
+    if not column:
+        raise table.missing(HUMAN)
+    reading.warnings += [table.note] if table.note else []
     gathered: dict[str, tuple[list[Segment], list[float], list[object]]] = {}
     model: str | None = None
     for row, segment in table.numbered():
-        if human not in row.fields:
-            no_column(rows.where(row), human, row.fields)
-        model = model or _model_column(row.fields, human)
-        if row.fields[human] in (None, ""):
+        model = model or _model_column(row.fields, column)
+        if rows.field(row, column) in (None, ""):
             reading.excluded["no human score"] += 1
             continue
-        name = row.fields.get("group")
+        name = row.fields.get(table.columns.get("group"))
         group = "all" if name is None else check_text(str(name), rows.where(row, "group"))
         segments, scores, likelihoods = gathered.setdefault(group, ([], [], []))
         segments.append(segment)
-        scores.append(rows.number(row, human))
+        scores.append(rows.number(row, column))
         likelihoods.append(row.fields.get(model or ""))
     if not gathered:
-        raise Unreadable(f"{rows.name}: no row has a value in the human column {human!r}")
+        raise Unreadable(f"{rows.name}: no row has a value in the human column {column!r}")
     for name in matching(wanted, gathered, "group"):
         segments, scores, likelihoods = gathered[name]
         reading.groups[name] = scored(segments, scores, model_scores=_numbers(likelihoods))

@@ -10,7 +10,7 @@ from typing import Any
 
 from monge.data.catalogue import Dataset
 from monge.data.files import Files
-from monge.errors import UnknownName
+from monge.errors import UnknownName, Unreadable
 
 
 @dataclass(frozen=True)
@@ -37,15 +37,28 @@ class Request:
 
     def one(self, role: str) -> Path:
         """The file that plays a role; an error naming what was looked for if it is not there."""
-        return self.files.one(self.dataset.files[role], self.dataset.year)
+        found = self.match(role)
+        if not found:
+            raise self.missing(role)
+        return found[0][0]
 
     def match(self, role: str) -> list[tuple[Path, dict[str, str]]]:
         """All files that play a role."""
         return list(self.files.match(self.dataset.files[role], self.dataset.year))
 
-    def missing(self, role: str) -> Exception:
-        """The error for a role that no file plays."""
-        return self.files.missing(self.dataset.files[role], self.dataset.year)
+    def missing(self, *roles: str) -> Unreadable:
+        """The error for roles of which no file plays one: the data set, the names looked for, and where to see more."""
+        dataset, folder = self.dataset, self.files.directory
+        names = " or ".join(name for role in roles for name in dataset.files[role])
+        of_year = "" if dataset.year is None else f" of 20{dataset.year:02d}"
+        alternatives = dataset.needs("systems" if "systems" in roles else self.human)
+        needed = next((some for some in alternatives if set(some) & set(roles)), roles)
+        every = ", ".join(dataset.files[role][0] for role in needed)
+        all_of_it = f"; {self.human} needs {every}" if len(needed) > 1 else ""
+        return Unreadable(
+            f"{dataset.name}: no file {names}{of_year} below {folder}{all_of_it} "
+            f"(monge data {dataset.name} {folder} lists all files and which of them are there)"
+        )
 
     def select(self, available: Iterable[str]) -> list[str]:
         """Those of the available groups that are wanted (`*-en` works), all by default; unknown ones are errors."""

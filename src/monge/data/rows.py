@@ -1,6 +1,7 @@
-"""Rows of a table by column name, with the line each stands on: TSV, CSV, JSON Lines, Parquet, space separated.
+"""Rows of a table by column name, with the line each stands on: TSV, CSV, JSON Lines, JSON, Parquet, space separated.
 
-TSV and space separated files have no quoting at all; CSV is real CSV, with quotes and newlines inside them.
+TSV and space separated files have no quoting at all; CSV is real CSV, with quotes and newlines inside them. What
+separates the fields of a CSV or TSV is what its name says if that cuts the header, else what does.
 """
 
 from __future__ import annotations
@@ -8,15 +9,24 @@ from __future__ import annotations
 import csv
 import json
 import os
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
-from typing import Any, NamedTuple, NoReturn
+from functools import cached_property
+from typing import Any, NamedTuple
 
 from monge.data.lines import STDIN, StrPath, TextFile, open_bytes, shown
 from monge.errors import InvalidSetting, MissingExtra, Unreadable, UsageError
 
-FORMATS = ("tsv", "csv", "jsonl", "parquet", "space")
-_SUFFIXES = {".tsv": "tsv", ".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet"}
+FORMATS = ("tsv", "csv", "jsonl", "json", "parquet", "space")
+_SUFFIXES = {
+    ".tsv": "tsv", ".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "json", ".parquet": "parquet",
+}  # fmt: skip
+_OFFICE = (".xlsx", ".xls", ".xlsm", ".ods", ".numbers", ".docx", ".doc", ".odt", ".rtf", ".pdf", ".zip")
+_USUAL = {"csv": ",", "tsv": "\t"}
+_DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
+_SEP = re.compile(r"sep=(.)", re.IGNORECASE)
+_DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+")
 
 
 class Row(NamedTuple):
@@ -63,30 +73,66 @@ class Rows:
         """The rows; the header is not one."""
         if self.format == "parquet":
             return _parquet(self.path)
-        if self.format == "jsonl":
-            return self._objects()
-        return self._records()
+        if self.format == "json" and self._items is not None:
+            return iter(self._items)
+        return self._objects() if self.format in ("json", "jsonl") else self._records()
+
+    def columns(self) -> tuple[str, ...]:
+        """The names of all columns; JSON is read to its end for them. Raises where there is no row."""
+        first = next(iter(self), None)
+        if first is None:
+            raise Unreadable(f"{self.name}: a header but no rows" if self._header else f"{self.name}: no rows")
+        if self._header:
+            return tuple(first.fields)
+        return tuple(dict.fromkeys(name for row in self for name in row.fields))
+
+    @property
+    def _header(self) -> bool:
+        """Whether the columns are the same in all rows."""
+        return self.format not in ("json", "jsonl")
+
+    @cached_property
+    def delimiter(self) -> str:
+        """What separates the fields of CSV and TSV; empty where nothing does."""
+        if self.format not in _USUAL or self._given is not None:
+            return _USUAL.get(self.format, "")
+        usual, first = _USUAL[self.format], next(iter(self._file))
+        said = _SEP.fullmatch(first) if self.format == "csv" else None
+        if said:  # the first line of a spreadsheet's CSV may say it
+            self._skip = 1
+            return said[1]
+        pieces = {one: len(next(csv.reader([first], delimiter=one), [])) for one in (usual, *_DELIMITERS)}
+        return usual if pieces[usual] > 1 else max(pieces, key=lambda one: pieces[one])
+
+    @property
+    def separated(self) -> str:
+        """What separates the fields, where it is not what the file's name says; for messages."""
+        if self.delimiter == _USUAL.get(self.format, ""):
+            return ""
+        return f"fields separated by {_DELIMITERS.get(self.delimiter, repr(self.delimiter))}"
 
     def where(self, row: Row, column: str | None = None) -> str:
         """A row, or one field of it, as messages name it."""
-        place = f"{self.name}:{row.line}"
+        place = f"{self.name}, item {row.line}" if self.format == "json" else f"{self.name}:{row.line}"
         return place if column is None else f"{place}, field {column!r}"
 
     def field(self, row: Row, column: str) -> Any:
         """The value of a column; an error with the columns there are if it is missing."""
         if column not in row.fields:
-            no_column(self.where(row), column, row.fields)
+            raise no_column(self.where(row), column, row.fields)
         return row.fields[column]
 
     def number(self, row: Row, column: str) -> float:
-        """The value of a column as a finite number."""
+        """The value of a column as a finite number; a decimal comma counts where semicolons separate the fields."""
         value = self.field(row, column)
+        comma = isinstance(value, str) and _DECIMAL_COMMA.fullmatch(value.strip())
         try:
-            number = float(value)
-        except (TypeError, ValueError):
+            number = float(value.replace(",", ".") if comma and self.delimiter == ";" else value)
+        except (TypeError, ValueError, OverflowError):
             number = float("nan")
         if isinstance(value, bool) or number - number != 0:
-            raise Unreadable(f"{self.where(row, column)}: expected a finite number, got {value!r}")
+            hint = f" (a decimal comma? write {value.strip().replace(',', '.')})" if comma else ""
+            raise Unreadable(f"{self.where(row, column)}: expected a finite number, got {value!r}{hint}")
         return number
 
     def whole(self, row: Row, column: str, most: int) -> int:
@@ -102,8 +148,24 @@ class Rows:
         for line, text in _without_blank_end(enumerate(self._file, 1)):
             yield Row(line, _json_object(text, f"{self.name}:{line}"))
 
+    @cached_property
+    def _items(self) -> list[Row] | None:
+        """The rows of a JSON file: a list of objects, or lists by name; None where it is JSON Lines after all."""
+        lines = list(self._file)
+        if any(line.strip() for line in lines[1:]) and _is_object(lines[0]):
+            self.format = "jsonl"
+            return None
+        value = _json("\n".join(lines), self.name)
+        if isinstance(value, dict) and value and all(isinstance(some, list) for some in value.values()):
+            value = _turned(value, self.name)
+        items = [value] if isinstance(value, dict) else value
+        if not isinstance(items, list):
+            raise Unreadable(f"{self.name}: expected a list of objects with named fields, got {type(value).__name__}")
+        return [Row(number, _named(one, f"{self.name}, item {number}")) for number, one in enumerate(items, 1)]
+
     def _records(self) -> Iterator[Row]:
-        records = self._split_csv() if self.format == "csv" else self._split_plain()
+        quoted = self.format == "csv" or self.delimiter != _USUAL.get(self.format, "")
+        records = self._split_csv() if quoted else self._split_plain()
         header = self._given
         for line, record in records:
             if line <= self._skip:
@@ -113,7 +175,8 @@ class Rows:
                 continue
             fields = record or ([""] if len(header) == 1 else [])
             if len(fields) < len(header) or (len(fields) > len(header) and not self._surplus):
-                raise Unreadable(_wrong_width(f"{self.name}:{line}", header, fields))
+                how = f" ({self.separated})" if self.separated else ""
+                raise Unreadable(_wrong_width(f"{self.name}:{line}", header, fields) + how)
             yield Row(line, dict(zip(header, fields, strict=False)))
 
     def _split_plain(self) -> Iterator[tuple[int, list[str]]]:
@@ -123,7 +186,7 @@ class Rows:
     def _split_csv(self) -> Iterator[tuple[int, list[str]]]:
         csv.field_size_limit(2**31 - 1)
         lines = (f"{text}\n" for _, text in _without_blank_end(enumerate(self._file, 1)))
-        reader = csv.reader(lines, strict=True)
+        reader = csv.reader(lines, delimiter=self.delimiter, strict=True)
         while True:
             start = reader.line_num + 1
             try:
@@ -152,6 +215,8 @@ def table_format(path: StrPath, format: str | None = None) -> str:  # noqa: A002
     for suffix, name in _SUFFIXES.items():
         if plain.endswith(suffix):
             return name
+    if plain.endswith(_OFFICE):
+        raise Unreadable(f"{shown(path)}: no table of text by its name; save it as CSV or TSV (UTF-8) and give that")
     if os.fspath(path) == STDIN:
         raise InvalidSetting("standard input has no name that tells its format: give --table-format tsv, csv or jsonl")
     raise InvalidSetting(
@@ -159,11 +224,12 @@ def table_format(path: StrPath, format: str | None = None) -> str:  # noqa: A002
     )
 
 
-def no_column(where: str, column: str, present: Sequence[str] | dict[str, Any]) -> NoReturn:
-    """Raise the error for a missing column: those there are, and the nearest."""
-    near = get_close_matches(column, list(present), n=1, cutoff=0.45)
+def no_column(where: str, column: str, present: Iterable[str], advice: str = "") -> Unreadable:
+    """The error for a missing column: those there are, and the nearest."""
+    names = list(present)
+    near = get_close_matches(column, names, n=1, cutoff=0.45)
     guess = f"; did you mean {near[0]!r}?" if near else ""
-    raise Unreadable(f"{where}: no column {column!r}{guess} (columns: {', '.join(present) or 'none'})")
+    return Unreadable(f"{where}: no column {column!r}{guess} (columns: {', '.join(names) or 'none'}{advice})")
 
 
 def _without_blank_end(lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str]]:
@@ -180,7 +246,7 @@ def _without_blank_end(lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, 
 
 def _header(record: list[str], where: str) -> tuple[str, ...]:
     names = tuple(name.strip() for name in record)
-    twice = next((name for name in names if names.count(name) > 1), None)
+    twice = next((name for name in names if name and names.count(name) > 1), None)  # spreadsheets add nameless ones
     if twice is not None:
         raise Unreadable(f"{where}: the header names column {twice!r} twice")
     return names
@@ -195,15 +261,39 @@ def _wrong_width(where: str, header: Sequence[str], record: Sequence[str]) -> st
 
 
 def _json_object(text: str, where: str) -> dict[str, Any]:
+    return _named(_json(text, where), where)
+
+
+def _json(text: str, where: str) -> Any:
     try:
-        value = _DECODER.decode(text)
+        return _DECODER.decode(text)
     except RecursionError:
         raise Unreadable(f"{where}: JSON nested too deeply") from None
     except ValueError as error:
         raise Unreadable(f"{where}: not JSON ({error})") from None
+
+
+def _is_object(text: str) -> bool:
+    """Whether a line is a JSON object by itself."""
+    try:
+        return isinstance(_DECODER.decode(text), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _named(value: Any, where: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise Unreadable(f"{where}: expected a JSON object with named fields, got {type(value).__name__}")
     return value
+
+
+def _turned(columns: dict[str, list[Any]], name: str) -> list[dict[str, Any]]:
+    """Lists of equal length by name -> an object an item."""
+    (first, some), *others = columns.items()
+    uneven = next((other for other, values in others if len(values) != len(some)), None)
+    if uneven is not None:
+        raise Unreadable(f"{name}: {len(some)} items in {first!r} but {len(columns[uneven])} in {uneven!r}")
+    return [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
 
 
 def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

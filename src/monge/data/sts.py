@@ -29,9 +29,7 @@ def read_years(request: Request) -> Reading:
             if name != "ALL" and train == (split == "train"):
                 found.setdefault(name, path)
     if not found:
-        raise request.files.missing(
-            (*request.dataset.files["inputs"], *request.dataset.files["joined"]), request.dataset.year
-        )
+        raise request.missing("inputs", "joined")
     reading = Reading()
     for name in request.select(sorted(found)):
         reading.groups[name] = _subset(found[name], reading, request)
@@ -74,7 +72,7 @@ def read_benchmark(request: Request) -> Reading:
     split = _split(request, ("train", "dev", "test"))
     found = {**_original(request, split), **_german(request, split), **_multi(request, split)}
     if not found:
-        raise request.missing("original")
+        raise request.missing("original", "multi", "german")
     asked = request.wanted or tuple(request.switches["languages"].split(","))
     for name in asked:
         if name not in found and not any(sign in name for sign in "*?["):

@@ -143,7 +143,7 @@ def _json(path: Path) -> Any:
 
 def _field(record: Any, name: str, where: str) -> Any:
     if not isinstance(record, dict) or name not in record:
-        no_column(where, name, record if isinstance(record, dict) else {})
+        raise no_column(where, name, record if isinstance(record, dict) else {})
     return record[name]
 
 

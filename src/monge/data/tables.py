@@ -2,35 +2,45 @@
 
 from __future__ import annotations
 
-import re
+import ast
+import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
+from types import UnionType
 from typing import Any, Literal
 
+from monge.data.columns import TEXTS, Columns, Given, columns_of
 from monge.data.lines import StrPath, check_text
 from monge.data.rows import Row, Rows, no_column
 from monge.errors import Unreadable
 from monge.types import Segment
 
 Against = Literal["references", "source"]
-_NUMBERED = re.compile(r"reference[_ -]?(\d*)")
 
 
 class Table:
     """Segments of a table in the order of its rows; can be iterated again and again.
 
-    `systems` counts the rows of each system in order of first appearance; `against` tells whether
-    hypotheses meet their references or, without any reference column, their source.
+    `columns` tells which column plays which role; `systems` counts the rows of each system in order of first
+    appearance; `against` tells whether hypotheses meet their references or, without any reference column, their source.
     """
 
-    def __init__(self, rows: Rows, against: Against | None = None) -> None:
+    def __init__(
+        self, rows: Rows, against: Against | None = None, given: Given | None = None, roles: Iterable[str] = TEXTS
+    ) -> None:
         """Reads every row once to check it."""
         self.rows = rows
-        self.against: Against = against or _what_there_is(rows)
+        self.columns: Columns = columns_of(rows.columns(), roles, given or {}, rows.name)
+        self.against: Against = self._met(against)
         self.systems: dict[str, int] = dict(Counter(segment.system for segment in self))
-        if not self.systems:
-            raise Unreadable(f"{rows.name}: a header but no rows")
+
+    @property
+    def note(self) -> str:
+        """How the table was read, where that was not by the roles' own names or by what its own name says."""
+        columns, separated = self.columns.note, self.rows.separated
+        said = [separated] if separated else []
+        said += [f"columns {columns} (--columns chooses others)"] if columns else []
+        return f"{self.rows.name}: read with {' and '.join(said)}" if said else ""
 
     def __len__(self) -> int:
         """The number of segments."""
@@ -41,100 +51,121 @@ class Table:
         return (segment for _, segment in self.numbered())
 
     def numbered(self) -> Iterator[tuple[Row, Segment]]:
-        """Each segment with the row it comes from."""
+        """Each segment with the row it comes from; an id is the number of the segment in its system by default."""
         seen: Counter[str] = Counter()
         for row in self.rows:
-            system = _label(self.rows, row, "system") or ""
+            system = self._label(row, "system") or ""
             seen[system] += 1
             yield row, self._segment(row, system, seen[system])
 
+    def missing(self, role: str) -> Unreadable:
+        """The error for a role that no column plays."""
+        how = f"; {self.rows.separated}" if self.rows.separated else ""
+        return no_column(self.rows.name, role, self.rows.columns(), f"{how}; say which: --columns {role}=COLUMN")
+
     def _segment(self, row: Row, system: str, position: int) -> Segment:
-        hypothesis = check_text(self.rows.field(row, "hypothesis"), self.rows.where(row, "hypothesis"))
-        references = row_references(self.rows, row) if self.against == "references" else ()
+        rows, column = self.rows, self.columns.get("hypothesis")
+        hypothesis = check_text(_alone(rows.field(row, column), rows.where(row, column)), rows.where(row, column))
+        references = self._references(row) if self.against == "references" else ()
         if self.against == "references" and not references:
-            raise Unreadable(f"{self.rows.where(row)}: no reference; every row needs at least one")
-        if self.against == "source" and row.fields.get("source") is None:
-            no_column(self.rows.where(row), "source", {k: v for k, v in row.fields.items() if v is not None})
-        source = row.fields.get("source")
+            raise Unreadable(f"{rows.where(row)}: no reference; every row needs at least one")
+        column = self.columns.get("source")
+        source = self._optional(row, "source", str)
+        if self.against == "source" and source is None:
+            raise no_column(rows.where(row), column, [name for name, value in row.fields.items() if value is not None])
         if source is not None:
-            check_text(source, self.rows.where(row, "source"))
-        return Segment(_label(self.rows, row, "id") or str(position), hypothesis, references, source, system)
+            check_text(source, rows.where(row, column))
+        return Segment(self._label(row, "id") or str(position), hypothesis, references, source, system)
+
+    def _references(self, row: Row) -> tuple[str, ...]:
+        """A text or a list of texts in one column, or a text each in several, of which empty ones are absent."""
+        rows, names = self.rows, self.columns.names["reference"]
+        if len(names) == 1:
+            value, where = rows.field(row, names[0]), rows.where(row, names[0])
+            if rows.format in ("csv", "tsv") and names[0].lower().endswith("s"):
+                value = _written(value, where)
+            return () if value is None else tuple(_texts(value, where))
+        given = ((name, row.fields.get(name)) for name in names)
+        return tuple(check_text(text, rows.where(row, name)) for name, text in given if text is not None and text != "")
+
+    def _met(self, against: Against | None) -> Against:
+        """What hypotheses meet: what is asked for, references if there are any, else the source; raises without it."""
+        if not self.columns.get("hypothesis"):
+            raise self.missing("hypothesis")
+        if against is None:
+            against = "references" if self.columns.get("reference") or not self.columns.get("source") else "source"
+        role = "reference" if against == "references" else "source"
+        if not self.columns.get(role):
+            raise self.missing(role)
+        return against
+
+    def _label(self, row: Row, role: str) -> str | None:
+        """A system's name or an id: a text or a whole number; None where absent."""
+        value = self._optional(row, role, str | int)
+        if value is None:
+            return None
+        if isinstance(value, int) and not isinstance(value, bool):
+            return str(value)
+        return check_text(value, self.rows.where(row, self.columns.get(role)))
+
+    def _optional(self, row: Row, role: str, kind: type | UnionType) -> Any:
+        """The value of a role that need not be there; one of another kind is none where the role was guessed.
+
+        A chat's `prompt` is a list of messages: nobody said that it is the source.
+        """
+        value = row.fields.get(self.columns.get(role))
+        guessed = role in self.columns.guessed and role != "system"
+        return value if isinstance(value, kind) or not guessed else None
 
 
-def read_table(path: StrPath, *, format: str | None = None, against: Against | None = None) -> Table:  # noqa: A002
-    """The segments of a .tsv, .csv, .jsonl or .parquet file (the first three also as .gz or .xz).
+def read_table(
+    path: StrPath,
+    *,
+    format: str | None = None,  # noqa: A002
+    against: Against | None = None,
+    columns: Given | None = None,
+) -> Table:
+    """The segments of a .tsv, .csv, .jsonl, .json or .parquet file (all but the last also as .gz or .xz).
 
     Every row is read once here, so that a bad one is known before any scoring.
 
     Args:
         path: The file; `-` is standard input and needs a `format`.
-        format: `tsv`, `csv`, `jsonl` or `parquet`; by default what the file's name says.
+        format: `tsv`, `csv`, `jsonl`, `json` or `parquet`; by default what the file's name says.
         against: What the hypotheses meet; by default references if there are any, else the source.
+        columns: Which column is the hypothesis, reference, source, system or id, where its name does not tell.
 
     Raises:
         Unreadable: for a missing column, a row that is too short or long, or a field that is no text.
     """
-    return Table(Rows(path, format), against)
+    return Table(Rows(path, format), against, columns)
 
 
-def reference_columns(names: Iterable[str]) -> tuple[str, ...]:
-    """The columns `reference`, `reference1`, `reference_2` … in the order of their numbers."""
-    return _numbered(tuple(names))
+def _alone(value: Any, where: str) -> Any:
+    """What stands in a list by itself, as generation runs write their one output."""
+    while isinstance(value, list):
+        if len(value) != 1:
+            raise Unreadable(f"{where}: expected one text, got a list of {len(value)}; give each a row of its own")
+        value = value[0]
+    return value
 
 
-@lru_cache(maxsize=64)
-def _numbered(names: tuple[str, ...]) -> tuple[str, ...]:
-    matches = {name: _NUMBERED.fullmatch(name) for name in names}
-    return tuple(sorted((name for name, match in matches.items() if match), key=lambda name: _order(matches[name])))
-
-
-def row_references(rows: Rows, row: Row) -> tuple[str, ...]:
-    """The references of a row: a list in `references`, or columns of their own, of which empty ones are absent."""
-    single = reference_columns(row.fields)
-    if "references" in row.fields:
-        if single:
-            raise Unreadable(f"{rows.where(row)}: both 'references' and {single[0]!r}; expected one of them")
-        return _listed(row.fields["references"], rows.where(row, "references"))
-    if not single:
-        no_column(rows.where(row), "reference", row.fields)
-    texts = [(name, row.fields[name]) for name in single if row.fields[name] is not None]
-    if len(single) > 1:
-        texts = [(name, text) for name, text in texts if text != ""]
-    return tuple(check_text(text, rows.where(row, name)) for name, text in texts)
-
-
-def _order(match: re.Match[str] | None) -> int:
-    return int(match[1] or 0) if match else 0
-
-
-def _listed(value: Any, where: str) -> tuple[str, ...]:
-    if value is None:
-        return ()
+def _texts(value: Any, where: str) -> Iterator[str]:
+    """The texts of a field: one, or those of a list, however nested."""
     if not isinstance(value, list):
-        raise Unreadable(
-            f"{where}: expected a list of texts, got {type(value).__name__} (one text: name it 'reference')"
-        )
-    return tuple(check_text(text, f"{where}[{index}]") for index, text in enumerate(value))
+        yield check_text(value, where)
+        return
+    for number, one in enumerate(value, 1):
+        yield from _texts(one, f"{where}, item {number}")
 
 
-def _what_there_is(rows: Rows) -> Against:
-    """References if the first row has such a column, else the source; an error if it has neither."""
-    first = next(iter(rows), None)
-    if first is None:
-        raise Unreadable(f"{rows.name}: a header but no rows")
-    if "references" in first.fields or reference_columns(first.fields):
-        return "references"
-    if "source" in first.fields:
-        return "source"
-    rows.field(first, "hypothesis")
-    return no_column(rows.where(first), "reference", first.fields)
-
-
-def _label(rows: Rows, row: Row, column: str) -> str | None:
-    """A system's name or an id: a text or a whole number; None where absent."""
-    value = row.fields.get(column)
-    if value is None:
-        return None
-    if isinstance(value, int) and not isinstance(value, bool):
-        return str(value)
-    return check_text(value, rows.where(row, column))
+def _written(cell: str, where: str) -> Any:
+    """The list that a cell such as `["a", "b"]` writes, as JSON or Python do; another cell is its text."""
+    if cell[:2] not in ('["', "['") or not cell.endswith("]"):
+        return cell
+    for read in (json.loads, ast.literal_eval):
+        try:
+            return read(cell)
+        except (ValueError, SyntaxError, RecursionError, MemoryError):
+            continue
+    raise Unreadable(f"{where}: begins and ends as a list of texts does, but is none: {cell[:40]!r}")

@@ -112,7 +112,7 @@ def _references(request: Request, text: str) -> dict[str, Path]:
         if fields["langs"].endswith(fields["target"]) and _version(path) == text:
             found.setdefault(pair, path)
     if not found:
-        raise Unreadable(f"{request.dataset.name}, {text} texts: {request.missing('references')}")
+        raise Unreadable(f"{text} texts of {request.missing('references')}")
     return found
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from hashlib import file_digest, sha256
 from pathlib import Path
 
@@ -47,8 +48,26 @@ TOKENIZER_FILES = (
 """Everything a tokenizer may be made of, in name order."""
 
 
+_begun: dict[Path, Future[str]] = {}
+
+
+def begin(path: Path) -> None:
+    """Hash a file in a thread; who asks for its digest next waits for that one.
+
+    For the weights of a model while torch is imported, which takes longer and keeps one core busy.
+    """
+    aside = ThreadPoolExecutor(1)
+    _begun[path] = aside.submit(_hashed, path)
+    aside.shutdown(wait=False)
+
+
 def of_file(path: Path) -> str:
     """sha256 of the bytes of a file."""
+    begun = _begun.pop(path, None)
+    return _hashed(path) if begun is None else begun.result()
+
+
+def _hashed(path: Path) -> str:
     try:
         with path.open("rb") as file:
             return file_digest(file, "sha256").hexdigest()

@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 
+from monge.encode.body import FAMILIES, WORDS, Body
 from monge.encode.models import ModelFiles
 from monge.errors import InvalidSetting, ModelError
 
@@ -40,6 +41,19 @@ def load_encoder(files: ModelFiles) -> tuple[Any, Any]:
     read = {id(one) for one in body.parameters()}
     _check_covered(files, [name for name in missing if id(model.get_parameter(name)) in read and "pooler" not in name])
     return body.eval(), tokenizer
+
+
+def as_module(body: Body) -> Any:
+    """A body as a module of transformers, for devices on which it is not packed."""
+    import transformers
+
+    family = FAMILIES[body.kind]
+    named = {family.renamed.get(name, name): value for name, value in body.settings.items()}
+    config = transformers.AutoConfig.for_model(body.kind, **named)
+    model = getattr(transformers, family.module)(config, add_pooling_layer=False)
+    words = body.words(torch.arange(body.settings["vocab_size"]))
+    model.load_state_dict({**body.tensors, WORDS: words})
+    return model.eval()
 
 
 def load_causal(files: ModelFiles) -> tuple[Any, Any]:

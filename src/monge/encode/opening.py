@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from monge.encode.packaged import packaged
 from monge.encode.protocol import Encoder
 from monge.errors import ModelError
 
@@ -16,7 +17,7 @@ def open_model(
     from monge.encode.words import is_elmo, is_vector_file, open_words
 
     try:
-        words = model != "auto" and (is_vector_file(path) or is_elmo(path))
+        words = packaged(model) is None and (is_vector_file(path) or is_elmo(path))
     except OSError as error:
         raise ModelError(f"model {model[:40]!r}…: {error.strerror}") from None
     if words:

@@ -12,17 +12,18 @@ into the layout of the CPU's matrix kernels.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import replace
 from itertools import accumulate, groupby
 from typing import Any, Literal
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional as F
 
+from monge.encode.body import ACTIVATIONS, Body
 from monge.encode.int8 import FLOOR, Int8Linear
-from monge.errors import InvalidSetting, ModelError
+from monge.errors import InvalidSetting
 
 Precision = Literal["fp32", "bf16", "int8"]
 
@@ -31,30 +32,6 @@ _WIDTH = {"fp32": 16, "bf16": 32, "int8": 32}
 
 _SCORES = 1 << 20
 """Attention scores held at a time (4 MB in fp32): texts of a bucket are taken in buckets that stay in cache."""
-
-_BERT = (
-    "encoder.layer",
-    "attention.self.query attention.self.key attention.self.value attention.output.dense attention.output.LayerNorm "
-    "intermediate.dense output.dense output.LayerNorm",
-)
-_MPNET = (
-    "encoder.layer",
-    "attention.attn.q attention.attn.k attention.attn.v attention.attn.o attention.LayerNorm "
-    "intermediate.dense output.dense output.LayerNorm",
-)
-_DISTILBERT = (
-    "transformer.layer",
-    "attention.q_lin attention.k_lin attention.v_lin attention.out_lin sa_layer_norm "
-    "ffn.lin1 ffn.lin2 output_layer_norm",
-)
-_FAMILIES = dict.fromkeys(("BertModel", "ElectraModel", "RobertaModel", "XLMRobertaModel", "CamembertModel"), _BERT)
-_FAMILIES |= {"MPNetModel": _MPNET, "DistilBertModel": _DISTILBERT}
-"""Where a model keeps its blocks, and a block the modules of :class:`_Parts`."""
-
-OFFSET_POSITIONS = frozenset({"roberta", "xlm-roberta", "camembert", "mpnet", "longformer", "bigbird_roberta"})
-"""Model types whose positions are counted from the pad id on."""
-
-_ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {"gelu": F.gelu, "relu": F.relu}
 
 
 def _packable(dtype: torch.dtype) -> bool:
@@ -86,7 +63,7 @@ class PrepackedLinear:
 
     def activated(self, x: Tensor, activation: str) -> Tensor:
         """``act(x Wᵀ + b)``; the exact (erf) GELU is fused and bit-equal to ``F.gelu``."""
-        return self._run(activation, x) if self._ops else _ACTIVATIONS[activation](self(x))
+        return self._run(activation, x) if self._ops else ACTIVATIONS[activation](self(x))
 
     def added(self, x: Tensor, residual: Tensor) -> Tensor:
         """``residual + x Wᵀ + b``."""
@@ -100,64 +77,33 @@ class PrepackedLinear:
         return out
 
 
-@dataclass(frozen=True)
-class _Parts:
-    """The modules of one block as the model holds them."""
-
-    qkv: list[nn.Linear]
-    out: nn.Linear
-    norm: nn.LayerNorm
-    up: nn.Linear
-    down: nn.Linear
-    norm_out: nn.LayerNorm
-
-    @property
-    def plain(self) -> bool:
-        """Whether every linear map is torch's own, with a bias (an adapter or a quantiser would replace it)."""
-        maps = (*self.qkv, self.out, self.up, self.down)
-        return all(type(part) is nn.Linear and part.bias is not None for part in maps)
-
-
-def _parts(model: Any) -> list[_Parts]:
-    blocks, paths = _FAMILIES[type(model).__name__]
-    modules = [[block.get_submodule(path) for path in paths.split()] for block in model.get_submodule(blocks)]
-    return [_Parts(block[:3], *block[3:]) for block in modules]
-
-
-def _activation(model: Any) -> str:
-    name = getattr(model.config, "hidden_act", None) or getattr(model.config, "activation", "")
-    return name if isinstance(name, str) else ""
-
-
 class _Block:
     """One block, packed: ``h [tokens, d] -> qkv [tokens, 3d]``, then ``h, context -> h [tokens, d]``."""
 
-    def __init__(self, parts: _Parts, heads: int, activation: str, precision: Precision) -> None:
-        weight, bias = (torch.cat([getattr(p, name).detach() for p in parts.qkv]) for name in ("weight", "bias"))
+    def __init__(self, body: Body, number: int, precision: Precision) -> None:
+        *projections, out, norm, up, down, norm_out = body.parts(number)
+        heads, activation = body.settings["num_attention_heads"], body.settings["hidden_act"]
+        weight, bias = (torch.cat(every) for every in zip(*projections, strict=True))
         width = len(bias) // 3
         scale = torch.ones(3 * width)
         scale[:width] = (width // heads) ** -0.5
         dtype = torch.float32 if precision == "fp32" else torch.bfloat16
         self.qkv = PrepackedLinear(weight * scale[:, None], bias * scale, dtype)
-        self._out = PrepackedLinear(parts.out.weight.detach(), parts.out.bias.detach(), dtype)
-        up, down = ((part.weight.detach(), part.bias.detach()) for part in (parts.up, parts.down))
+        self._out = PrepackedLinear(*out, dtype)
         self._feed: tuple[PrepackedLinear, PrepackedLinear] | tuple[Int8Linear, Int8Linear]
         if precision == "int8":
             self._feed = Int8Linear(*up), Int8Linear(*down, floor=FLOOR[activation])
         else:
             self._feed = PrepackedLinear(*up, dtype), PrepackedLinear(*down, dtype)
         self._activation = activation
-        self._norms = parts.norm, parts.norm_out
+        self._norms = norm, norm_out
+        self._eps: float = body.settings["layer_norm_eps"]
 
     def finish(self, h: Tensor, context: Tensor) -> Tensor:
         """The block's output ``[tokens, d]`` from its input and its attention's."""
         (norm, norm_out), (up, down) = self._norms, self._feed
-        h = _normed(norm, self._out.added(context, h))
-        return _normed(norm_out, down.added(up.activated(h, self._activation), h))
-
-
-def _normed(norm: nn.LayerNorm, x: Tensor) -> Tensor:
-    return F.layer_norm(x, x.shape[-1:], norm.weight, norm.bias, norm.eps)
+        h = F.layer_norm(self._out.added(context, h), h.shape[-1:], *norm, self._eps)
+        return F.layer_norm(down.added(up.activated(h, self._activation), h), h.shape[-1:], *norm_out, self._eps)
 
 
 class _Bucket:
@@ -201,38 +147,23 @@ class _Bucket:
 
 
 class PackedEncoder:
-    """The hidden states of a loaded model, from its weights, for texts of token ids laid end to end."""
+    """The hidden states of a body, for texts of token ids laid end to end."""
 
-    def __init__(self, model: Any, precision: Precision = "fp32") -> None:
-        """Copy the weights of ``model``, for which :meth:`supports` must hold, into packed form."""
-        if not self.supports(model):
-            raise ModelError(f"{type(model).__name__} cannot be packed (packed: {', '.join(sorted(_FAMILIES))})")
+    def __init__(self, body: Body, precision: Precision = "fp32") -> None:
+        """Copy the weights of ``body`` into packed form."""
         if precision not in _WIDTH:
             raise InvalidSetting(f"precision {precision!r}: one of {', '.join(_WIDTH)}")
-        offset = model.config.model_type in OFFSET_POSITIONS
-        self._embeddings, self._pad = model.embeddings, int(model.embeddings.padding_idx) if offset else None
         self._width = _WIDTH[precision]
         self._dtype = torch.float32 if precision == "fp32" else torch.bfloat16
-        self._heads: int = model.config.num_attention_heads
-        project = getattr(model, "embeddings_project", None)
-        self._project = project and PrepackedLinear(project.weight.detach(), project.bias.detach(), torch.float32)
-        self._relative: Tensor | None = None
-        if type(model).__name__ == "MPNetModel":  # a learned bias on the distance of two tokens, [1, heads, l, l]
-            longest = -(-model.embeddings.position_embeddings.num_embeddings // self._width) * self._width
-            self._relative = model.encoder.compute_position_bias(torch.empty(1, longest, 0)).detach().to(self._dtype)
-        self._blocks = [_Block(parts, self._heads, _activation(model), precision) for parts in _parts(model)]
-
-    @classmethod
-    def supports(cls, model: Any) -> bool:
-        """Whether this class reproduces ``model``: a known, unmodified architecture with fp32 weights on the CPU."""
-        if type(model).__name__ not in _FAMILIES or _activation(model) not in _ACTIVATIONS:
-            return False
-        positions = getattr(model.config, "position_embedding_type", None) or "absolute"
-        if getattr(model.config, "is_decoder", False) or positions != "absolute":
-            return False
-        if not all(p.dtype == torch.float32 and p.device.type == "cpu" for p in model.parameters()):
-            return False
-        return all(parts.plain for parts in _parts(model))
+        self._heads: int = body.settings["num_attention_heads"]
+        self._project: PrepackedLinear | None = None
+        if "embeddings_project.weight" in body.tensors:
+            self._project = PrepackedLinear(*body.pair("embeddings_project"), torch.float32)
+        relative = body.relative(-(-body.settings["max_position_embeddings"] // self._width) * self._width)
+        self._relative = None if relative is None else relative.to(self._dtype)
+        self._blocks = [_Block(body, number, precision) for number in range(body.depth)]
+        first = {name: one for name, one in body.tensors.items() if name.startswith("embeddings.")}
+        self._body = replace(body, tensors=first)  # the rest is packed: let it go
 
     @torch.inference_mode()
     def hidden(self, ids: Sequence[Sequence[int]], layers: Sequence[int]) -> list[Tensor]:
@@ -262,24 +193,27 @@ class PackedEncoder:
 
     def _embed(self, texts: list[Sequence[int]]) -> Tensor:
         """``LN(word + type + position)`` of all tokens, ``[tokens, d]``."""
-        parts = self._embeddings
-        room = parts.position_embeddings.num_embeddings
+        tensors, room = self._body.tensors, self._body.settings["max_position_embeddings"]
         ids = torch.tensor([i for text in texts for i in text], dtype=torch.long)
         positions = torch.cat([self._positions(text) for text in texts]) if texts else ids
         if texts and len(positions) and int(positions.max()) >= room:
             raise InvalidSetting(f"a text of {max(map(len, texts))} tokens: this model has {room} positions")
-        h: Tensor = parts.word_embeddings(ids)
-        if hasattr(parts, "token_type_embeddings"):
-            h = h + parts.token_type_embeddings.weight[0]
-        h = _normed(parts.LayerNorm, h + parts.position_embeddings(positions))
+        h = self._body.words(ids)
+        types = tensors.get("embeddings.token_type_embeddings.weight")
+        if types is not None:
+            h = h + types[0]
+        h = h + F.embedding(positions, tensors["embeddings.position_embeddings.weight"])
+        norm = self._body.pair("embeddings.LayerNorm")
+        h = F.layer_norm(h, h.shape[-1:], *norm, self._body.settings["layer_norm_eps"])
         return self._project(h) if self._project else h
 
     def _positions(self, text: Sequence[int]) -> Tensor:
         """Position ids of one text; the RoBERTa family counts from the pad id on and skips pad ids in the text."""
-        if self._pad is None:
+        pad = self._body.pad
+        if pad is None:
             return torch.arange(len(text))
-        real = torch.tensor(text, dtype=torch.long) != self._pad
-        return real.cumsum(0) * real + self._pad
+        real = torch.tensor(text, dtype=torch.long) != pad
+        return real.cumsum(0) * real + pad
 
     def _buckets(self, lengths: list[int], head: int) -> list[_Bucket]:
         """The sorted texts cut into buckets of one attention width and at most ``_SCORES`` scores."""

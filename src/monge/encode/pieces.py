@@ -8,9 +8,9 @@ from collections.abc import Collection
 from functools import lru_cache
 from typing import Any
 
-from tokenizers.models import Unigram
+from tokenizers.models import Unigram, WordPiece
 
-_UNSEEN = "\ufdd0"  # a noncharacter
+UNSEEN, _LACKING = "\ufdd0", "\ufdd1"  # noncharacters: no text has them
 # scripts written without spaces: every piece is a word of its own
 _SPACELESS = (
     (0x0E00, 0x0EFF),  # Thai, Lao
@@ -27,10 +27,9 @@ _INVISIBLE = frozenset({"Zs", "Zl", "Zp", "Cc", "Cf"})
 
 def family(backend: Any) -> str:
     """`wordpiece`, `bytes` (byte-level BPE) or `spaces` (SentencePiece and all others), from the tokenizer itself."""
-    description = json.loads(backend.to_str())
-    if description["model"].get("type") == "WordPiece":
+    if isinstance(backend.model, WordPiece):
         return "wordpiece"
-    steps = [description.get("pre_tokenizer") or {}]
+    steps = [{} if backend.pre_tokenizer is None else json.loads(backend.pre_tokenizer.__getstate__())]
     steps += steps[0].get("pretokenizers", [])
     return "bytes" if any(step.get("type") == "ByteLevel" for step in steps) else "spaces"
 
@@ -46,12 +45,18 @@ def hide_specials(backend: Any, specials: Collection[str]) -> None:
     SentencePiece never matches its control symbols; a unigram model converted from it does, so there
     they get names that no text has. Their ids, and what frames every text, stay.
     """
-    model = json.loads(backend.to_str())["model"]
-    if model.get("type") != "Unigram":
+    if not specials or not isinstance(backend.model, Unigram):
         return
+    model = json.loads(backend.model.__getstate__())
     hidden = {piece for piece in specials if backend.token_to_id(piece) != model["unk_id"]}
-    vocabulary = [(_UNSEEN + piece if piece in hidden else piece, score) for piece, score in model["vocab"]]
+    vocabulary = [(UNSEEN + piece if piece in hidden else piece, score) for piece, score in model["vocab"]]
     backend.model = Unigram(vocabulary, model["unk_id"], model.get("byte_fallback", False))
+
+
+def unknown_id(backend: Any) -> int | None:
+    """The id of the piece that stands for what a vocabulary lacks ([UNK]); None where every text can be spelt."""
+    found = backend.model.tokenize(_LACKING)
+    return int(found[0].id) if len(found) == 1 else None  # a byte-level model spells it, or leaves it out
 
 
 def continues(kind: str, piece: str, text: str, span: tuple[int, int], before: tuple[int, int] | None) -> bool:

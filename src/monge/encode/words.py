@@ -24,6 +24,7 @@ class StaticEncoder:
     """The vectors of a file; the id of a piece is its row, -1 for a word without one."""
 
     looks_up = True
+    unknown: int | None = None  # of words without a vector the setting `encoder.unknown` decides
 
     def __init__(self, path: Path, *, unknown: Unknown, cache: Path | None = None) -> None:
         self.words = StaticVectors.open(path, unknown=unknown, cache=cache)
@@ -48,6 +49,7 @@ class ElmoEncoder:
     """An ELMo model; it reads characters, so the id of a piece is a hash of its word."""
 
     looks_up = False
+    unknown: int | None = None
 
     def __init__(self, directory: Path) -> None:
         self.model = Elmo.open(directory)

@@ -11,7 +11,7 @@ from math import inf, isinf
 import torch
 from torch import Tensor
 
-from monge.errors import InvalidSetting
+from monge.errors import InvalidProblem, InvalidSetting
 
 
 def unit(vectors: Tensor, *, epsilon: float = 0.0) -> Tensor:
@@ -73,8 +73,8 @@ def routing(
         active = active & ((now - loss).abs() >= tolerance)
         loss = now
         if not bool(active.any()):
-            break
-    return value
+            return value
+    raise InvalidProblem(f"routing over layers did not settle for {int(active.sum())} token(s) in {most} rounds")
 
 
 def _mean_shift(hidden: Tensor, value: Tensor, kernel: str) -> tuple[Tensor, Tensor]:

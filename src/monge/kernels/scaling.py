@@ -112,7 +112,11 @@ def finite(potential: Tensor) -> Tensor:
 
 def _reach(log_kernel: Tensor, potential: Tensor, dim: int) -> Tensor:
     """Log of what reaches the other side: logsumexp of kernel + potential; 0 where nothing does."""
-    total = torch.logsumexp(log_kernel + potential.unsqueeze(2 if dim == 1 else 1), dim=dim)
+    joined = log_kernel + potential.unsqueeze(2 if dim == 1 else 1)
+    if joined.requires_grad:  # the logsumexp of nothing has no gradient
+        nothing = (joined == -inf).all(dim, keepdim=True)
+        return torch.logsumexp(joined.masked_fill(nothing, 0), dim).masked_fill(nothing.squeeze(dim), 0)
+    total = torch.logsumexp(joined, dim=dim)
     return total.masked_fill(total == -inf, 0)
 
 
@@ -154,7 +158,7 @@ def approach(scaling: Scaling, f: Tensor, g: Tensor, *, sweeps: int) -> tuple[Te
         if len(stay) < len(where):
             where, f, g, scaling = where[stay], f[stay], g[stay], scaling.at(stay)
         f, g = _newton(scaling, f, g)
-    return done_f, done_g, float(change.max())
+    return done_f, done_g, float(change.detach().max())
 
 
 def _shifted(scaling: Scaling, f: Tensor, g: Tensor) -> Potentials:

@@ -1,21 +1,25 @@
 """Results, explanations and tables as strings. Pure: objects in, text out; no file, no torch, no plots."""
 
-from monge.render.explanation import EXPLANATION_FORMATS, explanation_json, explanation_text, render_explanation
+from monge.render.explanation import explanation_json, explanation_text, render_explanation
 from monge.render.explanation_page import explanation_fragment, explanation_html
+from monge.render.explanations import render_explanations
 from monge.render.heatmap import explanation_svg
 from monge.render.results import (
     FORMATS,
+    View,
     render_results,
     results_html,
     results_json,
     results_jsonl,
     results_latex,
+    results_markdown,
     results_text,
     results_tsv,
 )  # fmt: skip
+from monge.types.explanation import EXPLANATION_FORMATS
 
 __all__ = [
-    "EXPLANATION_FORMATS", "FORMATS", "explanation_fragment", "explanation_html", "explanation_json",
-    "explanation_svg", "explanation_text", "render_explanation", "render_results", "results_html", "results_json",
-    "results_jsonl", "results_latex", "results_text", "results_tsv",
+    "EXPLANATION_FORMATS", "FORMATS", "View", "explanation_fragment", "explanation_html", "explanation_json",
+    "explanation_svg", "explanation_text", "render_explanation", "render_explanations", "render_results",
+    "results_html", "results_json", "results_jsonl", "results_latex", "results_markdown", "results_text", "results_tsv",
 ]  # fmt: skip

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 
 from monge.render.cells import number
 from monge.render.checks import checked_explanation
 from monge.render.heatmap import explanation_svg
-from monge.render.page import fragment, html_table, page, safe
+from monge.render.page import fragment, html_signature, html_table, page, safe
 from monge.types import Explanation, Move, Side
 
 _LISTED = 60
@@ -41,12 +41,12 @@ _STYLE = """
 """
 
 
-def explanation_html(e: Explanation) -> str:
+def explanation_html(e: Explanation, *, signed: Callable[[str], str] = str) -> str:
     """A page that needs nothing else: no script, no outside resource, light and dark."""
-    return page(f"monge: {e.metric} {number(e.score)}", explanation_fragment(e))
+    return page(f"monge: {e.metric} {number(e.score)}", explanation_fragment(e, signed=signed))
 
 
-def explanation_fragment(e: Explanation) -> str:
+def explanation_fragment(e: Explanation, *, signed: Callable[[str], str] = str) -> str:
     """The content of `explanation_html` to stand inside another page, such as a notebook's output."""
     checked_explanation(e)
     told = (f"<p>{safe(note)}</p>" for note in e.notes)
@@ -56,7 +56,8 @@ def explanation_fragment(e: Explanation) -> str:
     content.append(f"<h2>Who was moved where</h2>\n<figure>\n{explanation_svg(e)}</figure>")
     if e.moves:
         content.append(_moves(e))
-    content.append(f"<h2>Signature</h2>\n<code>{safe(str(e.signature))}</code>")
+    line = str(e.signature)
+    content.append(f"<h2>Signature</h2>\n{html_signature(line, signed(line))}")
     return fragment("\n".join(content), _STYLE)
 
 

@@ -45,7 +45,12 @@ def markdown(text: str) -> str:
     return _MARKDOWN.sub(r"\\\1", " ".join(printable(text).split()))
 
 
-def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]], *, words: int = 1) -> list[str]:
-    """The lines of a table whose cells are Markdown already; the first `words` columns to the left, others right."""
-    rule = ["---" if k < words else "---:" for k in range(len(head))]
+def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]], *, words: int | Sequence[bool] = 1) -> list[str]:
+    """The lines of a table whose cells are Markdown already.
+
+    Columns of words stand to the left, others right; `words` says of each column whether it is one, or how many of
+    the first are.
+    """
+    kinds = [k < words for k in range(len(head))] if isinstance(words, int) else words
+    rule = ["---" if kind else "---:" for kind in kinds]
     return ["| " + " | ".join(row) + " |" for row in (head, rule, *rows)]

@@ -91,3 +91,10 @@ def html_table(head: Iterable[tuple[str, str]], rows: Iterable[Iterable[str]], *
 
 def _class(kind: str) -> str:
     return f' class="{kind}"' if kind else ""
+
+
+def html_signature(line: str, shown: str) -> str:
+    """A signature as it is shown, with the long form folded under a shorter one."""
+    code = f"<code>{safe(shown)}</code>"
+    more = f"<details><summary>in full</summary><code>{safe(line)}</code></details>"
+    return code if shown == line else code + more

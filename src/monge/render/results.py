@@ -8,39 +8,79 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
 from monge.errors import UnknownName
 from monge.render.cells import number, span
 from monge.render.checks import checked, dumps
-from monge.render.table import sheets_html, sheets_latex, sheets_text
-from monge.types import Result
+from monge.render.records import tsv_line
+from monge.render.table import sheets_fragment, sheets_html, sheets_latex, sheets_markdown, sheets_text
+from monge.types import Result, Segment
+from monge.types.result import place_of
 from monge.types.table import Cell, Sheet
 
-_TSV = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
+Texts = Callable[[str], Iterable[Segment]]
+"""The segments of a system, in the order of its scores."""
+_UNTESTED = "the best score; whether it is more than chance is not tested here: monge compare tests it"
+
+
+@dataclass(frozen=True)
+class View:
+    """What is shown of results: every segment, their texts, and how a signature is written for people.
+
+    `version` is that of monge, for the formats that carry it.
+    """
+
+    version: str = ""
+    segments: bool = False
+    texts: Texts | None = None
+    signed: Callable[[str], str] = str
+
+
+USUAL = View()
 
 
 def results_text(
-    results: Sequence[Result], *, segments: bool = False, width: int | None = None, colour: bool = False
+    results: Sequence[Result],
+    *,
+    segments: bool = False,
+    width: int | None = None,
+    colour: bool = False,
+    view: View = USUAL,
 ) -> str:
     """A table for people: a row a metric and system, then those of segments, signatures, and what was unusual.
 
     A table wider than the terminal's `width` loses parts, then the interval, then the ends of long names; signatures
-    stay whole. `colour` is in ANSI styles.
+    stay whole. `colour` is in ANSI styles. `segments` is short for a view with them.
     """
-    return sheets_text(_sheets(results, segments), remarks=_remarks(results), width=width, colour=colour)
+    view = replace(view, segments=view.segments or segments)
+    return sheets_text(
+        _sheets(results, view), remarks=_remarks(results), width=width, colour=colour, signed=view.signed
+    )
 
 
-def results_html(results: Sequence[Result], *, segments: bool = False) -> str:
+def results_html(results: Sequence[Result], *, segments: bool = False, view: View = USUAL) -> str:
     """A page with the table of results, the signatures, what was unusual and, if asked, every segment."""
     systems = len({result.system for result in results})
     metrics = ", ".join(dict.fromkeys(result.metric for result in results))
     title = f"{metrics}: {systems} system{'s' * (systems != 1)}"
-    return sheets_html(_sheets(results, segments), title=title, remarks=_remarks(results))
+    view = replace(view, segments=view.segments or segments)
+    return sheets_html(_sheets(results, view), title=title, remarks=_remarks(results), signed=view.signed)
 
 
-def results_latex(results: Sequence[Result]) -> str:
+def results_fragment(results: Sequence[Result]) -> str:
+    """The table of results, the signatures and what was unusual, to stand inside another page: a notebook."""
+    return sheets_fragment(_sheets(results, USUAL), remarks=_remarks(results))
+
+
+def results_markdown(results: Sequence[Result], view: View = USUAL) -> str:
+    """The tables of results and, if asked, of segments, for a document."""
+    return sheets_markdown(_sheets(results, view), remarks=_remarks(results), signed=view.signed)
+
+
+def results_latex(results: Sequence[Result], view: View = USUAL) -> str:
     """A booktabs table, systems by metrics, best in bold, with the signatures under it and as comments."""
     columns = _by_metric(checked(results))
     marks = [_marks(column) for column in columns]
@@ -52,11 +92,13 @@ def results_latex(results: Sequence[Result]) -> str:
             row.append(Cell("--") if k is None else Cell(number(column[k].score), _interval(column[k]), mine[k]))
         rows.append(tuple(row))
     head = ("System", *(_name(column[0]) for column in columns))
-    sheet = Sheet("", head, tuple(rows), signatures=tuple(str(result.signature) for result in results))
-    return sheets_latex([sheet], remarks=_remarks(results))
+    untested = _UNTESTED if any(mark == "best" for mine in marks for mark in mine) else ""
+    signatures = tuple(str(result.signature) for result in results)
+    sheet = Sheet("", head, tuple(rows), signatures=signatures, untested=untested)
+    return sheets_latex([sheet], remarks=_remarks(results), signed=view.signed)
 
 
-def _sheets(results: Sequence[Result], segments: bool) -> list[Sheet]:
+def _sheets(results: Sequence[Result], view: View) -> list[Sheet]:
     """A table for every set of parts that metrics have, then one of segments for every result."""
     by_parts: dict[tuple[str, ...], list[tuple[Cell, ...]]] = {}
     for column in _by_metric(checked(results)):
@@ -71,20 +113,48 @@ def _sheets(results: Sequence[Result], segments: bool) -> list[Sheet]:
               spare=tuple(range(3, 4 + len(parts))), grouped=True)
         for parts, rows in by_parts.items()
     ]  # fmt: skip
-    return [*sheets, *(_segments(result) for result in results)] if segments else sheets
+    marked = [k for k, sheet in enumerate(sheets) if any(row[2].mark == "best" for row in sheet.rows)]
+    if marked:  # said once, under the last table that has the mark
+        sheets[marked[-1]] = replace(sheets[marked[-1]], untested=_UNTESTED)
+    return [*sheets, *(_segments(result, view.texts) for result in results)] if view.segments else sheets
 
 
-def _segments(result: Result) -> Sheet:
-    several, flagged = bool(result.references.any()), any(result.flags)
+def _segments(result: Result, texts: Texts | None) -> Sheet:
+    several, flagged = bool((result.references != 0).any()), any(result.flags)
     rows = []
-    for index in range(result.n):
-        one = result.segment(index)
+    for one in segment_rows(result, texts):
         numbers = [Cell(number(value)) for value in (one["score"], *one["parts"].values())]
-        last = Cell(str(one["reference"]) if several else ""), Cell(", ".join(one["flags"]) if flagged else "")
-        rows.append((Cell(one["id"]), *numbers, *last))
-    head = ("id", "score", *result.parts, "reference", "flags")
+        best = Cell(_place(one["reference"]) if several else "")
+        words = [", ".join(one["flags"]) if flagged else ""]
+        words += [one["hypothesis"], " | ".join(one["references"]), one["source"] or ""] if texts else []
+        rows.append((Cell(one["id"]), *numbers, best, *map(Cell, words)))
+    shown = _TEXTS if texts else ()
+    head = ("id", "score", *result.parts, "best_reference", "flags", *shown)
     title = " · ".join(name for name in (result.metric, result.system) if name)
-    return Sheet(title, head, tuple(rows), words_behind=1, folded=True)
+    return Sheet(title, head, tuple(rows), words_behind=1 + len(shown), folded=True)
+
+
+_TEXTS = ("hypothesis", "references", "source")
+
+
+def segment_rows(result: Result, texts: Texts | None = None) -> Iterator[dict[str, Any]]:
+    """The rows of a result's segments, with their texts if these are given."""
+    if texts is None:
+        yield from (result.segment(index) for index in range(result.n))
+        return
+    for index, segment in zip(range(result.n), texts(result.system), strict=True):
+        yield {**result.segment(index), **text_fields(segment)}
+
+
+def text_fields(segment: Segment) -> dict[str, Any]:
+    """The texts of a segment, as its row has them."""
+    return {"hypothesis": segment.hypothesis, "references": list(segment.references), "source": segment.source}
+
+
+def _place(index: int) -> str:
+    """A reference as people count them, from 1; nothing where no single one counted."""
+    place = place_of(index)
+    return "" if place is None else str(place)
 
 
 def _by_metric(results: Sequence[Result]) -> list[list[Result]]:
@@ -130,27 +200,29 @@ def _remarks(results: Sequence[Result]) -> list[str]:
     ]
 
 
-def results_json(results: Sequence[Result], *, version: str, segments: bool = False) -> Iterator[str]:
+def results_json(
+    results: Sequence[Result], *, version: str, segments: bool = False, texts: Texts | None = None
+) -> Iterator[str]:
     """One JSON object, in pieces: the version of monge and every result, in order."""
     heads = [dumps(result.to_dict(segments=False)) for result in checked(results)]
     before = dumps({"monge": version, "results": []}).removesuffix("]}")
     for result, head in zip(results, heads, strict=True):
         yield before
-        yield from _with_segments(head, result) if segments else [head]
+        yield from _with_segments(head, segment_rows(result, texts)) if segments else [head]
         before = ", "
     yield "]}\n"
 
 
-def _with_segments(head: str, result: Result) -> Iterator[str]:
+def _with_segments(head: str, rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
     """A result's JSON with its segments behind the rest, one by one."""
     before = head.removesuffix("}") + ', "segments": ['
-    for index in range(result.n):
-        yield before + dumps(result.segment(index))
+    for row in rows:
+        yield before + dumps(row)
         before = ", "
     yield "]}"
 
 
-def results_jsonl(results: Sequence[Result]) -> Iterator[str]:
+def results_jsonl(results: Sequence[Result], texts: Texts | None = None) -> Iterator[str]:
     """Lines of JSON without their newlines: a line a segment, then one for its result.
 
     `type` is "segment" or "result"; a segment's line names its metric and system, so lines can be
@@ -158,8 +230,8 @@ def results_jsonl(results: Sequence[Result]) -> Iterator[str]:
     """
     for result in checked(results):
         name = {"metric": result.metric, "system": result.system}
-        for index in range(result.n):
-            yield segment_line(name, result.segment(index))
+        for row in segment_rows(result, texts):
+            yield segment_line(name, row)
         yield result_line(result)
 
 
@@ -173,17 +245,23 @@ def result_line(result: Result) -> str:
     return dumps({"type": "result", **result.to_dict(segments=False)})
 
 
-def results_tsv(results: Sequence[Result], *, segments: bool = False) -> Iterator[str]:
+def results_tsv(results: Sequence[Result], *, segments: bool = False, texts: Texts | None = None) -> Iterator[str]:
     r"""Lines of values between tabs, under a header, numbers in full; \t, \n and \\ stand for what would break them.
 
-    One row a result, or with `segments` one row a segment. A part that a metric does not have is empty.
+    One row a result, or with `segments` one row a segment. A part that a metric does not have is empty. Texts stand
+    under the names that `monge score TABLE` reads: hypothesis, reference (or reference_1, reference_2 …), source.
     """
-    names = list(dict.fromkeys(name for result in checked(results) for name in result.parts))
-    rows = _segment_rows(results, names) if segments else _result_rows(results, names)
-    yield from ("\t".join(cell.translate(_TSV) for cell in row) + "\n" for row in rows)
+    rows = _segment_rows(checked(results), texts) if segments else _result_rows(checked(results))
+    yield from map(tsv_line, rows)
 
 
-def _result_rows(results: Sequence[Result], names: Sequence[str]) -> Iterator[list[str]]:
+def part_names(results: Sequence[Result]) -> list[str]:
+    """The parts that any of the results has, in order."""
+    return list(dict.fromkeys(name for result in results for name in result.parts))
+
+
+def _result_rows(results: Sequence[Result]) -> Iterator[list[str]]:
+    names = part_names(results)
     yield ["metric", "system", "score", "low", "high", *names, "higher_is_better", "n", "signature"]
     for result in results:
         row = result.to_dict(segments=False)
@@ -193,13 +271,21 @@ def _result_rows(results: Sequence[Result], names: Sequence[str]) -> Iterator[li
         yield [result.metric, result.system, *map(_full, numbers), better, str(result.n), row["signature"]]
 
 
-def _segment_rows(results: Sequence[Result], names: Sequence[str]) -> Iterator[list[str]]:
-    yield ["metric", "system", "id", "score", *names, "reference", "flags"]
+def _segment_rows(results: Sequence[Result], texts: Texts | None) -> Iterator[list[str]]:
+    names, most = part_names(results), 0
+    if texts is not None:
+        systems = dict.fromkeys(result.system for result in results)
+        most = max(len(segment.references) for system in systems for segment in texts(system))
+    numbered = [f"reference_{k + 1}" for k in range(most)] if most > 1 else ["reference"]
+    shown = [] if texts is None else ["hypothesis", *numbered, "source"]
+    yield ["metric", "system", "id", "score", *names, "best_reference", "flags", *shown]
     for result in results:
-        for index in range(result.n):
-            row = result.segment(index)
+        for row in segment_rows(result, texts):
             numbers = [row["score"], *(row["parts"].get(name) for name in names)]
-            last = [str(row["reference"]), ",".join(row["flags"])]
+            last = [_place(row["reference"]), ",".join(row["flags"])]
+            if texts is not None:
+                references = row["references"] + [""] * (len(numbered) - len(row["references"]))
+                last += [row["hypothesis"], *references, row["source"] or ""]
             yield [result.metric, result.system, row["id"], *map(_full, numbers), *last]
 
 
@@ -208,25 +294,31 @@ def _full(value: float | None) -> str:
     return "" if value is None else repr(float(value))
 
 
-Formatter = Callable[[Sequence[Result], str, bool], Iterable[str]]
+Formatter = Callable[[Sequence[Result], View], Iterable[str]]
 
 FORMATS: Mapping[str, Formatter] = MappingProxyType(
     {
-        "text": lambda results, _, segments: [results_text(results, segments=segments)],
-        "json": lambda results, version, segments: results_json(results, version=version, segments=segments),
-        "jsonl": lambda results, _, __: (line + "\n" for line in results_jsonl(results)),
-        "tsv": lambda results, _, segments: results_tsv(results, segments=segments),
-        "latex": lambda results, _, __: [results_latex(results)],
-        "html": lambda results, _, segments: [results_html(results, segments=segments)],
+        "text": lambda results, view: [results_text(results, view=view)],
+        "json": lambda results, view: results_json(
+            results, version=view.version, segments=view.segments, texts=view.texts
+        ),
+        "jsonl": lambda results, view: (line + "\n" for line in results_jsonl(results, view.texts)),
+        "tsv": lambda results, view: results_tsv(results, segments=view.segments, texts=view.texts),
+        "markdown": lambda results, view: [results_markdown(results, view)],
+        "latex": lambda results, view: [results_latex(results, view)],
+        "html": lambda results, view: [results_html(results, view=view)],
     }
 )
 
 
-def render_results(results: Sequence[Result], form: str, *, version: str, segments: bool = False) -> Iterable[str]:
+def render_results(
+    results: Sequence[Result], form: str, *, version: str = "", segments: bool = False, view: View = USUAL
+) -> Iterable[str]:
     """The results in a format of `FORMATS`, in pieces to be written one after another.
 
-    `version` is that of monge, for the formats that carry it; of `segments`, jsonl always shows them, latex never.
+    `version` and `segments` are short for a view with them; jsonl always shows segments, latex never.
     """
     if form not in FORMATS:
         raise UnknownName("format", form, FORMATS)
-    return FORMATS[form](checked(results), version, segments)
+    view = replace(view, version=version or view.version, segments=segments or view.segments)
+    return FORMATS[form](checked(results), view)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from math import inf
 
 from monge.errors import UnknownName
 from monge.render.cells import GAP, display_width, pad, printable, styled, table
 from monge.render.checks import dumps
 from monge.render.markup import breakable, latex, markdown, markdown_table
-from monge.render.page import fragment, html_table, page, safe
+from monge.render.page import fragment, html_signature, html_table, page, safe
+from monge.render.records import column_names, sheets_jsonl, sheets_tsv
 from monge.types.table import STUDY_FORMATS, Cell, Sheet, Study
 
 MARKS = {"best": "*", "tied": "~"}
@@ -22,32 +23,51 @@ _STYLE = """
 _ARROWS = {"↑": "higher is better", "↓": "lower is better"}
 
 
-def render_study(found: Study, form: str, *, version: str, key: str = "", colour: bool = False) -> str:
-    """What a study found in a format of `STUDY_FORMATS`; in JSON under `key`, where there is one."""
+def render_study(
+    found: Study, form: str, *, version: str, key: str = "", colour: bool = False, signed: Callable[[str], str] = str
+) -> str:
+    """What a study found in a format of `STUDY_FORMATS`; in JSON under `key`, where there is one.
+
+    `version` is that of monge, for JSON; nothing where the data say all. `signed` writes a signature for people.
+    """
     if form not in STUDY_FORMATS:
         raise UnknownName("format", form, STUDY_FORMATS)
     if form == "json":
         plain = found.to_dict()
-        return dumps({"monge": version, **({key: plain} if key else plain)}) + "\n"
-    sheets = found.sheets()
+        return dumps({**({"monge": version} if version else {}), **({key: plain} if key else plain)}) + "\n"
+    return render_sheets(found.sheets(), form, colour=colour, signed=signed)
+
+
+def render_sheets(
+    sheets: Sequence[Sheet], form: str, *, colour: bool = False, signed: Callable[[str], str] = str
+) -> str:
+    """Tables in a format of `STUDY_FORMATS` other than JSON."""
+    if form in ("tsv", "jsonl"):
+        return sheets_tsv(sheets) if form == "tsv" else sheets_jsonl(sheets)
     if form == "text":
-        return sheets_text(sheets, colour=colour)
-    return {"latex": sheets_latex, "html": sheets_html, "markdown": sheets_markdown}[form](sheets)
+        return sheets_text(sheets, colour=colour, signed=signed)
+    return {"latex": sheets_latex, "html": sheets_html, "markdown": sheets_markdown}[form](sheets, signed=signed)
 
 
 def sheets_text(
-    sheets: Sequence[Sheet], *, remarks: Sequence[str] = (), width: int | None = None, colour: bool = False
+    sheets: Sequence[Sheet],
+    *,
+    remarks: Sequence[str] = (),
+    width: int | None = None,
+    colour: bool = False,
+    signed: Callable[[str], str] = str,
 ) -> str:
     """Tables for a terminal: details stand on a line of their own, marks behind the number.
 
     `remarks` tell what was unusual; a table wider than `width` loses its spare columns, then the ends of names.
+    A signature is one line, however long.
     """
     blocks = []
     for sheet in sheets:
         blocks.append(text_lines(sheet, width=width, colour=colour))
-        notes = _legend(sheet, "* best, ~")
+        notes = _legend(sheet, "* best, ~", "*")
         blocks += [[printable(line) for line in notes]] if notes else []
-    tail = [f"{styled('signature', 'dim', colour)}  {printable(line)}" for line in _signatures(sheets)]
+    tail = [f"{styled('signature', 'dim', colour)}  {printable(signed(line))}" for line in _signatures(sheets)]
     tail += [f"{styled('note', 'bad', colour)}       {printable(line)}" for line in remarks]
     return "\n\n".join("\n".join(block) for block in [*blocks, *([tail] if tail else [])]) + "\n"
 
@@ -78,8 +98,13 @@ def _signatures(sheets: Sequence[Sheet]) -> list[str]:
     return list(dict.fromkeys(line for sheet in sheets for line in sheet.signatures))
 
 
-def _legend(sheet: Sheet, marks: str) -> list[str]:
-    return [*([f"{marks} {sheet.tied}"] if sheet.tied else []), *sheet.notes]
+def _legend(sheet: Sheet, marks: str, alone: str) -> list[str]:
+    """What the marks mean, then the notes; `marks` go before what `tied` says, `alone` before an untested best."""
+    said = [f"{marks} {sheet.tied}"] if sheet.tied else [f"{alone} {sheet.untested}"] * bool(sheet.untested)
+    return [*said, *sheet.notes]
+
+
+_MARKS_SHOWN = "bold: best; underlined:", "bold:"
 
 
 def _kinds(sheet: Sheet) -> list[bool]:
@@ -137,12 +162,12 @@ def _over(sheet: Sheet) -> str:
     return "".join(pad(title, sum(wide[at : at + columns])) for title, at, columns in _spans(sheet)).rstrip()
 
 
-def sheets_latex(sheets: Sequence[Sheet], *, remarks: Sequence[str] = ()) -> str:
-    """Booktabs tables: best in bold, tied underlined, signatures under them and as comments."""
-    return "\n".join("\n".join(_latex_table(_filled(sheet), remarks)) for sheet in sheets)
+def sheets_latex(sheets: Sequence[Sheet], *, remarks: Sequence[str] = (), signed: Callable[[str], str] = str) -> str:
+    """Booktabs tables: best in bold, tied underlined, signatures under them, and as comments in full."""
+    return "\n".join("\n".join(_latex_table(_filled(sheet), remarks, signed)) for sheet in sheets)
 
 
-def _latex_table(sheet: Sheet, remarks: Sequence[str]) -> Iterator[str]:
+def _latex_table(sheet: Sheet, remarks: Sequence[str], signed: Callable[[str], str]) -> Iterator[str]:
     signatures = dict.fromkeys(sheet.signatures)
     yield from (f"% {' '.join(printable(line).split())}" for line in signatures)
     yield from (f"% note: {printable(line)}" for line in remarks)
@@ -150,12 +175,12 @@ def _latex_table(sheet: Sheet, remarks: Sequence[str]) -> Iterator[str]:
     if sheet.title:
         yield rf"\caption{{{latex(sheet.title)}}}"
     yield from (rf"\begin{{tabular}}{{{_align(sheet)}}}", r"\toprule")
-    yield " & ".join(latex(name) for name in sheet.head) + r" \\"
+    yield " & ".join(latex(name) for name in _titles(sheet)) + r" \\"
     yield r"\midrule"
     yield from (" & ".join(_latex_cell(cell) for cell in row) + r" \\" for row in sheet.rows)
     yield from (r"\bottomrule", r"\end{tabular}", r"\par\smallskip")
-    yield from (rf"{{\footnotesize {latex(line)}\par}}" for line in _legend(sheet, "bold: best; underlined:"))
-    yield from (rf"{{\footnotesize\ttfamily {breakable(line)}\par}}" for line in signatures)
+    yield from (rf"{{\footnotesize {latex(line)}\par}}" for line in _legend(sheet, *_MARKS_SHOWN))
+    yield from (rf"{{\footnotesize\ttfamily {breakable(signed(line))}\par}}" for line in signatures)
     yield from (r"\end{table}", "")
 
 
@@ -165,30 +190,43 @@ def _latex_cell(cell: Cell) -> str:
     return rf"{text} {{\scriptsize {latex(cell.detail)}}}" if cell.detail else text
 
 
-def sheets_html(sheets: Sequence[Sheet], *, title: str = "", remarks: Sequence[str] = ()) -> str:
+def _titles(sheet: Sheet) -> list[str]:
+    """The names of the columns, each with the title over it: formats in which nothing stands above the head."""
+    return column_names(sheet) if sheet.over else list(sheet.head)
+
+
+def sheets_html(
+    sheets: Sequence[Sheet], *, title: str = "", remarks: Sequence[str] = (), signed: Callable[[str], str] = str
+) -> str:
     """A page with every table, its notes, the signatures and what was unusual; folded tables stand at the end."""
+    body = sheets_fragment(sheets, title=title, remarks=remarks, signed=signed)
+    return page(f"monge: {title or sheets[0].title}", body)
+
+
+def sheets_fragment(
+    sheets: Sequence[Sheet], *, title: str = "", remarks: Sequence[str] = (), signed: Callable[[str], str] = str
+) -> str:
+    """The content of such a page, to stand inside another one: a notebook."""
     content = [f"<h1>{safe(title)}</h1>"] if title else []
     content += [_html_sheet(sheet) for sheet in sheets if not sheet.folded]
-    signatures = [f"<code>{safe(line)}</code>" for line in _signatures(sheets)]
+    signatures = [html_signature(line, signed(line)) for line in _signatures(sheets)]
     for name, lines in (("Signatures", signatures), ("Unusual segments", [safe(line) for line in remarks])):
         if lines:
             items = "\n".join(f"<li>{line}</li>" for line in lines)
             content.append(f"<h2>{name}</h2>\n<ul>\n{items}\n</ul>")
     content += [_html_sheet(sheet) for sheet in sheets if sheet.folded]
-    return page(f"monge: {title or sheets[0].title}", fragment("\n".join(content), _STYLE))
+    return fragment("\n".join(content), _STYLE)
 
 
 def _html_sheet(sheet: Sheet) -> str:
     sheet = _filled(sheet)
     kinds = _kinds(sheet)
-    head = [(name, "" if words else "number") for name, words in zip(sheet.head, kinds, strict=True)]
+    head = [(name, "" if words else "number") for name, words in zip(_titles(sheet), kinds, strict=True)]
     rows = [[_html_cell(cell, words) for cell, words in zip(row, kinds, strict=True)] for row in sheet.rows]
     drawn = html_table(head, rows, caption=sheet.title or "scores")
     if sheet.folded:
         return f"<details>\n<summary>{safe(sheet.title)}</summary>\n{drawn}\n</details>"
-    marked = any(cell.mark in MARKS for row in sheet.rows for cell in row)
-    notes = _legend(sheet, "bold: best; underlined:") or ["bold: best"] * marked
-    under = [f'<p class="soft"><small>{safe(line)}</small></p>' for line in notes]
+    under = [f'<p class="soft"><small>{safe(line)}</small></p>' for line in _legend(sheet, *_MARKS_SHOWN)]
     return "\n".join([*([f"<h1>{safe(sheet.title)}</h1>"] if sheet.title else []), drawn, *under])
 
 
@@ -201,15 +239,21 @@ def _html_cell(cell: Cell, words: bool) -> str:
     return f'{text}<br><small class="soft">{safe(cell.detail)}</small>' if cell.detail else text
 
 
-def sheets_markdown(sheets: Sequence[Sheet]) -> str:
+def sheets_markdown(sheets: Sequence[Sheet], *, remarks: Sequence[str] = (), signed: Callable[[str], str] = str) -> str:
     """Tables for a document: best in bold, tied underlined, details behind the numbers, signatures folded away."""
-    blocks = []
-    for sheet in sheets:
+    blocks: list[list[str]] = []
+    for whole in sheets:
+        sheet = _filled(whole)
         rows = [[_markdown_cell(cell, words=k < sheet.words) for k, cell in enumerate(row)] for row in sheet.rows]
-        head = [markdown(name) for name in sheet.head]
-        blocks.append([f"**{markdown(sheet.title)}**", "", *markdown_table(head, rows, words=sheet.words)])
-        blocks += [[markdown(line)] for line in _legend(sheet, "bold: best; underlined:")]
-    signatures = dict.fromkeys(printable(line) for line in _signatures(sheets))
+        drawn = markdown_table([markdown(name) for name in _titles(sheet)], rows, words=_kinds(sheet))
+        if sheet.folded:
+            drawn = [f"<details><summary>{safe(sheet.title)}</summary>", "", *drawn, "", "</details>"]
+        elif sheet.title:
+            drawn = [f"**{markdown(sheet.title)}**", "", *drawn]
+        blocks.append(drawn)
+        blocks += [[markdown(line)] for line in _legend(sheet, *_MARKS_SHOWN)]
+    blocks += [[f"note: {markdown(line)}"] for line in remarks]
+    signatures = dict.fromkeys(printable(one) for line in _signatures(sheets) for one in (signed(line), line))
     if signatures:
         blocks.append(["<details><summary>Signatures</summary>", "", "```", *signatures, "```", "", "</details>"])
     return "\n\n".join("\n".join(block) for block in blocks) + "\n"

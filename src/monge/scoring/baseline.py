@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from random import Random
 
@@ -22,8 +22,14 @@ def fit_baseline(metric: TransportMetric, texts: Iterable[str], *, seed: int) ->
 
     Of the first 1,000,000 texts those of fewer than 32 words are shuffled and the halves paired; no idf.
     """
-    if metric.counted_sides or metric.summed_sides:
-        raise UsageError(f"{metric.name}: a baseline is fitted without idf and corpus means (the published recipe)")
+    return fit_baselines([metric], texts, seed=seed)
+
+
+def fit_baselines(metrics: Sequence[TransportMetric], texts: Iterable[str], *, seed: int) -> CorpusStats:
+    """The baselines of several metrics that read alike, in one pass."""
+    for metric in metrics:
+        if metric.counted_sides or metric.summed_sides:
+            raise UsageError(f"{metric.name}: a baseline is fitted without idf and corpus means (the published recipe)")
     kept = [text for _, text in zip(range(MOST_LINES), texts, strict=False) if 0 < len(text.split()) < LONGEST]
     if len(kept) < 4:
         raise DataError(f"a baseline needs random pairs: {len(kept)} text(s) of fewer than {LONGEST} words were given")
@@ -31,12 +37,17 @@ def fit_baseline(metric: TransportMetric, texts: Iterable[str], *, seed: int) ->
     half = len(kept) // 2
     rows = [Segment(str(k), kept[k], (kept[half + k],)) for k in range(half)]
     key = (sum(map(text_key, kept)) + seed) % DIGEST_SPACE
-    layers = range(metric.reader.encoder.depth + 1) if metric.spec.layers.pool == "single" else ()
-    choices = [Layers(at=layer) for layer in layers] or [metric.spec.layers]
-    raw = replace(metric.spec, scale=Scale("raw"))
-    every = [bound(metric.name, replace(raw, layers=one), metric.reader.encoder) for one in choices]
+    every = [one for metric in metrics for one in at_every_layer(metric)]
     found = {}
     for one, result in zip(every, Run(every, rows).results(), strict=True):
         parts = {"score": result.segments, **result.parts}
         found[one.key] = PartSums({name: float(values.sum()) for name, values in parts.items()}, half, key)
-    return CorpusStats(metric.reader.key, baselines=found)
+    return CorpusStats(metrics[0].reader.key, baselines=found)
+
+
+def at_every_layer(metric: TransportMetric) -> list[TransportMetric]:
+    """The metric unscaled, at every layer of its model; one whose choice of layers is pooled, as it is."""
+    raw, encoder = replace(metric.spec, scale=Scale("raw")), metric.reader.encoder
+    layers = range(encoder.depth + 1) if metric.spec.layers.pool == "single" else ()
+    choices = [Layers(at=layer) for layer in layers] or [metric.spec.layers]
+    return [bound(metric.name, replace(raw, layers=one), encoder) for one in choices]

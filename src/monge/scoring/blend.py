@@ -43,6 +43,15 @@ class BlendMetric:
         return self.spec.bounds
 
     @property
+    def against(self) -> str:
+        """What it compares hypotheses with: references, or source."""
+        return self.spec.against
+
+    def facing(self, side: str) -> BlendMetric:
+        """The blend with hypotheses compared with another side."""
+        return replace(self, members={name: one.facing(side) for name, one in self.members.items()})
+
+    @property
     def idf_corpora(self) -> tuple[str, ...]:
         """The corpora that its members weigh by."""
         return tuple(dict.fromkeys(one for metric in self.members.values() for one in metric.idf_corpora))

@@ -13,6 +13,7 @@ from torch import Tensor
 from monge.kernels import centring
 from monge.kernels.pooling import unit
 from monge.kernels.remap import linear_map
+from monge.scoring.apart import apart
 from monge.scoring.points import Text, build
 from monge.spec import axes
 from monge.spec.metric import MetricSpec
@@ -96,9 +97,12 @@ class WindowTexts:
     def _build(self, text: str, side: str, index: int) -> Text:
         key = self._scope(side, index), text
         if key not in self._raw:
-            tokens, vectors = self._read[text]
-            weigh = self._weigh[self._rows[index].system, side]
-            self._raw[key] = build(tokens, vectors[self._metric.request], self._metric, weigh, self._select)
+            tokens, every = self._read[text]
+            weigh, request = self._weigh[self._rows[index].system, side], self._metric.request
+            mean = self._mean(side, index) if self._metric.summed_sides else None
+            layers = len(request.layers) if request.pool == "barycentre" else 1
+            vectors = apart(tokens, every[request], self._metric.unknown, layers=layers, around=mean)
+            self._raw[key] = build(tokens, vectors, self._metric, weigh, self._select)
         return self._raw[key]
 
     def _text(self, text: str, side: str, index: int) -> CentredText:
@@ -184,9 +188,9 @@ def padded(texts: Sequence[CentredText], spec: MetricSpec, longest: int = 0) -> 
     longest, width = max(longest, *map(len, texts)), texts[0].text.vectors.shape[1]
     single = not spec.ground.distance and spec.centre.name == "none" and texts[0].text.vectors.dtype == torch.float32
     vectors = torch.zeros(len(texts), longest, width, dtype=torch.float32 if single else torch.float64)
-    for into, one in zip(vectors.unbind(), texts, strict=True):
+    for k, one in enumerate(texts):
         points, turn = one.text.vectors, one.turn
-        into[: len(points)] = points if turn is None else points.double() @ turn
+        vectors[k, : len(points)] = points if turn is None else points.double() @ turn
     lengths = torch.tensor([len(text) for text in texts])
     present = torch.arange(longest) < lengths.unsqueeze(1)
     weights = torch.zeros(len(texts), longest, dtype=torch.float64)

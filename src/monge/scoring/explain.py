@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -14,8 +15,11 @@ from monge.scoring.encoding import Encoding
 from monge.scoring.fluency import with_fluency
 from monge.scoring.measure import PLAN, PRECISION, RECALL, solved
 from monge.scoring.points import Text
+from monge.scoring.suitable import advice, foreign_scripts
 from monge.scoring.windows import Window
 from monge.spec.axes import Centre, Idf, Uniform
+from monge.text.scripts import main_script
+from monge.text.unknown import NOTED, counted
 from monge.types import Array, CorpusStats, Explanation, Move, Plan, Problem, Segment, Side
 
 if TYPE_CHECKING:
@@ -41,6 +45,7 @@ def explained(metric: TransportMetric, segment: Segment, stats: CorpusStats | No
     stats = stats or CorpusStats(metric.reader.key)
     metric.check_stats(stats)
     segment = replace(segment, references=segment.references[:1])
+    notes += _unknown(metric, {"hypothesis": segment.hypothesis, "reference": segment.references[0]})
     texts = WindowTexts(Window([segment], Encoding([metric])), metric, {segment.system: stats})
     pair = texts.hypothesis(0), texts.references(0)[0]
     for side, one in zip(("hypothesis", "reference"), pair, strict=True):
@@ -74,6 +79,22 @@ def explained(metric: TransportMetric, segment: Segment, stats: CorpusStats | No
         flags=texts.flags(0),
         notes=notes,
     )
+
+
+def _unknown(metric: TransportMetric, texts: Mapping[str, str]) -> tuple[str, ...]:
+    """What to know of texts whose pieces or script the model does not know."""
+    model, notes = metric.reader.encoder, []
+    read = metric.reader.read(list(texts.values()))
+    rule = "unknown strings match themselves alone" if metric.unknown is not None else "all unknown pieces match"
+    for (side, text), tokens in zip(texts.items(), read, strict=True):
+        pieces, lacking = counted(tokens, model.unknown)
+        if lacking > NOTED * pieces:
+            notes.append(
+                f"{lacking} of the {pieces} pieces of the {side} are unknown to {model.name}, and {rule}: "
+                f"{advice(main_script([text]), model.name)}."
+            )
+    scripts = foreign_scripts(model.name, {side: [text] for side, text in texts.items()}) if not notes else []
+    return (*notes, *(f"{one[:1].upper()}{one[1:]}." for one in scripts))
 
 
 @dataclass(frozen=True)

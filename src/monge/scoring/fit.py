@@ -22,6 +22,7 @@ from monge.scoring.encoding import Encoding, Read
 from monge.scoring.points import build
 from monge.scoring.scorer import Corpora, StatsBySystem
 from monge.scoring.transport import Reader, TransportMetric
+from monge.scoring.windows import SOURCE
 from monge.spec.axes import Idf
 from monge.text.idf import text_key
 from monge.text.select import select
@@ -78,9 +79,10 @@ def fit(metric: TransportMetric, *, references: Iterable[str] = (), hypotheses: 
 
 
 def _corpora(metric: TransportMetric, system: str) -> dict[str, Corpus]:
-    """The corpus that each side of a metric is fitted from."""
+    """The corpus that each side of a metric is fitted from; `references` are the texts that it compares with."""
     corpus = metric.spec.weights.corpus if isinstance(metric.spec.weights, Idf) else REFERENCES
-    shared = REFERENCES if corpus in (REFERENCES, "each-side") else corpus
+    own = SOURCES if metric.against == SOURCE else REFERENCES
+    shared = own if corpus in (REFERENCES, "each-side") else corpus
     return {REFERENCES: (shared, ""), HYPOTHESES: (HYPOTHESES, system if metric.fits_hypotheses else "")}
 
 
@@ -156,6 +158,7 @@ class _Mean:
 
     def __init__(self, metric: TransportMetric, corpus: Corpus, weigh: Callable[[int], float] | None) -> None:
         self.metric, self.corpus, self._weigh = metric, corpus, weigh
+        self._plain = replace(metric, spec=metric.spec.changed(["units.unknown=match"]))  # vectors as they come
         self._select = partial(select, spec=metric.spec.units, stopwords=metric.stopwords)
         self._total, self._count, self._keys = torch.zeros(1, dtype=torch.float64), 0, 0
 
@@ -163,7 +166,7 @@ class _Mean:
         """Take one text in."""
         self._keys += text_key(text)
         tokens, vectors = read[text]
-        points = build(tokens, vectors[self.metric.request], self.metric, self._weigh, self._select)
+        points = build(tokens, vectors[self.metric.request], self._plain, self._weigh, self._select)
         if not points.empty:
             self._total = self._total + points.vectors.double().sum(0)
             self._count += len(points.vectors)

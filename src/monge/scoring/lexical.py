@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -42,6 +42,15 @@ class LexicalMetric:
     def bounds(self) -> Bounds:
         """The range of its scores."""
         return self.spec.bounds
+
+    @property
+    def against(self) -> str:
+        """What it compares hypotheses with: references, or source."""
+        return self.spec.against
+
+    def facing(self, side: str) -> LexicalMetric:
+        """The metric with hypotheses compared with another side."""
+        return self if side == self.against else replace(self, spec=self.spec.facing(side))
 
     @property
     def block(self) -> int:

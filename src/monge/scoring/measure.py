@@ -51,6 +51,21 @@ def measure(window: Window, metric: TransportMetric, stats: StatsBySystem) -> Sc
     return Scores(found, winners, [texts.flags(i) for i in places])
 
 
+def raw_scores(window: Window, metric: TransportMetric, stats: StatsBySystem) -> Tensor:
+    """The scores [n] of the segments of a window before fluency and scale, with gradients where vectors have them."""
+    texts = WindowTexts(window, metric, stats)
+    places = range(len(window.rows))
+    pairs = [(texts.hypothesis(i), reference) for i in places for reference in texts.references(i)]
+    counts = np.array([len(row.references) for row in window.rows])
+    scores = pair_tensors(pairs, metric)["score"]
+    rule, higher = metric.spec.references.name, metric.raw.higher_is_better
+    if rule == "mean":
+        owners = torch.from_numpy(np.repeat(np.arange(len(counts)), counts))
+        return torch.zeros(len(counts), dtype=scores.dtype).index_add(0, owners, scores) / torch.from_numpy(counts)
+    _, winners = over_references({"score": scores.detach().numpy()}, counts, rule, higher_is_better=higher)
+    return scores[torch.from_numpy(np.cumsum(counts) - counts + winners)]
+
+
 def over_references(
     parts: Mapping[str, Array], counts: npt.NDArray[np.int64], rule: str, *, higher_is_better: bool
 ) -> tuple[dict[str, Array], npt.NDArray[np.int64]]:
@@ -75,13 +90,18 @@ def over_references(
 
 
 def pair_parts(pairs: Sequence[Pair], metric: TransportMetric) -> dict[str, Array]:
+    """The parts of every pair of texts as numbers, name -> [pairs]; see `pair_tensors`."""
+    return {name: values.numpy() for name, values in pair_tensors(pairs, metric).items()}
+
+
+def pair_tensors(pairs: Sequence[Pair], metric: TransportMetric) -> Parts:
     """The parts of every pair of texts, name -> [pairs]; equal pairs are measured once, so that they are equal.
 
     A pair with one empty text has the declared worst, one of two empty texts the best; where no worst is declared,
-    one unit at the origin stands for the empty text.
+    one unit at the origin stands for the empty text. Gradients flow to vectors that have them.
     """
     index: dict[Pair, int] = {}
-    order_of = np.array([index.setdefault(pair, len(index)) for pair in pairs])
+    order_of = torch.tensor([index.setdefault(pair, len(index)) for pair in pairs])
     whole: dict[Pair, int] = {}
     blank: dict[int, bool] = {}
     for (hypothesis, reference), place in index.items():
@@ -93,13 +113,13 @@ def pair_parts(pairs: Sequence[Pair], metric: TransportMetric) -> dict[str, Arra
             blank[place] = missing == 2
         else:
             whole[hypothesis, reference] = place
-    found: dict[str, Array] = {}
+    found: Parts = {}
     for batch, parts in _measured(list(whole), metric.spec):
-        into = [whole[pair] for pair in batch]
+        into = torch.tensor([whole[pair] for pair in batch])
         for name, tensor in parts.items():
-            found.setdefault(name, np.empty(len(index)))[into] = tensor.numpy()
+            found.setdefault(name, torch.zeros(len(index), dtype=torch.float64))[into] = tensor.double()
     for name in found or dict.fromkeys(part_names(metric.spec)):
-        values = found.setdefault(name, np.empty(len(index)))
+        values = found.setdefault(name, torch.zeros(len(index), dtype=torch.float64))
         for place, both in blank.items():
             values[place] = _of_empty(name, metric, both=both)
     return {name: values[order_of] for name, values in found.items()}
@@ -121,19 +141,22 @@ def _batch(texts: Sequence[CentredText], spec: MetricSpec) -> Cloud:
     return padded(texts, spec, steps(max(map(len, texts))))
 
 
-def _own(pairs: Sequence[Pair], spec: MetricSpec) -> dict[CentredText, dict[str, float]]:
+Own = tuple[dict[CentredText, int], Parts]
+"""The place of every distinct text, and the values of each compared with itself, by place."""
+
+
+def _own(pairs: Sequence[Pair], spec: MetricSpec) -> Own:
     """The values of every distinct text among the pairs, compared with itself."""
     texts = list(dict.fromkeys(text for pair in pairs for text in pair))
-    found: dict[CentredText, dict[str, float]] = {}
-    for batch in batched([(text, text) for text in texts]):
-        members = [text for text, _ in batch]
-        values = {name: column.tolist() for name, column in own_values(_batch(members, spec), spec).items()}
-        found.update({text: {name: values[name][k] for name in values} for k, text in enumerate(members)})
-    return found
+    batches = [[text for text, _ in batch] for batch in batched([(text, text) for text in texts])]
+    each = [own_values(_batch(members, spec), spec) for members in batches]
+    places = {text: place for place, text in enumerate(text for members in batches for text in members)}
+    return places, {name: torch.cat([one[name] for one in each]) for name in each[0]} if each else {}
 
 
-def _gather(own: Mapping[CentredText, Mapping[str, float]], texts: Sequence[CentredText]) -> Parts:
-    return {name: torch.tensor([own[text][name] for text in texts], dtype=torch.float64) for name in own[texts[0]]}
+def _gather(own: Own, texts: Sequence[CentredText]) -> Parts:
+    places = torch.tensor([own[0][text] for text in texts])
+    return {name: values[places] for name, values in own[1].items()}
 
 
 def part_names(spec: MetricSpec) -> list[str]:

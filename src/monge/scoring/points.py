@@ -16,12 +16,13 @@ from monge.spec import axes
 from monge.text.ngrams import windows
 from monge.text.select import is_empty
 from monge.text.sentences import sentence_spans
+from monge.text.unknown import NOTED, share
 from monge.types import Tokens, Units
 
 if TYPE_CHECKING:
     from monge.scoring.transport import TransportMetric
 
-NO_MASS = "no-mass"
+NO_MASS, UNKNOWN = "no-mass", "unknown"
 _NOTHING = torch.empty(0)
 
 
@@ -70,13 +71,15 @@ def build(
     if spec.units.specials == "targets":
         weights = [0.0 if special else one for one, special in zip(weights, units.special, strict=True)]
     flags = units.flags
+    if share(tokens, metric.reader.encoder.unknown) > NOTED:
+        flags = (*flags, UNKNOWN)
     if not any(weights):
         weights = [0.0 if special else 1.0 for special in units.special]
         flags = (*flags, NO_MASS)
     if metric.request.pool == "barycentre":
         points = _barycentre(points, weights, metric)
     if spec.weights.name == "counts":
-        points, weights, members = _merged(tokens, units.groups, points, weights)
+        points, weights, members = _merged(_kinds(tokens, units.groups, metric.unknown), points, weights)
     epsilon = spec.weights.epsilon if isinstance(spec.weights, axes.Idf) else 0.0
     if not spec.units.phrases and (spec.units.ngram != 1 or spec.units.join == "sum" or epsilon):
         points, weights, members = _joined(points, weights, members, spec.units, epsilon)
@@ -115,11 +118,19 @@ def _weight(tokens: Tokens, group: tuple[int, ...], weigh: Callable[[int], float
 _Points = tuple[Tensor, list[float], list[Sequence[int]]]
 
 
-def _merged(tokens: Tokens, groups: Sequence[tuple[int, ...]], points: Tensor, weights: Sequence[float]) -> _Points:
-    """Units with the same pieces as one: mean vector, added weight."""
-    types: dict[tuple[int, ...], list[int]] = {}
-    for index, group in enumerate(groups):
-        types.setdefault(tuple(tokens.ids[position] for position in group), []).append(index)
+def _kinds(tokens: Tokens, groups: Sequence[tuple[int, ...]], unknown: int | None) -> list[tuple[object, ...]]:
+    """What tells units apart: the ids of their pieces, and the strings of unknown ones."""
+    return [
+        tuple(tokens.surface((one,)) if tokens.ids[one] == unknown else tokens.ids[one] for one in group)
+        for group in groups
+    ]
+
+
+def _merged(kinds: Sequence[tuple[object, ...]], points: Tensor, weights: Sequence[float]) -> _Points:
+    """Units of the same kind as one: mean vector, added weight."""
+    types: dict[tuple[object, ...], list[int]] = {}
+    for index, kind in enumerate(kinds):
+        types.setdefault(kind, []).append(index)
     same = list(types.values())
     vectors = torch.stack([points[one].mean(0) for one in same])
     return vectors, [sum(weights[i] for i in one) for one in same], [one[:1] for one in same]

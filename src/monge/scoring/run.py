@@ -12,7 +12,7 @@ from monge.errors import DataError, StatisticsMismatch
 from monge.scoring.result_buffer import Buffer, Scratch
 from monge.scoring.score_cache import ScoreCache
 from monge.scoring.scorer import Corpora, Scorer, Scores, ScoreWindow, StatsBySystem, WindowScorer, score_window
-from monge.scoring.windows import SEGMENTS, Window, ahead, windowed
+from monge.scoring.windows import REFERENCES, SEGMENTS, SOURCE, Faced, Window, ahead, faced, windowed
 from monge.spec.signature import parse
 from monge.types import CorpusStats, Result, Segment, Signature
 
@@ -20,8 +20,11 @@ if TYPE_CHECKING:
     from monge.scoring.blend import BlendMetric
     from monge.scoring.encoding import Encoding
     from monge.scoring.transport import TransportMetric
+    from monge.scoring.windows import Pieces
     from monge.store import Store
 
+LOOKED_AT = 64
+"""Segments at the beginning of a run whose texts are looked at before anything is scored."""
 Expected = Sequence[Mapping[str, str]]
 """For each metric what a replay must find again: digests of statistics by kind, or the fields of a library."""
 
@@ -42,7 +45,9 @@ class Run:
     """Some metrics on some segments: one pass to count and fit, one pass to score, by windows.
 
     `segments` can be iterated again. `store` keeps vectors and scores; `window` is the number of segments that a
-    window has at the most, `score` what scores a window with some metrics.
+    window has at the most, `score` what scores a window with some metrics. Each metric compares with its own side, the
+    references or the source; where the segments have none of it, the other stands in, and the signature says so.
+    `metrics` are as they face the segments.
     """
 
     def __init__(
@@ -55,12 +60,14 @@ class Run:
         window: int = SEGMENTS,
         score: ScoreWindow = score_window,
     ) -> None:
-        self.metrics, self._segments, self._corpora, self._store = metrics, segments, corpora, store
+        self._segments, self._corpora, self._store = segments, corpora, store
         self._window, self._score_window = window, score
-        self.systems = list(dict.fromkeys(segment.system for segment in segments))
+        self.systems, self.given, self.first = _looked_through(segments)
         if not self.systems:
             raise DataError("there is nothing to score: no segments")
+        self.metrics = metrics = [_facing(one, self.given) for one in metrics]
         self._members = [(k, name, one) for k, metric in enumerate(metrics) for name, one in metric.members.items()]
+        self._sides = [metrics[k].against for k, *_ in self._members]
         self._encoding: Encoding | None = None
         self._stats: list[StatsBySystem] = [dict.fromkeys(self.systems, CorpusStats(""))] * len(self._members)
         if any(one.reads for *_, one in self._members):
@@ -68,6 +75,13 @@ class Run:
         if corpora.stats is not None:
             for k, metric in enumerate(metrics):
                 metric.check_stats(self._stats_of(k, self.systems[0]))
+
+    @property
+    def unused(self) -> str:
+        """A sentence that names the metrics which were given references and compare with the source; '' for none."""
+        names = dict.fromkeys(one.name for one in self.metrics if one.against == SOURCE and REFERENCES in self.given)
+        verb = "compares" if len(names) == 1 else "compare"
+        return f"{', '.join(names)} {verb} with the source: the references were not used" if names else ""
 
     def _fit(self) -> None:
         """Open the encoding pass for the members that compare vectors, and fit what they take from other texts."""
@@ -144,36 +158,41 @@ class Run:
 
     def _score(self, buffers: Mapping[tuple[int, str], Buffer], watch: Watch) -> None:
         """Score every window with every member, and put the scores into their buffers."""
-        streamed = [j for j, (*_, one) in enumerate(self._members) if one.block]
+        sides = {side: self._side(side) for side in dict.fromkeys(self._sides)}
         block = lcm(1, *(one.block for *_, one in self._members if one.block))
-        metrics, stats = [self._members[j][2] for j in streamed], [self._stats[j] for j in streamed]
-        cache = None if self._store is None else ScoreCache(metrics, stats, self._store, self._score_window)
+        whole = [j for j, (*_, one) in enumerate(self._members) if not one.block]
         kept: list[tuple[int, Segment]] = []
-        windows = windowed(self._segments, self._window, block)
-        encoding = self._encoding
-        cut = (
-            (one, encoding.pieces(one[1]) if encoding and (cache is None or cache.missed) else None) for one in windows
-        )
+        windows = windowed(Faced(self._segments, *sides) if len(sides) == 1 else self._segments, self._window, block)
+        encoding, reading = self._encoding, [side for side, one in sides.items() if one.reads]
+
+        def cut(rows: Sequence[Segment]) -> Pieces | None:
+            if encoding is None or not any(sides[side].missed for side in reading):
+                return None
+            return encoding.pieces([faced(row, side) for side in reading for row in rows])
+
+        coming = ((one, cut(one[1])) for one in windows)
         here = self._score_window is score_window  # what waits for others anyway needs no thread that cuts ahead
-        for (positions, rows), pieces in ahead(cut) if here else cut:
-            if cache is not None:
-                scored = cache.scores(rows, encoding, pieces)
-            else:
-                scored = self._score_window(metrics, stats, Window(rows, encoding, pieces))
-            for j, scores in zip(streamed, scored, strict=True):
-                self._put(j, positions, rows, scores, buffers, watch)
-            if len(streamed) < len(self._members):
+        for (positions, rows), pieces in ahead(coming) if here else coming:
+            for side, one in sides.items():
+                mine = [faced(row, side) for row in rows] if len(sides) > 1 else rows
+                for j, scores in zip(one.places, one.scores(mine, encoding, pieces), strict=True):
+                    self._put(j, positions, mine, scores, buffers, watch)
+            if whole:
                 kept.extend(zip(positions, rows, strict=True))
             if watch.progress is not None:
                 watch.progress(len(rows))
-        for j, (*_, metric) in enumerate(self._members):
-            if not metric.block:
-                self._score_whole(j, metric, sorted(kept, key=lambda one: one[0]), buffers, watch)
+        for j in whole:
+            self._score_whole(j, sorted(kept, key=lambda one: one[0]), buffers, watch)
+
+    def _side(self, side: str) -> _Side:
+        """The members that compare with a side and score window by window."""
+        places = [j for j, (*_, one) in enumerate(self._members) if one.block and self._sides[j] == side]
+        metrics, stats = [self._members[j][2] for j in places], [self._stats[j] for j in places]
+        return _Side(places, metrics, stats, self._store, self._score_window)
 
     def _score_whole(
         self,
         j: int,
-        metric: WindowScorer,
         kept: Sequence[tuple[int, Segment]],
         buffers: Mapping[tuple[int, str], Buffer],
         watch: Watch,
@@ -181,8 +200,8 @@ class Run:
         """Score all segments of each system together, where the metric is defined so."""
         for system in self.systems:
             mine = [(position, row) for position, row in kept if row.system == system]
-            positions, rows = [position for position, _ in mine], [row for _, row in mine]
-            scores = metric.score(Window(rows, self._encoding), self._stats[j])
+            positions, rows = [position for position, _ in mine], [faced(row, self._sides[j]) for _, row in mine]
+            scores = self._members[j][2].score(Window(rows, self._encoding), self._stats[j])
             self._put(j, positions, rows, scores, buffers, watch)
 
     def _put(
@@ -201,6 +220,73 @@ class Run:
             buffers[j, system].add([positions[i] for i in at], [rows[i] for i in at], mine)
         if watch.scored is not None and not member:
             watch.scored(owner, rows, scores)
+
+
+class _Side:
+    """The members of a run that compare with one side: what scores its windows, from a store where there is one."""
+
+    def __init__(
+        self,
+        places: list[int],
+        metrics: list[WindowScorer],
+        stats: list[StatsBySystem],
+        store: Store | None,
+        score: ScoreWindow,
+    ) -> None:
+        self.places, self._metrics, self._stats, self._score = places, metrics, stats, score
+        self._cache = None if store is None else ScoreCache(metrics, stats, store, score)
+        self.reads = any(one.reads for one in metrics)
+
+    @property
+    def missed(self) -> bool:
+        """Whether the texts of the next window are likely to be encoded, so that they can be cut beforehand."""
+        return self._cache is None or self._cache.missed
+
+    def scores(self, rows: Sequence[Segment], encoding: Encoding | None, pieces: Pieces | None) -> list[Scores]:
+        """For each member, the scores of the segments of a window."""
+        if self._cache is not None:
+            return self._cache.scores(rows, encoding, pieces)
+        return self._score(self._metrics, self._stats, Window(rows, encoding, pieces))
+
+
+def _looked_through(segments: Iterable[Segment]) -> tuple[list[str], dict[str, Segment | None], list[Segment]]:
+    """The systems of segments, of each side that any of them has the first segment without it, and the first segments.
+
+    A side that every segment has is given with None, one that none has is not there.
+    """
+    first: list[Segment] = []
+    systems: dict[str, None] = {}
+    has: dict[str, Callable[[Segment], bool]] = {
+        REFERENCES: lambda row: bool(row.references),
+        SOURCE: lambda row: row.source is not None,
+    }
+    given: dict[str, bool] = dict.fromkeys(has, False)
+    lacking: dict[str, Segment | None] = dict.fromkeys(has)
+    for row in segments:
+        systems[row.system] = None
+        if len(first) < LOOKED_AT:
+            first.append(row)
+        for side, there in has.items():
+            if there(row):
+                given[side] = True
+            elif lacking[side] is None:
+                lacking[side] = row
+    return list(systems), {side: lacking[side] for side in has if given[side]}, first
+
+
+def _facing(metric: Scorer, given: Mapping[str, Segment | None]) -> Scorer:
+    """The metric as it faces segments that have these sides: its own side, or the other where nobody has it."""
+    side = metric.against if metric.against in given else next(iter(given), None)
+    if side is None:
+        raise DataError("there is nothing to compare with: no segment has a reference or a source")
+    lacking = given[side]
+    if lacking is not None:
+        system = f" of {lacking.system}" if lacking.system else ""
+        raise DataError(
+            f"{metric.name} compares with the {side}: segment {lacking.id}{system} has none, others have; "
+            "every segment needs it"
+        )
+    return metric.facing(side)
 
 
 def _check_expected(name: str, wanted: Mapping[str, str], signature: Signature) -> None:

@@ -126,6 +126,13 @@ class Scorer(Protocol):
         """What it takes from other texts and a run can fit: `idf`, `mean`, `range`; nothing where empty."""
 
     @property
+    def against(self) -> str:
+        """What it compares hypotheses with: references, or source."""
+
+    def facing(self, side: str) -> Scorer:
+        """The metric with hypotheses compared with another side."""
+
+    @property
     def members(self) -> Mapping[str, WindowScorer]:
         """What scores windows for it: itself under '', or the members of a blend by name."""
 

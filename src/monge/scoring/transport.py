@@ -17,7 +17,7 @@ from monge.scoring.clouds import HYPOTHESES, REFERENCES
 from monge.scoring.measure import measure
 from monge.scoring.scorer import Column, Scores, StatsBySystem, flagged
 from monge.spec.axes import Baseline, BatchCentre, CorpusCentre, Idf, Layers, Remap, Uniform
-from monge.spec.baselines import published
+from monge.spec.baselines import packaged, published
 from monge.spec.codec import show_choice
 from monge.spec.layers import concrete, numbers
 from monge.spec.metric import MetricSpec
@@ -26,14 +26,15 @@ from monge.spec.signature import ModelIdentity, sign
 from monge.text import stopwords
 from monge.text.idf import weight
 from monge.text.overlong import fitted
+from monge.text.unknown import counted
 from monge.types import Array, CorpusStats, DocumentCounts, Explanation, Result, Segment, Signature, Tokens, VectorSum
 
 if TYPE_CHECKING:
     from monge.encode.causal import CausalModel
     from monge.scoring.windows import Window
 
-WORDS = ("words", "unknown")
-"""What is added up over a system where vectors are looked up word by word."""
+WORDS, PIECES = ("words", "unknown"), ("pieces", "unknown")
+"""What is added up over a system: where vectors are looked up, words, where a vocabulary can lack something, pieces."""
 SCALED = ("score", "precision", "recall", "f1", "f")
 """The parts that are scores themselves, so that a scale applies to them."""
 
@@ -79,6 +80,20 @@ class TransportMetric:
         """It scores windows itself."""
         return {"": self}
 
+    @property
+    def against(self) -> str:
+        """What it compares hypotheses with: references, or source."""
+        return self.spec.against.name
+
+    def facing(self, side: str) -> TransportMetric:
+        """The metric with hypotheses compared with another side."""
+        return self if side == self.against else replace(self, spec=self.spec.changed([f"against={side}"]))
+
+    @property
+    def unknown(self) -> int | None:
+        """The id of pieces that are told apart by the strings they stand for; None where they match each other."""
+        return self.reader.encoder.unknown if self.spec.units.unknown == "apart" else None
+
     @cached_property
     def bounds(self) -> Bounds:
         """The range of scores as they are given out."""
@@ -93,11 +108,14 @@ class TransportMetric:
 
     @cached_property
     def units(self) -> str:
-        """The units axis as text, a stopword list with the digest of its words."""
+        """The units axis as text, a stopword list with the digest of its words.
+
+        Without `unknown`, which means and maps do not depend on: they are of vectors as the encoder gives them.
+        """
         units = self.spec.units
-        if units.stopwords == "none":
-            return show_choice(units)
-        return show_choice(replace(units, stopwords=f"{quote(units.stopwords, safe='')}#{self.stopword_digest}"))
+        if units.stopwords != "none":
+            units = replace(units, stopwords=f"{quote(units.stopwords, safe='')}#{self.stopword_digest}")
+        return show_choice(units).rpartition(",unknown=")[0]
 
     @cached_property
     def stopword_digest(self) -> str:
@@ -114,8 +132,9 @@ class TransportMetric:
     @property
     def key(self) -> str:
         """What identifies the transport of a pair: the reader, the weights and every axis that has a say in it."""
-        left_out = ("encoder", "references", "scale", "fluency")
-        written = {**self.spec.written(), "units": self.units}
+        left_out = ("encoder", "references", "scale", "fluency", "against")
+        units = self.units if self.spec.units.unknown == "match" else f"{self.units},unknown=apart"
+        written = {**self.spec.written(), "units": units}
         axes = "|".join(f"{axis}:{text}" for axis, text in written.items() if axis not in left_out)
         encoder = self.reader.encoder
         return f"{self.reader.key}|{_short(encoder)}/{encoder.precision}|{axes}"
@@ -202,7 +221,7 @@ class TransportMetric:
         return weight(self.counts(stats, side), self.spec.weights.name) if self.counted_sides else None
 
     def baseline(self, stats: CorpusStats) -> Mapping[str, float] | None:
-        """What random pairs get in each part: fitted, or published for this model; None where nobody knows.
+        """What random pairs get in each part: fitted, or known for this model; None where nobody knows.
 
         Baselines are fitted without idf, as the published ones, and serve the metric with idf too.
         """
@@ -210,7 +229,8 @@ class TransportMetric:
         if key in stats.baselines:
             found = stats.baselines[key]
             return {name: found.mean(name) for name in found.totals}
-        return published(self.spec, self.reader.encoder.name)
+        encoder = self.reader.encoder
+        return published(self.spec, encoder.name) or packaged(self.name, self.spec, encoder.weights_digest)
 
     def check_stats(self, stats: CorpusStats) -> None:
         """Raise where statistics lack what this metric needs, were made for other settings, or hold nothing."""
@@ -232,7 +252,8 @@ class TransportMetric:
         if isinstance(self.spec.scale, Baseline) and self.baseline(stats) is None:
             raise StatisticsMismatch(
                 f"{self.name}: no baseline for {self.reader.encoder.name} with these settings (layers="
-                f"{show_choice(self.spec.layers)}): fit one with monge fit --baseline CORPUS and give it with --stats"
+                f"{show_choice(self.spec.layers)}, language {self.spec.scale.lang}): fit one with monge fit --baseline "
+                "CORPUS and give it with --stats"
             )
         for side in self.counted_sides:
             _check_idf(self.name, self.spec.weights.name, self.counts(stats, side), side)
@@ -275,14 +296,18 @@ class TransportMetric:
         )
 
     def score(self, window: Window, stats: StatsBySystem) -> Scores:
-        """The scores of the segments of a window; of words that are looked up, their counts."""
-        scores = measure(window, self, stats)
-        if not self.reader.encoder.looks_up:
+        """The scores of the segments of a window; how many words or pieces they have, and how many are unknown."""
+        scores, encoder = measure(window, self, stats), self.reader.encoder
+        if not encoder.looks_up and encoder.unknown is None:
             return scores
-        read = window.read(self.reader)
-        texts = [[read[text][0] for text in (row.hypothesis, *row.references)] for row in window.rows]
-        counts = [[sum(one.words for one in row), sum(one.unknown for one in row)] for row in texts]
-        return replace(scores, sums=np.array(counts, dtype=np.float64))
+        each = {
+            text: (tokens.words, tokens.unknown) if encoder.looks_up else counted(tokens, encoder.unknown)
+            for text, (tokens, _) in window.read(self.reader).items()
+        }
+        texts = [[each[text] for text in (row.hypothesis, *row.references)] for row in window.rows]
+        return replace(
+            scores, sums=np.array([list(map(sum, zip(*row, strict=True))) for row in texts], dtype=np.float64)
+        )
 
     def scaled(self, parts: dict[str, Array], stats: CorpusStats) -> dict[str, Array]:
         """The parts [n] as they are given out: raw, or scaled where they are scores themselves."""
@@ -303,7 +328,8 @@ class TransportMetric:
         column = columns[""]
         segments, run = column.scores.parts["score"], flagged(column.scores.flags)
         if column.scores.sums is not None:
-            run |= dict(zip(WORDS, column.scores.sums.sum(0).astype(int).tolist(), strict=True))
+            counted_in = WORDS if self.reader.encoder.looks_up else PIECES
+            run |= dict(zip(counted_in, column.scores.sums.sum(0).astype(int).tolist(), strict=True))
         return Result(
             metric=self.name,
             system=column.system,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from monge.text.select import select
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 
     Pieces = Mapping[Reader, Mapping[str, Tokens]]
 
+REFERENCES, SOURCE = "references", "source"
+"""The sides that a hypothesis can be compared with."""
 SEGMENTS = 1024
 """Segments of a window, at the most."""
 FIRST, FULL = 1 << 14, 1 << 17
@@ -44,6 +47,21 @@ class Window:
         if tokens.text not in known:
             known[tokens.text] = select(tokens, metric.spec.units, metric.stopwords)
         return known[tokens.text]
+
+
+def faced(row: Segment, side: str) -> Segment:
+    """A segment as a metric sees it that compares with a side: the source stands in the references' place."""
+    return row if side == REFERENCES else replace(row, references=() if row.source is None else (row.source,))
+
+
+class Faced:
+    """Re-iterable segments as metrics see them that compare with a side."""
+
+    def __init__(self, segments: Iterable[Segment], side: str) -> None:
+        self._segments, self._side = segments, side
+
+    def __iter__(self) -> Iterator[Segment]:
+        return (faced(row, self._side) for row in self._segments)
 
 
 def distinct(rows: Iterable[Segment]) -> list[str]:

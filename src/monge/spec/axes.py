@@ -43,7 +43,8 @@ class Choice:
 class Encoder(Choice):
     """The model, what it reads before each text, and what it does with a text that is too long.
 
-    `unknown` is for static word vectors: a word without one is dropped, has a zero vector, or is an error.
+    `unknown` is for static word vectors: a word without one is dropped, has a zero vector, or is an error (of pieces
+    that a vocabulary lacks, `Units.unknown` decides).
     """
 
     name: str = ""
@@ -81,6 +82,8 @@ class Units(Choice):
     `bag` says what is moved: words (or n-grams), the sentences of a text (the weighted mean of their words, weighing
     as much as these), or both; `sentences` names the language whose abbreviations end no sentence.
     `join` makes one vector of n units, or compares n-grams place by place (`positions`: YiSi).
+    `unknown` is for pieces that stand for what a model's vocabulary lacks ([UNK]): all of them are one and the same
+    word (match), or each is the string it stands for, equal to itself and unlike every other (apart).
     """
 
     name: str = ""
@@ -93,6 +96,7 @@ class Units(Choice):
     join: str = setting("average", one_of("average", "sum", "mean", "max", "first", "positions"))
     bag: str = setting("words", one_of("words", "sentences", "both"))
     sentences: str = setting("en", one_of("en", "de", "none"))
+    unknown: str = setting("apart", one_of("match", "apart"))
 
     @property
     def phrases(self) -> bool:
@@ -297,6 +301,11 @@ class References(Choice):
 
 
 @dataclass(frozen=True)
+class Against(Choice):
+    """What hypotheses are compared with: references, or the source; where one is not given, the other stands in."""
+
+
+@dataclass(frozen=True)
 class Scale(Choice):
     """Scores as they are (raw), or mapped to 0..1, 1 best, by the range of the metric (unit; `spec.rules.in_unit`)."""
 
@@ -366,4 +375,5 @@ AXES: Mapping[str, Mapping[str, Choice]] = {
     "references": _table(*(References(name) for name in ("max", "mean", "first", "max-each"))),
     "scale": _table(Scale("raw"), Scale("unit"), Baseline("baseline")),
     "fluency": _table(Fluency("none"), LanguageModel("lm")),
+    "against": _table(Against("references"), Against("source")),
 }

@@ -33,6 +33,8 @@ class BlendSpec:
             if "fluency" in change.partition("=")[0].split("."):
                 raise InvalidSetting(f"{change!r}: a blend has no language model; a metric of its own has one")
             named = bool(dot) and first in members
+            if named and rest.partition("=")[0] == "against":
+                raise InvalidSetting(f"{change!r}: the members are compared with the same texts; set against for all")
             if named and rest.partition("=")[0].partition(".")[0] == "encoder":
                 raise InvalidSetting(f"{change!r}: the members share one encoder; set {rest.partition('=')[0]} for all")
             for member in (first,) if named else tuple(members):
@@ -44,13 +46,24 @@ class BlendSpec:
     @property
     def bounds(self) -> Bounds:
         """Pairs within the fitted ranges score from m to m e for m members; others may lie outside."""
-        return Bounds(0.0, inf, len(self.members) * e, 0.0, True)
+        many = len(self.members)
+        return Bounds(0.0, inf, many * e, 0.0, True, "pairs within the fitted ranges", (many, many * e))
+
+    @property
+    def against(self) -> str:
+        """What hypotheses are compared with, the same for all members: references or source."""
+        return next(iter(self.members.values())).against.name
+
+    def facing(self, side: str) -> BlendSpec:
+        """The blend with its members compared with another side."""
+        return replace(self, members={name: one.changed([f"against={side}"]) for name, one in self.members.items()})
 
     def written(self) -> dict[str, str]:
-        """Every axis of every member as text; the encoder once."""
+        """Every axis of every member as text; the encoder and what is compared with once."""
         encoder = next(iter(self.members.values())).written()["encoder"]
         return {
             "encoder": encoder,
+            "against": self.against,
             **{
                 f"{name}.{axis}": text
                 for name, spec in self.members.items()
@@ -72,12 +85,12 @@ class BlendPreset:
 _SENTSIM = "Song et al. 2021"
 BLENDS: Mapping[str, BlendPreset] = {
     "sentsim": BlendPreset(
-        BlendSpec({"sentence": SBERT, "words": BERTSCORE}),
+        BlendSpec({"sentence": SBERT, "words": BERTSCORE}).facing("source"),
         "exp of scaled sentence cosine plus exp of scaled BERTScore",
         _SENTSIM,
     ),
     "sentsim-wmd": BlendPreset(
-        BlendSpec({"sentence": SBERT, "words": replace(WMD, normalise=RAW)}),
+        BlendSpec({"sentence": SBERT, "words": replace(WMD, normalise=RAW)}).facing("source"),
         "exp of scaled sentence cosine plus exp of one minus scaled word mover's distance",
         _SENTSIM,
     ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from monge.spec.axes import Encoder, Idf, Layers, Normalise, Ordered, Pruned, Readout, Spectrum, Units
+from monge.spec.axes import Against, Encoder, Idf, Layers, Normalise, Ordered, Pruned, Readout, Spectrum, Units
 from monge.spec.metric import MetricSpec, Preset
 from monge.spec.rows import (
     COSINE,
@@ -21,6 +21,7 @@ from monge.spec.rows import (
     UNIFORM,
     WMD,
     YISI_1,
+    as_published,
 )
 
 CONTENT = Units(punctuation="drop", stopwords="en")
@@ -40,10 +41,13 @@ BARYSCORE = MetricSpec(
     transport=EXACT,
     readout=Spectrum("cost+tempered"),
 )
-XMOVER = replace(WMD, units=Units(subwords="first", punctuation="drop"), ground=SQEUCLIDEAN, readout=ONE_MINUS)
+SOURCE = Against("source")
+XMOVER = replace(
+    WMD, units=Units(subwords="first", punctuation="drop"), ground=SQEUCLIDEAN, readout=ONE_MINUS, against=SOURCE
+)
 COLOMBO, ZHAO_2020 = "Colombo et al. 2021", "Zhao et al. 2020"
 
-FAMILIES: Mapping[str, Preset] = {
+_FAMILIES: Mapping[str, Preset] = {
     "baryscore": Preset(BARYSCORE, "transport between the barycentres of the last five layers: a distance", COLOMBO),
     "baryscore@release": Preset(
         replace(BARYSCORE, layers=replace(BARYSCORE.layers, start="zero"), weights=UNIFORM),
@@ -51,7 +55,7 @@ FAMILIES: Mapping[str, Preset] = {
         COLOMBO,
     ),
     "yisi-2": Preset(
-        replace(YISI_1, weights=Idf("idf-yisi", corpus="each-side")),
+        replace(YISI_1, weights=Idf("idf-yisi", corpus="each-side"), against=SOURCE),
         "YiSi-1 against the source, a weight table a side",
         "Lo 2019",
         symmetric=False,
@@ -95,3 +99,4 @@ FAMILIES: Mapping[str, Preset] = {
         lacks={"identity": "the first chunk counts too, so an equal text of n words costs .18 / n"},
     ),
 }
+FAMILIES = as_published(_FAMILIES)

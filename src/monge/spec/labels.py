@@ -39,7 +39,7 @@ def labels(names_and_specs: Iterable[tuple[str, Spec]]) -> list[str]:
 def _told_apart(name: str, specs: Sequence[Spec]) -> list[str]:
     """Labels of several settings under one name."""
     bare = split_name(name)[0]
-    changes = [_changes(bare, spec) for spec in specs]
+    changes = [changes_from_row(bare, spec) for spec in specs]
     shared = set.intersection(*(set(one) for one in changes))
     own = [[change for change in one if change not in shared] for one in changes]
     short = [[_last_part(change) for change in one] for one in own]
@@ -58,7 +58,7 @@ def _last_part(change: str) -> str:
     return f"{target}={PurePath(value).name}" if "/" in value else change
 
 
-def _changes(name: str, spec: Spec) -> list[str]:
+def changes_from_row(name: str, spec: Spec) -> list[str]:
     """The changes `AXIS=CHOICE`, `AXIS.FIELD=VALUE` or `OPTION=VALUE` from the row of a name to a spec."""
     if isinstance(spec, LexicalSpec):
         usual = LexicalSpec(spec.name).written()

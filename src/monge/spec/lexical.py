@@ -21,7 +21,7 @@ class LexicalPreset:
     """A lexical metric's row: its options with their values, the range of its scores, and the scorer that computes it.
 
     `bounds.best` is the score of an empty hypothesis with an empty reference, `bounds.worst` of one empty side. `lacks`
-    maps a law that the metric does not keep to the reason.
+    maps a law that the metric does not keep to the reason, `languages` a target language to the changes it asks for.
     """
 
     title: str
@@ -30,6 +30,7 @@ class LexicalPreset:
     options: Options
     bounds: Bounds = _SHARE
     lacks: Mapping[str, str] = field(default_factory=dict)
+    languages: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 TOKENIZERS = one_of(
@@ -71,15 +72,19 @@ _CIDER: Options = {
 }
 _PERCENT, _RATE, _TEN = Bounds(0, 100, 100, 0, True), Bounds(0, inf, 0, 100, False), Bounds(0, 10, 10, 0, True)
 _LIN, _PAPINENI = "Lin 2004", "Papineni 2002"
+_SPACELESS = {"zh": ("tokenize=zh",), "ja": ("tokenize=ja-mecab",), "ko": ("tokenize=ko-mecab",)}
+"""The tokenizers that sacrebleu takes by itself for a target language; 13a for every other."""
 
 _IDF = {"neighbours": "the idf of its n-grams comes from the references of all segments, by definition"}
 
 LEXICAL: Mapping[str, LexicalPreset] = {
     "bleu": LexicalPreset(
-        "n-gram precision of the corpus; segments: sentence BLEU", _PAPINENI, "bleu", _BLEU, _PERCENT
+        *("n-gram precision of the corpus; segments: sentence BLEU", _PAPINENI, "bleu", _BLEU, _PERCENT),
+        languages=_SPACELESS,
     ),
     "sentbleu": LexicalPreset(
-        "sentence BLEU; the score is the mean of segments", _PAPINENI, "sentence_bleu", _BLEU, _PERCENT
+        *("sentence BLEU; the score is the mean of segments", _PAPINENI, "sentence_bleu", _BLEU, _PERCENT),
+        languages=_SPACELESS,
     ),
     "chrf": LexicalPreset("character n-gram F of the corpus", "Popović 2015", "chrf", _CHRF, _PERCENT),
     "chrf++": LexicalPreset(
@@ -98,10 +103,14 @@ LEXICAL: Mapping[str, LexicalPreset] = {
 
 @dataclass(frozen=True)
 class LexicalSpec:
-    """A lexical metric with its settings; settings of the row stand where none is named."""
+    """A lexical metric with its settings; settings of the row stand where none is named.
+
+    `against` is what hypotheses are compared with: references, or source.
+    """
 
     name: str
     options: Mapping[str, Any] = field(default_factory=dict)
+    against: str = "references"
 
     def __post_init__(self) -> None:
         usual = {option: value for option, (value, _) in self.preset.options.items()}
@@ -119,6 +128,12 @@ class LexicalSpec:
     def bounds(self) -> Bounds:
         """The range of its scores."""
         return self.preset.bounds
+
+    def facing(self, side: str) -> LexicalSpec:
+        """The spec with hypotheses compared with another side."""
+        if side not in ("references", "source"):
+            raise UnknownName("side", side, ("references", "source"))
+        return replace(self, against=side)
 
     def changed(self, changes: Iterable[str]) -> LexicalSpec:
         """The spec after `OPTION=VALUE` changes."""

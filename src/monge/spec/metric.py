@@ -9,6 +9,7 @@ from typing import Any
 from monge.errors import InvalidSetting, UnknownName
 from monge.spec.axes import (
     AXES,
+    Against,
     Choice,
     Encoder,
     Fluency,
@@ -24,9 +25,9 @@ from monge.spec.axes import (
 from monge.spec.codec import read_choice, set_field, show_choice
 
 _LAYERS, _UNITS, _BEST, _ENCODER, _RAW = Layers(), Units(), References("max"), Encoder(), Scale("raw")
-_SILENT = Fluency("none")
-OPTIONAL = ("fluency",)
-"""Axes that a signature names only where something is chosen on them."""
+_SILENT, _REFERENCES = Fluency("none"), Against("references")
+OPTIONAL: Mapping[str, str] = {"fluency": "none", "against": "references"}
+"""Axes that a signature names only where something else than this is chosen on them."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,7 @@ class MetricSpec:
     encoder: Encoder = _ENCODER
     scale: Scale = _RAW
     fluency: Fluency = _SILENT
+    against: Against = _REFERENCES
 
     def choice(self, axis: str) -> Choice:
         """What is chosen on an axis."""

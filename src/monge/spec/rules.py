@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
-from math import exp, inf, isfinite
+from math import e, exp, inf, isfinite, log, log1p
 
 from monge.errors import InvalidSetting
 from monge.spec.axes import Baseline, Cosine, LanguageModel, Objective, Ordered, SelfNormalised, Tempered, Transport
 from monge.spec.metric import MetricSpec
 
+LONGEST = 512
+"""Units of a text up to which a range is stated that grows with the texts."""
+_UP_TO = f"for texts of up to {LONGEST} units"
 _OWN = (
     "not proven: a plan that is not optimal can give two texts more than the mean of each with itself "
     "(1.002 was found for one sweep at temperature .02)"
@@ -83,8 +86,9 @@ def _check_phrases(spec: MetricSpec) -> None:
 class Bounds:
     """What scores a spec gives: the range, the value of a perfect pair, and of a pair that shares nothing.
 
-    `worst` is None where vectors have no fixed length; then an empty text is a point at the origin. `note` says why
-    an end is infinite, where it is not plain.
+    `worst` is None where vectors have no fixed length; then an empty text is a point at the origin. `low` and `high`
+    hold for every pair of texts. Where one of them is infinite, `usual` may be the range that holds for texts of up to
+    `LONGEST` units, or that texts have in practice; `note` says which, or why an end is infinite.
     """
 
     low: float
@@ -93,6 +97,12 @@ class Bounds:
     worst: float | None
     higher_is_better: bool
     note: str = ""
+    usual: tuple[float, float] | None = None
+
+    @property
+    def shown(self) -> tuple[float, float]:
+        """The range to be shown: the usual one where there is one, that of every pair otherwise."""
+        return self.usual or (self.low, self.high)
 
 
 def bounds(spec: MetricSpec) -> Bounds:
@@ -128,7 +138,7 @@ def raw_bounds(spec: MetricSpec) -> Bounds:
     """
     found, fluency = _transport_bounds(spec), spec.fluency
     if not isinstance(fluency, LanguageModel):
-        return found
+        return found if isfinite(found.low) and isfinite(found.high) else _with_usual(found, spec)
     likely = fluency.form == "probability"
     return replace(found, low=found.low if likely else -inf, high=found.high + (fluency.weight if likely else 0.0))
 
@@ -166,6 +176,54 @@ def _similarity_bounds(spec: MetricSpec, costs: tuple[float, float], apart: floa
     if spec.transport.name == "exact" or (spec.transport.name == "independent" and not clipped):
         return Bounds(max(low, -1.0), 1.0, 1.0, 0.0, True)
     return Bounds(0.0 if low >= 0 else -inf, inf, 1.0, 0.0, True, _OWN)
+
+
+def _with_usual(found: Bounds, spec: MetricSpec) -> Bounds:
+    """The bounds with the range that holds for texts of up to `LONGEST` units, or in practice, where one is known."""
+    transport, readout = spec.transport, spec.readout
+    if spec.layers.pool == "barycentre" and spec.normalise.layers and readout.by_cost and spec.ground.distance:
+        far = readout.transform(spec.ground.rule.unit[1], exp)
+        return replace(found, usual=(min(far, found.best), max(far, found.best)), note="barycentres of unit vectors")
+    if not isinstance(transport, Tempered) or spec.ground.name != "cosine":
+        return found
+    if isinstance(readout, SelfNormalised):
+        return _self_normalised(found, transport, readout)
+    slack = sum(transport.slack)
+    if readout.name == "cost" and transport.sweeps == 0 and isfinite(slack):
+        mass = LONGEST ** (2 * transport.temperature / (slack + transport.temperature))
+        return replace(found, usual=(0.0, spec.ground.costs(unit=True)[1] * mass), note=f"{_UP_TO}: mass can be made")
+    return found
+
+
+def _self_normalised(found: Bounds, transport: Tempered, readout: SelfNormalised) -> Bounds:
+    """The usual range of self-normalised values of tempered plans between units of length 1.
+
+    The numerator is between -1 and 1 where a plan has mass 1, so a score is at most 1 over the similarity of a text
+    with itself. At temperature T between n units that is at least 1 - T W((n-1)/e) for rows that are a softmax (the
+    worst case has all other units at one distance; W e^W = x), and 1 - T ln n for a settled plan, whose objective no
+    other plan beats. For one sweep of both sides nothing as good is known, and nothing far beyond 1 was found.
+    Equation 7 of TRWMD, T ln sum exp(s/T), is between max s and max s + T ln n.
+    """
+    temperature, softmax = transport.temperature, 0.0 in transport.slack
+    low = max(found.low, -1.0)
+    if readout.of == "objective":
+        if softmax and readout.entropy == "conditional":
+            return replace(found, usual=(low, 1.0 + temperature * log(LONGEST)), note=f"{_UP_TO}: {_ENTROPY}")
+        return found
+    if _lossy(transport):
+        return found
+    if transport.sweeps and not softmax:
+        return replace(found, usual=(low, 1.0), note=f"in practice; {_OWN}")
+    own = 1.0 - temperature * (lambert((LONGEST - 1) / e) if transport.sweeps else log(LONGEST))
+    return replace(found, usual=(low / own, 1.0 / own), note=_UP_TO) if own > 0 else found
+
+
+def lambert(x: float) -> float:
+    """W(x) for x >= 0: the w for which w e^w = x, by Newton's method."""
+    w = log1p(x)
+    for _ in range(50):
+        w -= (w - x * exp(-w)) / (1.0 + w)
+    return w
 
 
 def _total(transport: Transport, low: float, high: float) -> tuple[float, float]:

@@ -1,22 +1,34 @@
-"""The line that says how a score was made: complete, readable back, comparable."""
+"""The line that says how a score was made: complete, readable back, comparable; and its short form.
+
+    long     metric:twmd|model:NAME#53aa5117|tokenizer:…|config:…|precision:fp32|…|transport:…|stats:none|monge:0.1.0
+    short    twmd[layers=4,encoder.max_length=256]|NAME#53aa5117-…-…|stats:idf=…|monge:0.1.0#9f2c1a7e
+
+The short form begins with the metric as `-m` takes it: its name and what differs from the row of that name. Then
+come the digests of model, tokenizer and configuration, those of statistics where there are any, and behind the last
+`#` the digest of the long form. `full` writes the long form again and compares: nothing is lost, and a short form
+that a version with other defaults would read otherwise is refused.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
+from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote
 
 from monge.errors import MongeError, StatisticsMismatch
-from monge.spec.axes import AXES, Encoder, Idf, LanguageModel
+from monge.spec.axes import AXES, Idf, LanguageModel
 from monge.spec.blend import BLENDS, BlendSpec
 from monge.spec.codec import read_choice, show_choice, split_changes
+from monge.spec.labels import changes_from_row
 from monge.spec.lexical import LEXICAL, LexicalSpec
 from monge.spec.metric import OPTIONAL, MetricSpec
-from monge.spec.presets import Spec, row
+from monge.spec.presets import Spec, row, split_name
 from monge.types import Signature
 
 _MODEL_KEYS = ("model", "tokenizer", "config")
@@ -29,6 +41,9 @@ _ENCODER_KEYS = {
 }
 _SHARED_KEYS = (*_MODEL_KEYS, *_ENCODER_KEYS)
 _WRITTEN = tuple(axis for axis in AXES if axis not in ("encoder", *OPTIONAL))
+_SHORT = re.compile(r"(?!metric:)([^|]+)\|(.*\|)?monge:([^|#]*)#([0-9a-f]{8})")
+_BEFORE = {"units": "unknown=match"}
+"""By axis, what signatures mean that were written before a field was there; a field that they name wins."""
 FILE = "file"
 
 
@@ -58,23 +73,29 @@ def sign(
     language_model: str = "",
 ) -> Signature:
     """The signature of a concrete spec; `stats` are digests by kind, the last two hashes of what the spec names."""
-    encoder = dict(part.split("=", 1) for part in show_choice(replace(spec.encoder, model="auto")).split(","))
     fields = [("metric", name), ("model", f"{quoted(model.name)}#{model.weights[:8]}")]
     fields += [("tokenizer", model.tokenizer[:8]), ("config", model.config[:8])]
-    fields += [(key, encoder[field]) for key, field in _ENCODER_KEYS.items()]
-    digests = {"units": stopwords, "fluency": language_model}
-    chosen = [axis for axis in OPTIONAL if spec.choice(axis).name != "none"]
-    fields += [(axis, _signed(spec, axis, digests.get(axis, ""))) for axis in (*_WRITTEN, *chosen)]
-    fields.append(("stats", ",".join(f"{kind}={digest}" for kind, digest in stats.items()) or "none"))
-    fields.append(("monge", _version()))
-    return Signature(tuple(fields))
+    fields += _settings(_marked_spec(spec, stopwords, language_model))
+    return Signature((*fields, ("stats", _digests(stats)), ("monge", _version())))
+
+
+def _settings(spec: MetricSpec) -> list[tuple[str, str]]:
+    """The fields of the encoder and of every axis, as text."""
+    encoder = dict(part.split("=", 1) for part in show_choice(replace(spec.encoder, model="auto")).split(","))
+    chosen = [axis for axis, usual in OPTIONAL.items() if spec.choice(axis).name != usual]
+    fields = [(key, encoder[name]) for key, name in _ENCODER_KEYS.items()]
+    return fields + [(axis, show_choice(spec.choice(axis))) for axis in (*_WRITTEN, *chosen)]
+
+
+def _digests(stats: Mapping[str, str]) -> str:
+    return ",".join(f"{kind}={digest}" for kind, digest in stats.items()) or "none"
 
 
 def sign_lexical(spec: LexicalSpec, library: str) -> Signature:
     """The signature of a lexical metric: its settings, and the signature of the library that computed it."""
     options = ",".join(f"{name}={value}" for name, value in spec.written().items())
-    fields = ("metric", spec.name), ("options", options), *Signature.parse(library).fields, ("monge", _version())
-    return Signature(fields)
+    fields = ("metric", spec.name), ("options", options), *Signature.parse(library).fields, *_faced(spec.against)
+    return Signature((*fields, ("monge", _version())))
 
 
 def sign_blend(name: str, parts: Mapping[str, Signature], stats: Mapping[str, str]) -> Signature:
@@ -82,18 +103,24 @@ def sign_blend(name: str, parts: Mapping[str, Signature], stats: Mapping[str, st
     first = next(iter(parts.values()))
     shared = [(key, value) for key, value in first.fields if key in _SHARED_KEYS]
     own = [(f"{part}.{axis}", said[axis]) for part, said in parts.items() for axis in _WRITTEN]
-    digests = ",".join(f"{kind}={digest}" for kind, digest in stats.items()) or "none"
-    return Signature((("metric", name), *shared, *own, ("stats", digests), ("monge", _version())))
+    last = (*_faced(first.get("against")), ("stats", _digests(stats)), ("monge", _version()))
+    return Signature((("metric", name), *shared, *own, *last))
 
 
-def _signed(spec: MetricSpec, axis: str, digest: str) -> str:
-    if axis == "units" and spec.units.stopwords != "none":
-        return show_choice(replace(spec.units, stopwords=_marked(spec.units.stopwords, digest)))
-    if isinstance(spec.fluency, LanguageModel) and axis == "fluency":
-        return show_choice(replace(spec.fluency, model=_marked(spec.fluency.model, digest)))
-    if axis == "weights" and isinstance(spec.weights, Idf) and not named_corpus(spec.weights.corpus):
-        return show_choice(replace(spec.weights, corpus=FILE))
-    return show_choice(spec.choice(axis))
+def _faced(side: str) -> tuple[tuple[str, str], ...]:
+    """What a signature says of the side that hypotheses were compared with: nothing of references, as ever."""
+    return () if side in ("", OPTIONAL["against"]) else (("against", side),)
+
+
+def _marked_spec(spec: MetricSpec, stopwords: str, language_model: str) -> MetricSpec:
+    """The spec with files called by their names and the hashes of what is in them, instead of by their paths."""
+    if spec.units.stopwords != "none":
+        spec = replace(spec, units=replace(spec.units, stopwords=_marked(spec.units.stopwords, stopwords)))
+    if isinstance(spec.fluency, LanguageModel):
+        spec = replace(spec, fluency=replace(spec.fluency, model=_marked(spec.fluency.model, language_model)))
+    if isinstance(spec.weights, Idf) and not named_corpus(spec.weights.corpus):
+        spec = replace(spec, weights=replace(spec.weights, corpus=FILE))
+    return spec
 
 
 def _marked(file: str, digest: str) -> str:
@@ -141,8 +168,8 @@ class Parsed:
 
 
 def parse(line: str) -> Parsed:
-    """Read a signature back; raises where a key is missing, unknown, or has a value nothing accepts."""
-    signature = Signature.parse(line)
+    """Read a signature back, long or short; raises where a key is missing, unknown, or has a value nothing accepts."""
+    signature = full(line)
     if signature.get("metric") in LEXICAL:
         return _parsed_lexical(signature)
     if signature.get("metric") in BLENDS:
@@ -168,15 +195,20 @@ def parse(line: str) -> Parsed:
         raise StatisticsMismatch(f"the signature cannot be read: {error}") from None
 
 
+def _marked_again(signature: Signature) -> MetricSpec:
+    """The spec that a signature was written from: the model left open, files with their hashes."""
+    text = ",".join(f"{name}={signature[key]}" for key, name in _ENCODER_KEYS.items() if key != "prefix")
+    said = {axis: signature.get(axis) or OPTIONAL.get(axis, "") for axis in (*_WRITTEN, *OPTIONAL)}
+    said |= {axis: f"{before},{said[axis]}" for axis, before in _BEFORE.items()}
+    chosen: dict[str, Any] = {axis: read_choice(axis, one) for axis, one in said.items()}
+    encoder: Any = read_choice("encoder", f"{text},prefix={signature['prefix']}")
+    return replace(row(signature["metric"]).spec, encoder=encoder, **chosen)
+
+
 def _parsed(signature: Signature) -> Parsed:
     name, _, weights = signature["model"].rpartition("#")
-    text = ",".join(f"{field}={signature[key]}" for key, field in _ENCODER_KEYS.items() if key != "prefix")
-    encoder = read_choice("encoder", f"{text},prefix={signature['prefix']}")
-    assert isinstance(encoder, Encoder)
-    encoder = replace(encoder, model=_unquoted(name))
-    said = [axis for axis in (*_WRITTEN, *OPTIONAL) if signature.get(axis)]
-    chosen: dict[str, Any] = {axis: read_choice(axis, signature[axis]) for axis in said}
-    spec: MetricSpec = replace(row(signature["metric"]).spec, encoder=encoder, **chosen)
+    spec = _marked_again(signature)
+    spec = replace(spec, encoder=replace(spec.encoder, model=_unquoted(name)))
     name, mark, words = spec.units.stopwords.partition("#")
     if mark:
         spec = replace(spec, units=replace(spec.units, stopwords=_unquoted(name)))
@@ -214,6 +246,7 @@ def _parsed_lexical(signature: Signature) -> Parsed:
             raise StatisticsMismatch(f"the signature lacks {key!r}")
     try:
         spec = LexicalSpec(signature["metric"]).changed(split_changes(signature["options"]))
+        spec = spec.facing(fields.get("against", OPTIONAL["against"]))
     except MongeError as error:
         raise StatisticsMismatch(f"the signature cannot be read: {error}") from None
     return Parsed(spec.name, spec, library_fields(signature), signature["monge"])
@@ -221,23 +254,105 @@ def _parsed_lexical(signature: Signature) -> Parsed:
 
 def _parsed_blend(signature: Signature) -> Parsed:
     """Each member read as a signature of its own, under any metric's name."""
-    members: dict[str, Parsed] = {}
-    shared = [(key, value) for key, value in signature.fields if "." not in key and key != "metric"]
-    for name in BLENDS[signature["metric"]].spec.members:
-        own = [(key.removeprefix(f"{name}."), value) for key, value in signature.fields if key.startswith(f"{name}.")]
-        members[name] = parse(str(Signature((("metric", "wmd"), *shared, *own))))
+    members = {name: parse(str(_member(signature, name))) for name in BLENDS[signature["metric"]].spec.members}
     specs = {name: said.spec for name, said in members.items() if isinstance(said.spec, MetricSpec)}
     first = next(iter(members.values()))
     return Parsed(signature["metric"], BlendSpec(specs), first.stats, first.monge, members=members)
 
 
+def _member(signature: Signature, name: str) -> Signature:
+    """What the signature of a blend says of a member, as a signature of its own."""
+    shared = [(key, value) for key, value in signature.fields if "." not in key and key != "metric"]
+    own = [(key.removeprefix(f"{name}."), value) for key, value in signature.fields if key.startswith(f"{name}.")]
+    return Signature((("metric", "wmd"), *shared, *own))
+
+
 def library_fields(signature: Signature) -> dict[str, str]:
     """What the library of a lexical metric says of itself, the number of references left out."""
-    return {key: value for key, value in signature.fields if key not in ("metric", "options", "monge", "nrefs")}
+    left_out = ("metric", "options", "against", "monge", "nrefs")
+    return {key: value for key, value in signature.fields if key not in left_out}
 
 
 def difference(one: str, other: str) -> list[tuple[str, str, str]]:
     """The keys in which two signatures differ, with both values ('' where one has no such key)."""
-    first, second = Signature.parse(one), Signature.parse(other)
+    first, second = full(one), full(other)
     keys = list(dict.fromkeys([key for key, _ in first.fields] + [key for key, _ in second.fields]))
     return [(key, first.get(key), second.get(key)) for key in keys if first.get(key) != second.get(key)]
+
+
+def shortened(line: str) -> str:
+    """The short form of a signature; the line itself where its short form would not give all of it back."""
+    signature = full(line)
+    try:
+        parse(line)
+        short = _short(signature)
+        return short if full(short) == signature else line
+    except StatisticsMismatch:
+        return line
+
+
+def _short(signature: Signature) -> str:
+    name = signature["metric"]
+    if name in LEXICAL:
+        spec: Spec = LexicalSpec(name).changed(split_changes(signature["options"]))
+        more = [f"{key}:{value}" for key, value in signature.fields if key not in ("metric", "options", "monge")]
+    else:
+        blend = BLENDS.get(name)
+        members = {} if blend is None else {one: _marked_again(_member(signature, one)) for one in blend.spec.members}
+        spec = BlendSpec(members) if members else _marked_again(signature)
+        more = ["-".join(signature[key] for key in _MODEL_KEYS)]
+        more += [f"stats:{signature['stats']}"] * (signature["stats"] != "none")
+    changes = ",".join(changes_from_row(name, spec))
+    first = f"{name}[{changes}]" if changes else name
+    return "|".join([first, *more, f"monge:{signature['monge']}#{_digest(signature)}"])
+
+
+def _digest(signature: Signature) -> str:
+    """Of everything but the version, which moves no score."""
+    said = "|".join(f"{key}:{value}" for key, value in signature.fields if key != "monge")
+    return sha256(said.encode("utf-8", "surrogateescape")).hexdigest()[:8]
+
+
+def full(line: str) -> Signature:
+    """The fields of a signature, long or short; raises where a short one says something else than its digest."""
+    match = _SHORT.fullmatch(line.strip())
+    if match is None:
+        return Signature.parse(line)
+    first, middle, monge, digest = match.groups()
+    try:
+        signature = _lengthened(*split_name(first), [one for one in (middle or "").split("|") if one], monge)
+    except StatisticsMismatch:
+        raise
+    except MongeError as error:
+        raise StatisticsMismatch(f"the short signature cannot be read: {error}") from None
+    if _digest(signature) != digest:
+        raise StatisticsMismatch(
+            f"the short signature ends in #{digest}, but {first} here gives #{_digest(signature)}: it was changed, or "
+            f"made by a version of monge with other defaults ({monge}; this is {version('monge')}); "
+            "the long signature replays (-f json, or --signature-form long)"
+        )
+    return signature
+
+
+def _lengthened(name: str, inner: str, middle: list[str], monge: str) -> Signature:
+    changes = split_changes(inner)
+    if name in LEXICAL:
+        said = LexicalSpec(name).changed(changes).written()
+        options = ",".join(f"{option}={value}" for option, value in said.items())
+        library = Signature.parse("|".join(middle)).fields if middle else ()
+        return Signature((("metric", name), ("options", options), *library, ("monge", monge)))
+    model, mark, digests = middle[0].rpartition("#") if middle else ("", "", "")
+    parts = digests.split("-")
+    if not mark or len(parts) != len(_MODEL_KEYS) or any(not one.startswith("stats:") for one in middle[1:]):
+        raise StatisticsMismatch(
+            "not a short signature: expected NAME[changes]|MODEL#WEIGHTS-TOKENIZER-CONFIG|stats:…|monge:VERSION#DIGEST"
+        )
+    identity = tuple(zip(_MODEL_KEYS, (f"{model}#{parts[0]}", *parts[1:]), strict=True))
+    last = ("stats", middle[1].removeprefix("stats:") if len(middle) > 1 else "none"), ("monge", monge)
+    if name not in BLENDS:
+        return Signature((("metric", name), *identity, *_settings(row(name).spec.changed(changes)), *last))
+    members = {one: dict(_settings(spec)) for one, spec in BLENDS[name].spec.changed(changes).members.items()}
+    first = next(iter(members.values()))
+    own = [(f"{one}.{axis}", said[axis]) for one, said in members.items() for axis in _WRITTEN]
+    encoder = [(key, first[key]) for key in _ENCODER_KEYS]
+    return Signature((("metric", name), *identity, *encoder, *own, *_faced(first.get("against", "")), *last))

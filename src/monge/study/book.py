@@ -13,7 +13,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from pathlib import Path
-from typing import Self
+from typing import Protocol, Self
 
 import numpy as np
 
@@ -66,11 +66,23 @@ class RowScores:
     work: Mapping[str, int] = field(default_factory=dict)
 
 
+class Named(Protocol):
+    """Whose scores they are: a variant's, or those that a file gives."""
+
+    @property
+    def label(self) -> str:
+        """What tells it from others in a table."""
+
+    @property
+    def name(self) -> str:
+        """NAME or NAME@PROFILE."""
+
+
 @dataclass(frozen=True)
 class Scores:
-    """One variant on every group of a data set."""
+    """One variant, or the scores that a file gives, on every group of a data set."""
 
-    variant: Variant
+    variant: Named
     groups: Mapping[str, RowScores]
 
     @property
@@ -182,12 +194,17 @@ class ScoreBook:
 
 def _references_apart(rows: Rows) -> Rows:
     """Every reference of every row by itself."""
-    return tuple(replace(row, references=(reference,)) for row in rows for reference in row.references)
+    return tuple(replace(row, references=some) for row in rows for some in _each(row))
+
+
+def _each(row: Segment) -> list[tuple[str, ...]]:
+    """The references of a row one by one; a row that has none, but a source, stays as it is."""
+    return [(reference,) for reference in row.references] or [()]
 
 
 def _mean_over_references(page: RowScores, rows: Rows) -> RowScores:
     """The scores of `_references_apart(rows)` as those of the rows: the mean over the references of each."""
-    owners = np.repeat(np.arange(len(rows)), [len(row.references) for row in rows])
+    owners = np.repeat(np.arange(len(rows)), [len(_each(row)) for row in rows])
     segments = np.bincount(owners, weights=page.segments) / np.bincount(owners)
     systems = {system: float(segments[mine].mean()) for system, mine in _places(rows).items()}
     signature = Signature((*page.signature.fields, ("references", "mean")))
@@ -209,11 +226,11 @@ def _scaled(progress: Progress | None, rows: int, steps: int) -> Progress | None
 
 
 def rows_of(judged: Judged) -> dict[str, Rows]:
-    """The segments of every group as they are scored: the source in the reference's place where there is none."""
+    """The segments of every group as they are scored: without references where the source is what is judged."""
     keep = judged.level == "system"
 
     def row(one: Segment) -> Segment:
-        references = one.references if judged.against == "references" else (one.source or "",)
+        references = one.references if judged.against == "references" else ()
         return replace(one, references=references, system=one.system if keep else "")
 
     return {name: tuple(row(one) for one in group.segments) for name, group in judged.groups.items()}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 from typing import Any
@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from monge import api
+from monge.data.segment_scores import GivenScores
 from monge.errors import InvalidSetting, Misaligned, UsageError
 from monge.render.cells import DASH, number, span
 from monge.stats import (
@@ -24,6 +25,8 @@ from monge.stats import (
 )
 from monge.study.agreement import AUTO, USUAL, Resampling
 from monge.study.book import QUIET, Run
+from monge.study.outside import NO_SCORES, check_apart, scores_by_system
+from monge.study.shown import Shown
 from monge.study.variants import DEFAULT_MODEL, Setup, Variant, load_variants
 from monge.types import Array, Result, Segment
 from monge.types.table import Cell, Sheet
@@ -71,10 +74,12 @@ class Standings:
     pairs: tuple[Versus, ...]
 
     def cell(self, index: int) -> Cell:
-        """A system's score as tables show it."""
+        """A system's score as tables show it; best is one that no other shares the first cluster with."""
         one, pick = self.systems[index], max if self.higher_is_better else min
         best = one.score == pick(other.score for other in self.systems)
-        return Cell(number(one.score), span(one.low, one.high, 4), "best" if best else "tied" * (one.cluster == 1))
+        alone = sum(other.cluster == 1 for other in self.systems) == 1
+        mark = "best" if best and alone else "tied" * (one.cluster == 1)
+        return Cell(number(one.score), span(one.low, one.high, 4), mark)
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON form."""
@@ -93,7 +98,7 @@ class Standings:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(Shown):
     """Systems by metrics; clusters come from the Holm-corrected p-values of `resampling.test` at its `alpha`."""
 
     standings: tuple[Standings, ...]
@@ -103,6 +108,11 @@ class Comparison:
         """The JSON form."""
         how = {name: getattr(self.resampling, name) for name in ("seed", "resamples", "confidence", "alpha", "test")}
         return {"results": [one.to_dict() for one in self.standings], "study": {**how, "correction": "Holm"}}
+
+    def records(self) -> Iterator[dict[str, Any]]:
+        """A row a metric and system: score, interval, cluster."""
+        for one in self.standings:
+            yield from ({"metric": one.label, **asdict(system)} for system in one.systems)
 
     def sheets(self) -> list[Sheet]:
         """A table of all systems, and one of every two systems a metric."""
@@ -126,7 +136,7 @@ class Comparison:
             tuple(rows),
             (measured, self.resampling.note),
             tuple(one.signature for one in self.standings),
-            tied=f"in the best one's cluster ({test})",
+            tied=f"among those that cannot be told from the best ({test})",
         )
 
     def _pairs(self, one: Standings) -> Sheet:
@@ -163,6 +173,8 @@ def compare(
             bootstrap (auto) or permutation.
         run: The cache, and whom to tell.
     """
+    if not isinstance(systems, Mapping):
+        raise UsageError(f"systems: expected {{name: hypotheses}}, got {type(systems).__name__}")
     references = list(references) if references is not None else None
     sources = list(sources) if sources is not None else None
     rows = [
@@ -174,13 +186,29 @@ def compare(
 
 
 def compare_segments(
-    variants: Sequence[Variant], rows: Iterable[Segment], *, resampling: Resampling = USUAL, run: Run = QUIET
+    variants: Sequence[Variant],
+    rows: Iterable[Segment],
+    *,
+    scores: Sequence[GivenScores] = NO_SCORES,
+    resampling: Resampling = USUAL,
+    run: Run = QUIET,
 ) -> Comparison:
-    """Compare the systems named in segments; every system must have the same items."""
-    resampling = replace(resampling, test=_test(resampling))  # known before anything is scored
-    every, metrics = aligned(rows), [one.metric for one in variants]
+    """Compare the systems named in segments; every system must have the same items.
+
+    `scores` from files take part as metrics do, behind those of the variants.
+    """
+    resampling = replace(resampling, test=_test(resampling))
+    check_apart(scores, [one.label for one in variants])
+    came = list(rows)
+    by_system = aligned(came)
+    outside = [_outside_standings(one, came, by_system, resampling) for one in scores]
+    if not variants:
+        return Comparison(tuple(outside), resampling)
+    every = [row for some in by_system.values() for row in some]
+    metrics = [one.metric for one in variants]
     results = api.score_segments(metrics, every, cache=run.cache, watch=api.Watch(run.progress))
-    return compare_results([(one.name, one.label) for one in variants], results, resampling=resampling)
+    found = compare_results([(one.name, one.label) for one in variants], results, resampling=resampling)
+    return replace(found, standings=(*found.standings, *outside))
 
 
 def compare_results(
@@ -192,6 +220,17 @@ def compare_results(
     return Comparison(standings, resampling)
 
 
+def _outside_standings(
+    given: GivenScores, rows: Sequence[Segment], by_system: Mapping[str, Sequence[Segment]], resampling: Resampling
+) -> Standings:
+    """The systems by the scores of a file."""
+    scores, signature = scores_by_system(given, rows, by_system)
+    higher = given.higher_is_better
+    systems, pairs = compare_scores(list(by_system), scores, higher_is_better=higher, resampling=resampling)
+    n = scores.shape[1]
+    return Standings(given.name, given.name, signature, higher, n, MEAN_OF_SEGMENTS, systems, pairs)
+
+
 def _test(resampling: Resampling) -> str:
     test = "bootstrap" if resampling.test == AUTO else resampling.test
     if test not in TESTS:
@@ -199,13 +238,16 @@ def _test(resampling: Resampling) -> str:
     return test
 
 
-def aligned(rows: Iterable[Segment]) -> list[Segment]:
-    """The segments system by system, each in the order of the first system's items, which all must have."""
+def aligned(rows: Iterable[Segment]) -> dict[str, list[Segment]]:
+    """The segments of every system, in the order of the first system's items, which all must have."""
     found: dict[str, dict[str, Segment]] = {}
     for row in rows:
         mine = found.setdefault(row.system, {})
         if row.id in mine:
-            raise Misaligned(f"{row.system or 'the system'}: item {row.id} stands twice")
+            raise Misaligned(
+                f"{row.system or 'the system'}: item {row.id} stands twice; in a table, say what tells items and "
+                "systems apart: --columns id=COLUMN,system=COLUMN"
+            )
         mine[row.id] = row
     if len(found) < 2:
         raise UsageError(
@@ -218,7 +260,7 @@ def aligned(rows: Iterable[Segment]) -> list[Segment]:
             raise Misaligned(
                 f"{first} and {other} have different items, e.g. {sorted(missing)[0]!r}: nothing is paired"
             )
-    return [mine[item] for mine in found.values() for item in found[first]]
+    return {system: [mine[item] for item in found[first]] for system, mine in found.items()}
 
 
 def _standings(metric: tuple[str, str], results: Sequence[Result], resampling: Resampling) -> Standings:

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from monge.data import Judged
+from monge.data.segment_scores import GivenScores
+from monge.errors import UsageError
 from monge.render.cells import decimals, span
 from monge.stats import higher_is_better, percentiles
 from monge.study.agreement import MEAN, USUAL, Column, Resampling, Standing, agreement_table, defined, standing
 from monge.study.book import QUIET, Run, ScoreBook, Scores
+from monge.study.outside import NO_SCORES, check_apart, judged_scores
+from monge.study.shown import Shown
 from monge.study.task import Task
 from monge.study.variants import DEFAULT_MODEL, UNIFORM_UNITS, Setup, check_names, load_variants
 from monge.types.table import Cell, Sheet
@@ -99,7 +104,7 @@ class Order:
 
 
 @dataclass(frozen=True)
-class Evaluation:
+class Evaluation(Shown):
     """All agreements of a run, metrics in the order asked within each human column and statistic.
 
     `tests` names the tests behind the marks of each table, by judgement (human column and reading) and statistic;
@@ -112,6 +117,13 @@ class Evaluation:
     warnings: tuple[str, ...] = ()
     orders: tuple[Order, ...] = ()
     pools: Sequence[tuple[Judged, Sequence[Scores]]] = field(default=(), repr=False)
+
+    def records(self) -> Iterator[dict[str, Any]]:
+        """A row a metric, human column, statistic and group, the mean last: value, interval, number of judgements."""
+        for one in self.agreements:
+            about = {"metric": one.label, "human": one.judgement, "statistic": one.statistic}
+            for group, figure in [*one.groups.items(), ("mean", one.mean)]:
+                yield {**about, "group": group, **figure.to_dict()}
 
     @property
     def tables(self) -> list[tuple[Agreement, ...]]:
@@ -229,34 +241,60 @@ def _tail(found: Evaluation) -> list[str]:
 
 
 def evaluate(
-    task: Task,
+    task: Task | str,
     metrics: Sequence[str] = ("twmd",),
     *,
+    data: str | Path | None = None,
     setup: Setup = DEFAULT_MODEL,
     uniform_units: bool = False,
+    scores: Sequence[GivenScores] = NO_SCORES,
     resampling: Resampling = USUAL,
     run: Run = QUIET,
 ) -> Evaluation:
     """Agreement of metrics with human judgements: a result a metric, human column and statistic.
 
     Args:
-        task: Which judgements of which data, and which statistics.
+        task: Which judgements of which data, and which statistics; or the name of a data set, all of it.
         metrics: NAME, NAME@PROFILE, 'NAME[axis.field=value]', or a lexical metric.
+        data: With a name: the directory of the published files.
         setup: Settings, language and model that all of them share.
         uniform_units: Give every metric the same units and weights, and tell whether that changes their order.
+        scores: Scores from files, which take part as metrics do.
         resampling: Resamples, confidence, alpha, seed and test.
         run: The cache, and whom to tell.
     """
-    check_names(metrics, setup)
+    if metrics or not scores:
+        check_names(metrics, setup)
+    task = _task(task, data)
     every = task.open(resampling.seed)
     statistics = [task.statistics(one, errors=True, segments=True) for one in every]
     run.tell(every)
-    variants = load_variants(metrics, setup, references=every[0].references)
-    if uniform_units:
-        variants += load_variants(metrics, setup, references=every[0].references, last=UNIFORM_UNITS)
+    outside = [[judged_scores(one, judged) for one in scores] for judged in every]
+    sets = ((), UNIFORM_UNITS) if uniform_units else ((),)
+    halves = [load_variants(metrics, setup, references=every[0].references, last=one) for one in sets if metrics]
+    check_apart(scores, [one.label for half in halves for one in half])
     with ScoreBook(run) as book:
-        pools = [(judged, book.scores(variants, judged)) for judged in every]
-    return assess(pools, statistics, resampling=resampling, doubled=uniform_units)
+        pools = [
+            (judged, _with_outside(book.scores([one for half in halves for one in half], judged), given, len(metrics)))
+            for judged, given in zip(every, outside, strict=True)
+        ]
+    return assess(pools, statistics, resampling=resampling, doubled=len(halves) > 1)
+
+
+def _with_outside(scores: Sequence[Scores], given: Sequence[Scores], size: int) -> list[Scores]:
+    """The scores of files behind those of every `size` variants: each half of a doubled list compares with them."""
+    starts = range(0, len(scores), size) if scores else (0,)
+    return [one for start in starts for one in (*scores[start : start + size], *given)]
+
+
+def _task(given: Task | str, data: str | Path | None) -> Task:
+    if isinstance(given, Task):
+        if data is not None:
+            raise UsageError("evaluate: a Task names its data: leave data= out")
+        return given
+    if not isinstance(given, str) or data is None:
+        raise UsageError(f"evaluate: expected a Task, or a data set's name and data=DIRECTORY, got {given!r}")
+    return Task(given, data)
 
 
 def assess(

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from monge.data import Group, Judged, describe, open_dataset
+from monge.data.columns import Given
 from monge.data.lines import StrPath
 from monge.errors import InvalidSetting, UnknownName
 from monge.stats import (
@@ -54,6 +55,7 @@ class Task:
         switches: What else the data set's file lets one choose; several choices are several readings.
         sample: So many source segments of each group, drawn with the seed of the study, instead of all.
         statistic: Names of statistics; the data set's own by default.
+        columns: For `table`: role -> column, where the names of columns do not tell their roles.
     """
 
     dataset: str
@@ -65,18 +67,16 @@ class Task:
     switches: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None
     sample: int | None = None
     statistic: str | Sequence[str] | None = None
+    columns: Given | None = None
 
     def open(self, seed: int = SEED) -> list[Judged]:
         """The judgements: one opening a human column and reading."""
-        columns: Sequence[str | None] = (
-            [self.human] if self.human is None or isinstance(self.human, str) else self.human
-        )
+        humans: Sequence[str | None] = [self.human] if self.human is None or isinstance(self.human, str) else self.human
+        same = {name: getattr(self, name) for name in ("pairs", "level", "text", "columns")}
         found = []
-        for human in columns:
+        for human in humans:
             for reading, chosen in readings(self.switches):
-                opened = open_dataset(
-                    self.dataset, self.data, pairs=self.pairs, level=self.level, human=human, text=self.text, **chosen
-                )
+                opened = open_dataset(self.dataset, self.data, human=human, **same, **chosen)
                 found.append(replace(opened, reading=reading))
         return found if self.sample is None else [sampled(one, self.sample, seed) for one in found]
 

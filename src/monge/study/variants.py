@@ -11,7 +11,7 @@ from monge import api
 from monge.errors import InvalidSetting
 from monge.spec.labels import labels
 from monge.spec.metric import MetricSpec
-from monge.spec.presets import Spec, resolve
+from monge.spec.presets import Spec, check_fitting, fitting, resolve
 
 UNIFORM_UNITS = (
     "units.subwords=all",
@@ -34,6 +34,10 @@ class Setup:
     model: str = "auto"
     device: str = "auto"
     online: bool = False
+
+    def settings_of(self, name: str, names: Sequence[str]) -> tuple[str, ...]:
+        """The changes for one of the metrics of a study: those it has, where there are several."""
+        return fitting(name, self.settings) if len(names) > 1 else tuple(self.settings)
 
 
 DEFAULT_MODEL = Setup()
@@ -63,14 +67,17 @@ class Variant:
 
 def check_names(names: Sequence[str], setup: Setup = DEFAULT_MODEL) -> None:
     """Raise where a name or a setting is wrong, before anything is read or loaded."""
+    if isinstance(names, str):
+        raise InvalidSetting(f"metrics: expected a list of names, got one text: [{names!r}]")
     if not names:
         raise InvalidSetting("no metric was asked for")
+    check_fitting(names, setup.settings)
     seen: set[str] = set()
     for name in names:
         if name.strip() in seen:
             raise InvalidSetting(f"{name} was asked for twice")
         seen.add(name.strip())
-        resolve(name, tuple(setup.settings), setup.lang)
+        resolve(name, setup.settings_of(name, names), setup.lang)
 
 
 def load_variants(
@@ -85,13 +92,13 @@ def load_variants(
     mean = ("references=mean",) if references == "mean" else ()
     found: list[tuple[str, Spec]] = []
     for asked in names:
-        name, spec = resolve(asked, tuple(setup.settings), setup.lang)
+        name, spec = resolve(asked, setup.settings_of(asked, names), setup.lang)
         found.append((name, spec.changed([*mean, *last]) if isinstance(spec, MetricSpec) else spec))
     called = labels((asked, spec) for asked, (_, spec) in zip(names, found, strict=True))
     return [
         Variant(
             label,
-            api.bind(name, spec, model=setup.model, device=setup.device, online=setup.online),
+            api.bind(name, spec, model=setup.model, lang=setup.lang, device=setup.device, online=setup.online),
             spread=bool(mean) and not isinstance(spec, MetricSpec),
         )
         for label, (name, spec) in zip(called, found, strict=True)

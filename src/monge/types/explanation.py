@@ -9,6 +9,9 @@ from typing import Any
 from monge.types.result import Signature
 from monge.types.sums import Array
 
+EXPLANATION_FORMATS = ("text", "json", "jsonl", "tsv", "markdown", "latex", "html", "svg")
+"""The formats of an explanation."""
+
 
 @dataclass(frozen=True, slots=True)
 class Side:

@@ -39,13 +39,19 @@ class Signature:
         bad = next((key for key, colon, _ in pairs if not colon or not key), None)
         if bad is not None:
             raise StatisticsMismatch(
-                f"not a signature: {bad!r} is not key:value (a signature is key:value pairs joined by '|')"
+                f"not a signature: {bad!r} is not key:value (a signature is key:value pairs joined by '|'; a short one "
+                "begins with the metric and ends in monge:VERSION#DIGEST)"
             )
         keys = [key for key, _, _ in pairs]
         twice = next((key for key in keys if keys.count(key) > 1), None)
         if twice is not None:
             raise StatisticsMismatch(f"not a signature: {twice!r} stands twice")
         return cls(tuple((key, value) for key, _, value in pairs))
+
+
+def place_of(index: int | np.int64) -> int | None:
+    """An index as people count, from 1; None for -1, which stands for no single one."""
+    return int(index) + 1 if index >= 0 else None
 
 
 @dataclass(frozen=True)
@@ -56,7 +62,7 @@ class Pooled:
     of: Callable[[Array], Array]  # [..., k] -> [...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Result:
     """The scores of one system by one metric.
 
@@ -82,6 +88,12 @@ class Result:
     work: Mapping[str, int] = field(default_factory=dict)
     pooled: Pooled | None = None
 
+    def __repr__(self) -> str:
+        about = f"{self.metric}{' of ' * bool(self.system)}{self.system}: {self.score:.4f}"
+        around = f" [{self.interval[0]:.4f}, {self.interval[1]:.4f}]" if self.interval else ""
+        better = "higher" if self.higher_is_better else "lower"
+        return f"<{about}{around}, {better} is better, {self.n} segment{'s' * (self.n != 1)}>"
+
     @property
     def n(self) -> int:
         """Number of segments."""
@@ -106,7 +118,7 @@ class Result:
         return out
 
     def segment(self, index: int) -> dict[str, Any]:
-        """One segment's row of the JSON form."""
+        """A segment's row of the JSON form; `reference` is the index of the one that won, -1 where none alone did."""
         return {
             "id": self.ids[index],
             "score": float(self.segments[index]),

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-STUDY_FORMATS = ("text", "json", "latex", "html", "markdown")
-"""The formats of a study's tables."""
+STUDY_FORMATS = ("text", "json", "jsonl", "tsv", "markdown", "latex", "html")
+"""The formats of tables, the same for every command."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,9 +26,9 @@ class Sheet:
     """A table with a title, lines under it, and the signatures of what is in it.
 
     The first `words` columns and the last `words_behind` hold words, the others numbers. `tied` says what that mark
-    means, and by which test. `over` are titles above the head, each over so many columns. A narrow terminal may leave
-    the `spare` columns out, the last first; `grouped` shows equal names of the first column once there; a page folds
-    the table away where it is `folded`.
+    means, and by which test; `untested` what `best` means where no test stands behind it. `over` are titles above the
+    head, each over so many columns. A narrow terminal may leave the `spare` columns out, the last first; `grouped`
+    shows equal names of the first column once there; a page folds the table away where it is `folded`.
     """
 
     title: str
@@ -39,6 +39,7 @@ class Sheet:
     words: int = 1
     words_behind: int = 0
     tied: str = ""
+    untested: str = ""
     over: tuple[tuple[str, int], ...] = ()
     spare: tuple[int, ...] = ()
     grouped: bool = False
@@ -72,3 +73,25 @@ class Study(Protocol):
 
     def sheets(self) -> list[Sheet]:
         """The tables."""
+
+
+@dataclass(frozen=True)
+class Listing:
+    """What a command looked up: plain data for machines, tables of the same for people."""
+
+    data: Any
+    tables: list[Sheet]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON form."""
+        found: dict[str, Any] = self.data
+        return found
+
+    def sheets(self) -> list[Sheet]:
+        """The tables."""
+        return self.tables
+
+
+def facts_sheet(title: str, facts: dict[str, str], head: tuple[str, str] = ("setting", "value")) -> Sheet:
+    """A table of two columns: a name and what it is."""
+    return Sheet(title, head, tuple((Cell(name), Cell(value)) for name, value in facts.items()), words_behind=1)

@@ -64,7 +64,10 @@ def test_compressed_files_are_read_as_they_are(write):
         ("flip.txt.gz", b"not gzip at all", r"flip\.txt\.gz: truncated or damaged gzip"),
         ("cut.txt.xz", lzma.compress(b"abc\n" * 99)[:-9], r"cut\.txt\.xz: truncated or damaged xz"),
         ("hidden.txt", gzip.compress(b"abc\n", mtime=0), r"looks like gzip data.*\*\.gz"),
-        ("hidden.txt", b"PK\x03\x04...", r"looks like zip data.*unpack"),
+        ("hidden.txt", b"PK\x03\x04...", r"looks like zip data.*unpack.*save a spreadsheet as CSV or TSV"),
+        ("hidden.txt", b"\xd0\xcf\x11\xe0...", r"looks like an old office file.*save a spreadsheet as CSV or TSV"),
+        ("hidden.txt", b"%PDF-1.7\n...", r"looks like PDF, not text; save .* as plain text"),
+        ("hidden.tsv", b"PAR1...", r"looks like Parquet, not text; name it \*\.parquet"),
     ],
 )
 def test_what_cannot_be_read_is_named(write, name, content, says):

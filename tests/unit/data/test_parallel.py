@@ -82,3 +82,20 @@ def test_nothing_to_compare(write):
         read_parallel([h])
     with pytest.raises(UsageError, match="given twice"):
         read_parallel([h, h], [h])
+
+
+def test_a_directory_is_the_outputs_in_it(write, tmp_path):
+    write("outs/b.txt", "x")
+    write("outs/a.txt", "y")
+    write("outs/.hidden", "z", "z")
+    (tmp_path / "outs" / "deeper").mkdir()
+    r = write("r.txt", "ref")
+    segments = read_parallel([tmp_path / "outs"], [r])
+    assert [(one.system, one.hypothesis, one.id) for one in segments] == [("a.txt", "y", "1"), ("b.txt", "x", "1")]
+    with pytest.raises(UsageError, match=r"a\.txt were given twice"):
+        read_parallel([tmp_path / "outs", str(tmp_path / "outs" / "a.txt")], [r])
+    write("empty/.hidden", "z")
+    with pytest.raises(Unreadable, match="empty is a directory without a file in it"):
+        read_parallel([tmp_path / "empty"], [r])
+    with pytest.raises(Unreadable, match="outs is a directory; expected a file"):
+        read_parallel([r], [tmp_path / "outs"])

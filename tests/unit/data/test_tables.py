@@ -82,9 +82,9 @@ def test_labels_may_be_whole_numbers(write):
 @pytest.mark.parametrize(
     ("name", "text", "says"),
     [
-        ("t.tsv", "hypotheses\treference\nh\tr\n", r"t\.tsv:2: no column 'hypothesis'; did you mean 'hypotheses'\?"),
-        ("t.tsv", "hypothesis\tref\nh\tr\n", r"no column 'reference'; did you mean 'ref'\?"),
-        ("t.tsv", "a\tb\nh\tr\n", r"no column 'hypothesis' \(columns: a, b\)"),
+        ("t.tsv", "hypotesis\treference\nh\tr\n", r"t\.tsv: no column 'hypothesis'; did you mean 'hypotesis'\?"),
+        ("t.tsv", "hypothesis\trefer\nh\tr\n", r"no column 'reference'; did you mean 'refer'\?"),
+        ("t.tsv", "a\tb\nh\tr\n", r"no column 'hypothesis' \(columns: a, b; say which: --columns hypothesis=COLUMN\)"),
         ("t.tsv", "hypothesis\treference\nh\tr\nh\n", r"t\.tsv:3: 1 field, expected 2 .*'reference' is missing"),
         ("t.tsv", "hypothesis\treference\nh\tr\tz\n", r"t\.tsv:2: 3 fields, expected 2 .*unexpected 'z'"),
         ("t.tsv", "hypothesis\treference\nh\tr\n\nh\tr\n", r"t\.tsv:3: 1 field"),
@@ -101,8 +101,9 @@ def test_labels_may_be_whole_numbers(write):
         ("t.jsonl", '{"hypothesis": null, "reference": "r"}\n', r"t\.jsonl:1, field 'hypothesis': .*got None"),
         ("t.jsonl", '{"hypothesis": NaN, "reference": "r"}\n', r"field 'hypothesis': .*got float nan"),
         ("t.jsonl", '{"hypothesis": "a\\ud800", "reference": "r"}\n', r"field 'hypothesis': lone surrogate"),
-        ("t.jsonl", '{"hypothesis": "h", "references": ["r", 3]}\n', r"field 'references'\[1\]: .*got int 3"),
-        ("t.jsonl", '{"hypothesis": "h", "references": "r"}\n', r"expected a list of texts, got str"),
+        ("t.jsonl", '{"hypothesis": "h", "references": ["r", 3]}\n', r"field 'references', item 2: .*got int 3"),
+        ("t.jsonl", '{"hypothesis": "h", "references": {"en": "r"}}\n', r"'references': expected a text .*got dict"),
+        ("t.jsonl", '{"hypothesis": "h", "references": ["r", null]}\n', r"field 'references', item 2: .*got None"),
         ("t.jsonl", '{"hypothesis": "h", "references": ["r"], "reference": "r"}\n', "both 'references' and 'ref"),
         ("t.jsonl", '{"hypothesis": "", "references": ["r"]}\n{"hypothesis": "", "references": []}\n', "l:2: no ref"),
         ("t.jsonl", '{"hypothesis": "h", "reference": "r"}\n{"hypothesis": "h"}\n', r"l:2: no column 'reference'"),
@@ -152,8 +153,8 @@ def test_parquet(tmp_path):
     parquet.write_table(pa.table({"hypothesis": ["h", None], "reference": ["a", "b"]}), path)
     with pytest.raises(Unreadable, match=r"t\.parquet:2, field 'hypothesis': .*got None"):
         read_table(path)
-    parquet.write_table(pa.table({"hyp": ["h"], "reference": ["a"]}), path)
-    with pytest.raises(Unreadable, match="no column 'hypothesis'; did you mean 'hyp'"):
+    parquet.write_table(pa.table({"hypo": ["h"], "reference": ["a"]}), path)
+    with pytest.raises(Unreadable, match="no column 'hypothesis'; did you mean 'hypo'"):
         read_table(path)
     path.write_bytes(b"nothing of the kind")
     with pytest.raises(Unreadable, match=r"t\.parquet: not Parquet"):
@@ -175,3 +176,84 @@ def test_rows_are_dictionaries_with_lines(write):
     table = rows(path)
     assert [(row.line, row.fields) for row in table] == [(1, {"k": 1}), (2, {"k": 2})]
     assert list(table) == list(table)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("t.csv", "hypothesis;reference\n\"a;b\nc\";r, s\n"),
+        ("t.csv", "\ufeffhypothesis;reference\n\"a;b\nc\";\"r, s\"\n"),
+        ("t.csv", "hypothesis;reference;;\n\"a;b\nc\";r, s;;\n"),
+        ("t.csv", "sep=;\nhypothesis;reference\n\"a;b\nc\";r, s\n"),
+        ("t.csv", "hypothesis\treference\n\"a;b\nc\"\tr, s\n"),
+        ("t.csv", "hypothesis|reference\r\n\"a;b\nc\"|r, s\r\n"),
+        ("t.csv", "hypothesis,reference\n\"a;b\nc\",\"r, s\"\n"),
+        ("t.tsv", "hypothesis,reference\n\"a;b\nc\",\"r, s\"\n"),
+    ],
+)  # fmt: skip
+def test_the_delimiter_is_found(write, name, text):
+    assert [(s.hypothesis, s.references) for s in read_table(write(name, text))] == [("a;b\nc", ("r, s",))]
+
+
+def test_a_delimiter_that_the_name_does_not_say_is_told(write):
+    assert read_table(write("t.csv", "hypothesis,reference\na,b\n")).note == ""
+    assert "fields separated by semicolons" in read_table(write("t.csv", "hypothesis;reference\na;b\n")).note
+    with pytest.raises(Unreadable, match=r"t\.csv:3: 3 fields, expected 2 .*\(fields separated by semicolons\)"):
+        read_table(write("t.csv", "hypothesis;reference\na;b\na;b;c\n"))
+    with pytest.raises(Unreadable, match=r"no column 'reference' \(columns: hypothesis, x; fields separated by bars"):
+        read_table(write("t.csv", "hypothesis|x\na|b\n"))
+
+
+def test_numbers_with_a_decimal_comma(write):
+    def number(name, text):
+        table = rows(write(name, text))
+        return table.number(next(iter(table)), "human")
+
+    assert number("t.csv", "hypothesis;human\nh;-0,75\n") == -0.75
+    for name, text in [("t.tsv", "hypothesis\thuman\nh\t0,75\n"), ("u.csv", 'hypothesis,human\nh,"0,75"\n')]:
+        with pytest.raises(Unreadable, match=r":2, field 'human': .*got '0,75' \(a decimal comma\? write 0\.75\)"):
+            number(name, text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[{"hypothesis": "h", "references": ["a", ["b"]]}, {"hypothesis": "i", "references": "c"}]',
+        '{"hypothesis": ["h", "i"], "references": [["a", "b"], ["c"]]}',
+        '{"hypothesis": "h", "references": ["a", "b"]}\n{"hypothesis": "i", "references": ["c"]}\n',
+    ],
+)
+def test_a_json_file_is_a_list_or_lists_or_lines(write, text):
+    table = read_table(write("t.json", text))
+    assert list(table) == list(table) == [Segment("1", "h", ("a", "b")), Segment("2", "i", ("c",))]
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("[]", r"t\.json: no rows"),
+        ('[{"hypothesis": "h", "reference": "r"}, 3]', r"t\.json, item 2: expected a JSON object"),
+        ('[{"hypothesis": "h", "reference": ""}, {"hypothesis": null, "reference": ""}]', r", item 2, field 'hyp"),
+        ('{"hypothesis": ["h", "i"], "reference": ["a"]}', r"t\.json: 2 items in 'hypothesis' but 1 in 'reference'"),
+        ('"h"', r"t\.json: expected a list of objects with named fields, got str"),
+        ('[{"hypothesis": "h",\n "reference": }]', r"t\.json: not JSON .*line 2"),
+        ('{"hypothesis": {"0": "h"}, "reference": {"0": "r"}}', r"field 'hypothesis': expected a text .*got dict"),
+    ],
+)  # fmt: skip
+def test_json_that_is_no_table(write, text, says):
+    with pytest.raises(Unreadable, match=says):
+        read_table(write("t.json", text))
+
+
+def test_a_list_may_be_written_in_a_cell(write):
+    for cell in ('"[""a"", ""b""]"', "\"['a', 'b']\""):
+        assert next(iter(read_table(write("t.csv", f"hypothesis,references\nh,{cell}\n")))).references == ("a", "b")
+    assert next(iter(read_table(write("t.tsv", 'hypothesis\treference\nh\t["a"]\n')))).references == ('["a"]',)
+    with pytest.raises(Unreadable, match=r"t\.tsv:2, field 'references': begins and ends as a list"):
+        read_table(write("t.tsv", 'hypothesis\treferences\nh\t["a", b]\n'))
+
+
+@pytest.mark.parametrize("name", ["t.xlsx", "t.ods", "t.docx", "t.pdf", "t.zip", "T.XLS"])
+def test_office_files_are_refused_with_advice(write, name):
+    with pytest.raises(Unreadable, match="save it as CSV or TSV"):
+        read_table(write(name, "x"))

@@ -252,16 +252,18 @@ def test_wmt19_names_carry_the_pair(tree):
 
 
 def test_absent_files_are_named(tree, raw):
-    with pytest.raises(Unreadable, match=r"not found of 2017 below .*; looked for DA-seglevel\.csv"):
+    with pytest.raises(
+        Unreadable, match=r"wmt17: no file DA-seglevel\.csv of 2017 below .*; da needs .*monge data wmt17 "
+    ):
         open_dataset("wmt17", tree.root)
-    with pytest.raises(Unreadable, match=r"looked for DAseg\.newstest2016\.human\.\{pair\}"):
+    with pytest.raises(Unreadable, match=r"wmt16: no file DAseg\.newstest2016\.human\.\{pair\}"):
         open_dataset("wmt16", tree.root)
-    with pytest.raises(Unreadable, match=r"wmt19, raw texts: not found of 2019 .*newstest2019-"):
+    with pytest.raises(Unreadable, match=r"raw texts of wmt19: no file newstest2019-.* of 2019"):
         open_dataset("wmt19", tree.root)
-    with pytest.raises(Unreadable, match=r"looked for RR-seglevel\.csv"):
+    with pytest.raises(Unreadable, match=r"no file RR-seglevel\.csv"):
         open_dataset("wmt17", tree.root, human="darr")
-    with pytest.raises(Unreadable, match=r"looked for ad-seg-scores-\{pair\}\.csv"):
+    with pytest.raises(Unreadable, match=r"no file ad-seg-scores-\{pair\}\.csv"):
         open_dataset("wmt17", tree.root, human="da-z")
     da(raw, "cs-en newstest2017 X.1 1 0.1")
-    with pytest.raises(Unreadable, match="wmt17, tokenised texts: not found"):
+    with pytest.raises(Unreadable, match="tokenised texts of wmt17: no file"):
         open_dataset("wmt17", tree.root, text="tokenised")

@@ -10,7 +10,8 @@ from transformers import AlbertConfig, AlbertModel, AutoModel, T5Config, T5Model
 
 from monge.encode.digests import LEFT_OUT
 from monge.encode.loading import chosen_device
-from monge.encode.models import EMBEDDED_SHA256, find
+from monge.encode.models import find
+from monge.encode.packaged import EMBEDDED
 from monge.encode.transformer import open_encoder
 from monge.errors import InvalidSetting, ModelError
 
@@ -148,7 +149,7 @@ def test_a_pooler_and_a_decoder_may_be_missing(copy, tmp_path):
 
 
 def test_the_embedded_model_is_the_published_one():
-    assert find("auto").weights_digest == EMBEDDED_SHA256
+    assert find("auto").weights_digest == EMBEDDED.sha256
 
 
 @pytest.fixture

@@ -19,6 +19,7 @@ from monge.render import (
     render_explanation,
 )
 from monge.render.cells import display_width
+from monge.render.explanation import worst_units
 from monge.render.explanation_page import located
 from monge.types import Side
 
@@ -202,3 +203,13 @@ def test_text_of_an_empty_side():
 def test_an_unknown_format_is_named():
     with pytest.raises(UnknownName, match="did you mean html"):
         render_explanation(SMALL, "htm")
+
+
+@pytest.mark.parametrize("name", ["small", "large"])
+def test_the_worst_units_come_first_by_what_they_cost(name):
+    e = ALL[name]
+    side, half = e.hypothesis, len(e.hypothesis.units) // 2
+    assert worst_units(e, side, None) == worst_units(e, side, len(side.units)) == list(range(len(side.units)))
+    for share_of, loss in (("cost", side.shares), ("similarity", side.weights - side.shares)):
+        worst = worst_units(replace(e, share_of=share_of), side, half)
+        assert worst == sorted(range(len(side.units)), key=lambda k: -loss[k])[:half]

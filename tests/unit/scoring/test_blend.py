@@ -76,7 +76,8 @@ def test_members_that_weigh_by_idf_sign_their_statistics():
 
 def test_signature_parses_back_and_replays(metric):
     found = metric.score(HYPOTHESES, REFERENCES)
-    assert parse(str(found.signature)).spec == metric.spec.changed(["encoder.model=all-MiniLM-L6-v2"])
+    faced = metric.spec.changed(["encoder.model=all-MiniLM-L6-v2", "against=references"])
+    assert parse(str(found.signature)).spec == faced, "of references, which stood where the sources stand"
     again, digests = api.replay(str(found.signature))
     segments = api.segments_of(HYPOTHESES, REFERENCES)
     assert api.score_segments([again], segments, expect=[digests])[0].signature == found.signature

@@ -2,11 +2,14 @@
 
 from dataclasses import replace
 from itertools import product
-from math import inf, isinf
+from math import e, inf, isinf, log
 
 import numpy as np
 import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.special import lambertw
 
 from monge.errors import InvalidSetting, UnknownName
 from monge.kernels import ground as kernel
@@ -15,9 +18,9 @@ from monge.kernels.tempered import tempered
 from monge.scoring.measure import solved
 from monge.spec.axes import AXES, Ordered, Readout, Spectrum, Tempered
 from monge.spec.formulas import GROUNDS, READOUTS
-from monge.spec.presets import resolve
+from monge.spec.presets import PRESETS, bounds_of, resolve
 from monge.spec.rows import BERTSCORE, COSINE, RAW, UNIT
-from monge.spec.rules import bounds, check
+from monge.spec.rules import bounds, check, lambert
 from monge.types import Cloud
 
 TRANSPORTS = {
@@ -134,7 +137,84 @@ def test_no_score_leaves_its_bounds(ground, readout):
 def test_bounds_by_hand(metric, low, high):
     found = bounds(resolve(metric)[1])
     assert (found.low, found.high) == (low, high)
-    assert bool(found.note) == (metric in ("twmd", "twmd[transport=independent,ground.clip=yes]"))
+    assert bool(found.note) == (metric in ("twmd", "twmd[transport=independent,ground.clip=yes]", "lazy-emd"))
+
+
+def softmax(temperature):
+    """One over what 512 units at the worst distance have with themselves, at least."""
+    return 1 / (1 - temperature * float(lambertw(511 / e).real))
+
+
+SETTLED = 1 / (1 - 0.1 * log(512))
+
+
+@pytest.mark.parametrize(
+    ("metric", "low", "high", "note"),
+    [
+        ("twmd", -1, 1, "in practice"),
+        ("twmd[ground.clip=yes]", 0, 1, "in practice"),
+        ("twmd[transport.sweeps=converged]", -SETTLED, SETTLED, "up to 512 units"),
+        ("trwmd", -softmax(0.02), softmax(0.02), "up to 512 units"),
+        ("trwmd-b", -softmax(0.15), softmax(0.15), "up to 512 units"),
+        ("trwmd@paper", -1, 1 + 0.02 * log(512), "entropy"),
+        ("lazy-emd", 0, 2 * (512 * 512) ** (0.009 / (0.23 + 0.31 + 0.009)), "mass can be made"),
+        ("baryscore", 0, 4, "barycentres of unit vectors"),
+        ("sentsim", 2, 2 * e, "within the fitted ranges"),
+    ],
+)
+def test_usual_ranges(metric, low, high, note):
+    found = bounds_of(resolve(metric)[1])
+    assert found.shown == found.usual == (pytest.approx(low), pytest.approx(high))
+    assert note in found.note
+    assert isinf(found.high)
+
+
+def test_finite_ranges_are_shown_as_they_are():
+    for name in PRESETS:
+        found = bounds_of(resolve(name)[1])
+        assert (found.usual is None) or isinf(found.low) or isinf(found.high)
+    assert bounds_of(resolve("moverscore")[1]).shown == (-3, 1)
+
+
+@pytest.mark.parametrize("x", [0.0, 0.1, 1.0, 188.0, 1e6])
+def test_lambert(x):
+    w = lambert(x)
+    assert w * np.exp(w) == pytest.approx(x, rel=1e-12)
+
+
+@pytest.mark.parametrize(("units", "temperature"), [(2, 0.02), (8, 0.1), (40, 0.15)])
+def test_what_a_text_has_with_itself_under_a_softmax_is_no_less_than_the_bound_which_is_reached(units, temperature):
+    """n units at one distance 1 - cos = T (1 + W((n-1)/e)) from each other."""
+    w = lambert((units - 1) / e)
+    cosine = 1 - temperature * (1 + w)
+    gram = torch.eye(units, dtype=torch.float64) * (1 - cosine) + cosine
+    text = cloud(torch.linalg.cholesky(gram)[None])
+    problem = kernel.between(text, text, ground="cosine")
+    plan = tempered(problem, temperature=temperature, slack=(inf, 0.0))
+    assert float(transported_similarity(plan, problem)) == pytest.approx(1 - temperature * w, abs=1e-9)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    sizes=st.tuples(st.integers(1, 24), st.integers(1, 24)),
+    spread=st.sampled_from([0.01, 0.1, 0.3, 1.0]),
+    temperature=st.sampled_from([0.01, 0.02, 0.1, 0.15]),
+    metric=st.sampled_from(["trwmd", "trwmd@paper", "twmd[transport.sweeps=converged]", "lazy-emd", "twmd"]),
+)
+def test_no_score_leaves_the_usual_range(seed, sizes, spread, temperature, metric):
+    """Clouds of unit vectors, tight and wide, alike and unlike; `twmd`, whose range is not proven, to a hundredth."""
+    spec = resolve(metric)[1].changed([f"transport.temperature={temperature}"])
+    draw = torch.Generator().manual_seed(seed)
+    middle = torch.randn(1, 1, 6, generator=draw, dtype=torch.float64)
+    sides = [middle + spread * 3 * torch.randn(4, size, 6, generator=draw, dtype=torch.float64) for size in sizes]
+    sides[1][0] *= -1
+    weights = [torch.rand(4, size, generator=draw, dtype=torch.float64) + 1e-3 for size in sizes]
+    one, other = (cloud(side, weight) for side, weight in zip(sides, weights, strict=True))
+    low, high = bounds(spec).shown
+    scores = solved(one, other, spec).parts["score"]
+    room = 0.01 if metric == "twmd" else 1e-7
+    assert low - room <= scores.min() and scores.max() <= high + room
 
 
 def test_order_adds_to_the_range():

@@ -277,3 +277,21 @@ def test_every_axis_stands_in_the_signature():
         if axis not in ("encoder", *OPTIONAL):
             assert fields[axis] == show_choice(spec.choice(axis))
     assert not set(OPTIONAL) & set(fields), "what is left out is named only where it is chosen"
+
+
+def test_signatures_of_before_mean_what_they_meant():
+    """Without `unknown` unknown pieces matched each other; without `against` references were compared with."""
+    for name in ("xmoverscore", "yisi-2", "bertscore"):
+        line = signed(name, with_model(row(name).spec))
+        assert "unknown=apart" in line
+        assert ("|against:source" in line) == (name != "bertscore")
+        said = parse(line).spec
+        assert (said.units.unknown, said.against.name) == ("apart", "references" if name == "bertscore" else "source")
+        before = parse(line.replace(",unknown=apart", "").replace("|against:source", "")).spec
+        assert (before.units.unknown, before.against.name) == ("match", "references")
+
+
+def test_only_published_profiles_let_unknown_pieces_match():
+    assert {name for name, one in PRESETS.items() if one.spec.units.unknown == "match"} == {
+        name for name in PRESETS if "@" in name
+    }

@@ -105,3 +105,22 @@ def test_joined_data_sets_keep_the_scores_of_their_groups(judged):
     (found,) = joined_scores(pools)
     assert list(found.groups) == ["x/one", "x/two", "y/one", "y/two"]
     assert np.array_equal(found.groups["y/two"].segments, pools[0][1][0].groups["two"].segments)
+
+
+def test_rows_with_a_source_alone_are_scored_against_it(topics):
+    """Judgements of translations without references: the signature says what was compared with."""
+
+    def with_rows(change, against):
+        groups = {
+            name: replace(group, segments=tuple(change(row) for row in group.segments))
+            for name, group in topics.groups.items()
+        }
+        return replace(topics, groups=groups, against=against)
+
+    by_source = with_rows(lambda row: replace(row, references=(), source=row.references[0]), "source")
+    by_reference = with_rows(lambda row: replace(row, references=row.references[:1]), "references")
+    variants = load_variants(["chrf"], references="mean")
+    assert variants[0].spread
+    ours, theirs = (ScoreBook().scores(variants, one)[0] for one in (by_source, by_reference))
+    assert all(np.array_equal(ours.groups[n].segments, theirs.groups[n].segments) for n in topics.groups)
+    assert "|against:source|" in ours.signature and "against" not in theirs.signature

@@ -141,3 +141,13 @@ def test_the_command(tmp_path, capsys):
     assert run([*given, "--test", "luck"]) == 2
     assert run(["compare", "-t", str(tmp_path / "good"), "-m", "rouge1"]) == 2
     capsys.readouterr()
+
+
+def test_best_is_marked_only_where_a_test_says_so():
+    """Before: the highest score was bold, though the test could not tell it from the next one."""
+    apart = compare({"good": REFERENCES, "bad": BAD}, REFERENCES, ["chrf"], resampling=Resampling(resamples=200))
+    assert [apart.standings[0].cell(k).mark for k in range(2)] == ["best", ""]
+    twins = {"good": GOOD, "twin": [*GOOD[:-1], BAD[1]], "bad": BAD}
+    equal = compare(twins, REFERENCES, ["chrf"], resampling=Resampling(resamples=200))
+    assert [equal.standings[0].cell(k).mark for k in range(3)] == ["tied", "tied", ""]
+    assert "cannot be told from the best (paired bootstrap" in render_study(equal, "text", version="1")

@@ -259,7 +259,7 @@ def test_command_refuses(capsys, data):
     assert "did you mean tempered-" in capsys.readouterr().err
     assert run(["reproduce", "tempered-2"]) == 2
     assert "--data" in capsys.readouterr().err
-    assert run(["reproduce", "tempered-2", "--data", data, "--format", "html"]) == 2
+    assert run(["reproduce", "tempered-2", "--data", data, "--format", "htm"]) == 2
     assert run(["reproduce", "wmt18-log", "--data", data]) == 1
 
 

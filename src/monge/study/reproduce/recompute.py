@@ -129,13 +129,10 @@ class Recomputation:
 
     def variant(self, judged: Judged, metric: str, group: str) -> Variant | Unavailable:
         """The metric for a group, or why it cannot score that group: unknown here, or the wrong language."""
-        loaded = self.load(metric, target_language(group), judged.references)
         foreign = judged.against == "source" or target_language(group) != "en"
-        if isinstance(loaded, Unavailable) or not foreign or not of_vectors(metric):
-            return loaded
-        if self.encoder.name.rpartition("/")[2].lower() in ENGLISH:
+        if foreign and of_vectors(metric) and self.encoder.name.rpartition("/")[2].lower() in ENGLISH:
             return Unavailable(f"model not here: {self.encoder.name} reads English only (give a multilingual --model)")
-        return loaded
+        return self.load(metric, target_language(group), judged.references)
 
     def score(self) -> None:
         """Score every data set of the table once, with all its metrics; groups that are asked alike in one run."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from monge.render.cells import DASH, clip, decimals, pad
 from monge.render.checks import dumps
 from monge.render.markup import markdown, markdown_table
-from monge.render.table import text_lines
+from monge.render.table import render_sheets, text_lines
 from monge.study.reproduce.tables import Entry, PublishedRow, PublishedTable
 from monge.study.reproduce.verdict import Verdict
 from monge.types.table import Cell, Sheet
@@ -79,18 +79,35 @@ def _row(line: PublishedRow, entries: Sequence[Entry]) -> dict[str, Any]:
 
 
 def render_reproductions(found: Sequence[Shown], form: str, *, version: str) -> str:
-    """Tables recomputed, as text, json or markdown."""
+    """Tables recomputed, in a format of `STUDY_FORMATS`."""
     if form == "json":
         return dumps({"monge": version, "results": list(found)}) + "\n"
-    one = {"text": reproduction_text, "markdown": reproduction_markdown}[form]
+    one = {"text": reproduction_text, "markdown": reproduction_markdown}.get(form)
+    if one is None:
+        return render_sheets([sheet for table in found for sheet in reproduction_sheets(table)], form)
     return "\n".join(one(table) for table in found)
 
 
 def render_tables(rows: Sequence[Shown], form: str, *, version: str) -> str:
-    """The list of tables, as text, json or markdown."""
+    """The list of tables, in a format of `STUDY_FORMATS`."""
     if form == "json":
         return dumps({"monge": version, "tables": list(rows)}) + "\n"
-    return {"text": tables_text, "markdown": tables_markdown}[form](rows)
+    one = {"text": tables_text, "markdown": tables_markdown}.get(form)
+    return render_sheets([_tables_sheet(rows)], form) if one is None else one(rows)
+
+
+def reproduction_sheets(found: Shown) -> list[Sheet]:
+    """The tables of every reading, what is missing and the verdict under the last of each."""
+    sheets: list[Sheet] = []
+    for reading in found["readings"]:
+        said = f", {reading['reading']}" if reading["reading"] else ""
+        title = f"{found['table']}: {found['paper']}, {found['number']} ({found['condition']}{said})"
+        mine = [replace(sheet, title=title) for sheet in _grids(found["columns"], reading["rows"])]
+        told = [*_reasons(reading["rows"], found["columns"]), *reading["notes"], *_verdict(reading["verdict"], found)]
+        mine[-1] = replace(mine[-1], notes=tuple(" ".join(line.split()) for line in told))
+        sheets += mine
+    signatures = tuple(dict.fromkeys(found["signatures"].values()))
+    return [*sheets[:-1], replace(sheets[-1], signatures=signatures)]
 
 
 def reproduction_text(found: Shown) -> str:
@@ -158,8 +175,12 @@ def tables_markdown(rows: Sequence[Shown]) -> str:
 
 def tables_text(rows: Sequence[Shown]) -> str:
     """The list of tables: figures, what can be computed, and what stands in the way."""
+    return "\n".join(text_lines(_tables_sheet(rows))) + "\n"
+
+
+def _tables_sheet(rows: Sequence[Shown]) -> Sheet:
     body = tuple(tuple(Cell(text) for text in _listed(one)) for one in rows)
-    return "\n".join(text_lines(Sheet("", HEAD, body, words=2, words_behind=1))) + "\n"
+    return Sheet("", HEAD, body, words=2, words_behind=1)
 
 
 def _listed(one: Shown) -> list[str]:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 from itertools import product
+from typing import cast
 
 import numpy as np
 
@@ -69,7 +70,7 @@ class PointScores:
 
     def specs(self, point: Point) -> list[object]:
         """The spec of a point in every language."""
-        return [one.variant.spec for one in self.by_point[point]]
+        return [cast("Variant", one.variant).spec for one in self.by_point[point]]
 
     def signatures(self, point: Point) -> tuple[str, ...]:
         """The distinct signatures of a point."""
@@ -176,7 +177,8 @@ def _variants(
 
 def random_corpora(judged: Judged, draw: Draw, seed: int) -> dict[str, list[str]]:
     """Random idf corpora by name: texts drawn without replacement from the distinct references of all groups."""
-    pool = list(dict.fromkeys(text for rows in rows_of(judged).values() for row in rows for text in row.references))
+    rows = (row for some in rows_of(judged).values() for row in some)
+    pool = list(dict.fromkeys(text for row in rows for text in row.references or (row.source or "",)))
     wanted = min(draw.texts, len(pool) // 2) if draw.usual else draw.texts
     if wanted > len(pool) or wanted < 2:
         raise DataError(

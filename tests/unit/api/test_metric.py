@@ -129,7 +129,7 @@ def test_settings_in_both_forms():
         monge.load("twmdd")
     with pytest.raises(InvalidSetting, match="temperature"):
         monge.load("twmd", settings={"transport.temperature": -1})
-    with pytest.raises(TypeError):
+    with pytest.raises(UsageError, match="unknown option 'metrik'; did you mean metric"):
         monge.score(HYPOTHESES, REFERENCES, metrik="twmd")
 
 

@@ -1,31 +1,32 @@
-"""The Python interface: load a metric, score, fit, explain; and what the rooms above it build on."""
+"""Metrics ready to score: loaded by name or bound to a spec, and the run of several over segments."""
 
 from __future__ import annotations
 
-import json
+import warnings
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
-from functools import partial, reduce
-from operator import or_
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Unpack, cast
 
+from monge.api.options import Options, check_options, check_stats
+from monge.api.shown import NotebookExplanation, NotebookResult
 from monge.data.lines import TextFile, check_text
-from monge.data.lists import reference_lists, texts_of
-from monge.data.lists import segments_of as segments_of
-from monge.errors import DataError, InvalidSetting, StatisticsMismatch, UsageError
+from monge.data.lists import reference_lists, segments_of, texts_of
+from monge.errors import DataError, Unsuited, UsageError
 from monge.scoring.blend import BlendMetric
 from monge.scoring.lexical import LexicalMetric
-from monge.scoring.run import Run
-from monge.scoring.run import Watch as Watch
-from monge.scoring.scorer import Corpora as Corpora
-from monge.scoring.scorer import Scorer, ScoreWindow, score_window
+from monge.scoring.run import Run, Watch
+from monge.scoring.scorer import Corpora, Scorer, ScoreWindow, score_window
+from monge.scoring.suitable import watched
 from monge.spec.blend import BlendSpec
 from monge.spec.labels import labels
+from monge.spec.languages import LANGUAGES, check_language
 from monge.spec.lexical import LexicalSpec
+from monge.spec.metric import MetricSpec
 from monge.spec.presets import Spec, resolve
-from monge.spec.signature import FILE, Parsed, named_corpus, parse
+from monge.spec.signature import FILE, named_corpus
 from monge.store import opened
 from monge.types import CorpusStats, Explanation, Result, Segment
 
@@ -106,10 +107,15 @@ class Metric:
         sources: Iterable[str] | None = None,
         stats: CorpusStats | None = None,
         idf_corpus: Iterable[str] | None = None,
-    ) -> Result:
-        """Scores of hypotheses against references (or, without references, against sources)."""
+    ) -> NotebookResult:
+        """Scores of hypotheses against references, or against sources: by what the metric compares with.
+
+        A metric whose side is not given compares with the other; the signature says with which.
+        """
         segments = segments_of(hypotheses, references, sources)
-        return score_segments([self], segments, corpora=Corpora(stats, idf=idf_corpus), cache=self.cache)[0]
+        check_stats(stats)
+        found = score_segments([self], segments, corpora=Corpora(stats, idf=idf_corpus), cache=self.cache)
+        return NotebookResult.of(found[0])
 
     def fit(
         self, references: Iterable[str] | Iterable[Sequence[str]] = (), *, hypotheses: Iterable[str] = ()
@@ -151,14 +157,20 @@ class Metric:
         parts = {name: values.tolist() for name, values in result.parts.items()}
         return {"score": result.score, "scores": result.segments.tolist(), **parts, "signature": str(result.signature)}
 
-    def explain(self, hypothesis: str, reference: str, *, stats: CorpusStats | None = None) -> Explanation:
-        """Who was moved to whom in one pair, how much, at what cost.
+    def explain(
+        self, hypothesis: str, reference: str | Sequence[str], *, stats: CorpusStats | None = None
+    ) -> NotebookExplanation:
+        """Who was moved to whom in one pair, how much, at what cost; of several references, against the best one.
 
         Without statistics a metric that needs them explains with uniform weights and no corpus centre, and says so.
         """
-        segment = Segment("1", check_text(hypothesis, "hypothesis"), (check_text(reference, "reference"),))
-        found = self.scorer.explained(segment, stats)
-        return NotebookExplanation(**{one.name: getattr(found, one.name) for one in fields(found)})
+        check_stats(stats)
+        (references,) = reference_lists([[reference] if isinstance(reference, str) else reference], None)
+        check_text(hypothesis, "hypothesis")
+        worded = [k for k, text in enumerate(references) if text.strip()] or [0]
+        found = {k: self.scorer.explained(Segment("1", hypothesis, (references[k],)), stats) for k in worded}
+        shown, notes = _winner(self.spec, found, len(references))
+        return NotebookExplanation.of(replace(shown, notes=(*notes, *shown.notes)))
 
     def by_transport(self, what: str) -> TransportMetric:
         """The metric bound to its encoder; raises where there is nothing of one encoder and one plan to `what`."""
@@ -171,30 +183,41 @@ class Metric:
         return cast("TransportMetric", alone)
 
 
-def load(
-    metric: str = DEFAULT_METRIC,
-    *,
-    model: str = "auto",
-    layers: int | float | str | None = None,
-    precision: str | None = None,
-    device: str = "auto",
-    lang: str | None = None,
-    settings: Sequence[str] | Mapping[str, object] = (),
-    online: bool = False,
-    cache: str | Path | None = None,
-) -> Metric:
+def _winner(spec: Spec, found: Mapping[int, Explanation], count: int) -> tuple[Explanation, tuple[str, ...]]:
+    """The explanation of the reference that counts, by its index among `count`, and a sentence that names it."""
+    rule = spec.references.name if isinstance(spec, MetricSpec) else "max"
+    sign = 1 if next(iter(found.values())).higher_is_better else -1
+    won = min(found) if rule == "first" else max(found, key=lambda k: sign * found[k].score)
+    if count == 1:
+        return found[won], ()
+    others = ", ".join(f"{one.score:.4f} with reference {k + 1}" for k, one in found.items() if k != won)
+    why = {"mean": "is the best, and the metric takes their mean", "first": "counts, by references=first"}
+    note = f"Reference {won + 1} of {count} {why.get(rule, 'gives the best score')}" + (f"; {others}" if others else "")
+    return found[won], (f"{note}.",)
+
+
+def load(metric: str = DEFAULT_METRIC, **options: Unpack[Options]) -> Metric:
     """A metric by name, `NAME@PROFILE` or `NAME[settings]`, with its encoder loaded.
 
-    `settings` are `AXIS=VALUE` / `AXIS.FIELD=VALUE`, as a list of strings or a mapping;
-    `cache` is a directory in which vectors and scores are kept.
+    Args:
+        metric: Its name.
+        options: model, layers, precision, device, lang, settings, online, cache (see `Options`).
     """
-    changes = [f"{key}={value}" for key, value in settings.items()] if isinstance(settings, Mapping) else list(settings)
-    if layers is not None:
-        changes.append(f"layers={layers}")
-    if precision is not None:
-        changes.append(f"encoder.precision={precision}")
-    name, spec = resolve(metric, tuple(changes), lang)
-    return bind(name, spec, model=model, device=device, online=online, cache=cache)
+    check_options({"metric": metric, **options})
+    given = options.get("settings", ())
+    changes = [f"{key}={value}" for key, value in given.items()] if isinstance(given, Mapping) else list(given)
+    short = {"layers": options.get("layers"), "encoder.precision": options.get("precision")}
+    changes += [f"{key}={value}" for key, value in short.items() if value is not None]
+    name, spec = resolve(metric, tuple(changes), options.get("lang"))
+    return bind(
+        name,
+        spec,
+        model=str(options.get("model", "auto")),
+        lang=options.get("lang"),
+        device=options.get("device", "auto"),
+        online=options.get("online", False),
+        cache=options.get("cache"),
+    )
 
 
 def bind(
@@ -202,52 +225,49 @@ def bind(
     spec: Spec,
     *,
     model: str = "auto",
+    lang: str | None = None,
     device: str = "auto",
     online: bool = False,
     cache: str | Path | None = None,
 ) -> Metric:
-    """A spec with its encoder; `model` fills in where the spec says `auto`. A lexical one needs none."""
+    """A spec with its encoder; `model` fills in where the spec says `auto`, then one that knows the language `lang`.
+
+    A lexical one needs none.
+    """
     if isinstance(spec, LexicalSpec):
         return Metric(LexicalMetric(spec), spec, cache)
     if isinstance(spec, BlendSpec):
-        bound_to = partial(bind, model=model, device=device, online=online, cache=cache)
+        bound_to = partial(bind, model=model, lang=lang, device=device, online=online, cache=cache)
         members = {
             member: bound_to(f"{name}.{member}", one).by_transport("bind") for member, one in spec.members.items()
         }
         return Metric(BlendMetric(name, members), spec, cache)
+    from monge.encode.models import expect
+
+    wanted = suited(spec.encoder.model if spec.encoder.model != "auto" else model, lang)
+    expect(wanted)
     from monge.scoring.fluency import language_model
     from monge.scoring.transport import bound
 
-    wanted = spec.encoder.model if spec.encoder.model != "auto" else model
     settings = {"precision": spec.encoder.precision, "unknown": spec.encoder.unknown}
     encoder = encoder_for(wanted, device=device, online=online, cache=cache, **settings)
     return Metric(bound(name, spec, encoder, language_model(spec, device=device, online=online)), spec, cache)
 
 
-def score(
-    hypotheses: Iterable[str],
-    references: Iterable[str] | Iterable[Sequence[str]] | None = None,
-    *,
-    metric: str = DEFAULT_METRIC,
-    sources: Iterable[str] | None = None,
-    stats: CorpusStats | None = None,
-    idf_corpus: Iterable[str] | None = None,
-    **options: Any,
-) -> Result:
-    """Score hypotheses against references with one metric; `options` are those of `load`."""
-    return load(metric, **options).score(hypotheses, references, sources=sources, stats=stats, idf_corpus=idf_corpus)
+def suited(model: str, lang: str | None) -> str:
+    """The model itself, or for `auto` one that knows the language; a warning where it is known not to."""
+    from monge.encode.packaged import PACKAGED, languages_of, model_for
 
-
-def fit(references: Iterable[str], *, metric: str = DEFAULT_METRIC, **options: Any) -> CorpusStats:
-    """Corpus statistics of texts for a metric; `options` are those of `load`."""
-    return load(metric, **options).fit(references)
-
-
-def explain(
-    hypothesis: str, reference: str, *, metric: str = DEFAULT_METRIC, stats: CorpusStats | None = None, **options: Any
-) -> Explanation:
-    """Why a pair gets its score; `options` are those of `load`."""
-    return load(metric, **options).explain(hypothesis, reference, stats=stats)
+    check_language(lang)
+    known = languages_of(model)
+    if lang is None or known is None or lang in known:
+        return model
+    if model == "auto":
+        return model_for(lang)
+    others = [f"{one.name} does" for one in PACKAGED if lang in one.languages] or ["name one that does with --model"]
+    said = f"{model} does not know {LANGUAGES[lang]} ({lang}), its scores of such texts mean little: {others[0]}"
+    warnings.warn(said, Unsuited, stacklevel=3)
+    return model
 
 
 def score_segments(
@@ -276,7 +296,7 @@ def score_segments(
     names = labels((one.name, one.asked) for one in metrics)
     with opened(cache) as store:
         run = Run(scorers, segments, corpora=Corpora(corpora.stats, files), store=store, score=score)
-        results = run.results(expect=expect, watch=watch)
+        results = watched(run, expect, watch)
     return [replace(one, metric=names[k % len(names)]) for k, one in enumerate(results)]
 
 
@@ -313,83 +333,3 @@ def with_intervals(results: Sequence[Result], *, seed: int = 12345) -> list[Resu
         return percentiles(drawn[0], 0.95)
 
     return [replace(result, interval=interval(result)) for result in results]
-
-
-class NotebookExplanation(Explanation):
-    """An explanation that shows itself in a notebook."""
-
-    def _repr_html_(self) -> str:
-        from monge.render import explanation_fragment
-
-        return explanation_fragment(self)
-
-
-def replay(
-    line: str, *, model: str = "auto", device: str = "auto", online: bool = False, settings: Sequence[str] = ()
-) -> tuple[Metric, dict[str, str]]:
-    """The metric a signature describes, and the statistics digests it must meet; refuses other weights.
-
-    `settings` may name again what a signature cannot carry: a stopword file, where a language model lies.
-    """
-    said = parse(line)
-    if isinstance(said.spec, LexicalSpec):
-        if settings:
-            raise UsageError(f"{said.metric} compares words, not vectors: it has no {settings[0].partition('=')[0]!r}")
-        return bind(said.metric, said.spec), dict(said.stats)
-    other = next((one for one in settings if not one.startswith(("units.stopwords=", "fluency.model="))), None)
-    if other is not None:
-        raise UsageError(f"a signature says every setting: {other!r} would compute something else; give -m and --set")
-    spec = said.spec.changed(settings)
-    first = next(iter(spec.members.values())) if isinstance(spec, BlendSpec) else spec
-    wanted = model if model != "auto" else first.encoder.model
-    spec = spec.changed([f"encoder.model={wanted}"])
-    try:
-        metric = bind(said.metric, spec, device=device, online=online)
-    except InvalidSetting as error:
-        raise StatisticsMismatch(f"the signature does not fit {wanted}: {error}") from None
-    for name, member in metric.scorer.members.items():
-        _check_identity(cast("TransportMetric", member), said.members.get(name, said))
-    return metric, dict(said.stats)
-
-
-def _check_identity(metric: TransportMetric, said: Parsed) -> None:
-    """Raise where a model or a stopword list is not the one that a signature was made with."""
-    encoder, language_model = metric.reader.encoder, metric.language_model
-    for what, now, was in (
-        ("weights are", encoder.weights_digest[:8], said.weights),
-        ("tokenizer is", encoder.tokenizer_digest[:8], said.tokenizer),
-        ("configuration is", encoder.config_digest[:8], said.config),
-        ("stopwords are", metric.stopword_digest, said.stopwords),
-        ("language model is", "" if language_model is None else language_model.digest, said.language_model),
-    ):
-        if now != was:
-            raise StatisticsMismatch(f"the signature's {what} {was or 'none'}, {encoder.name} has {now or 'none'}")
-
-
-def save_stats(stats: CorpusStats, path: str | Path) -> None:
-    """Write statistics as JSON."""
-    from monge.data.output import write_text
-
-    write_text(path, json.dumps(stats.to_dict(), allow_nan=False) + "\n")
-
-
-def load_stats(*paths: str | Path) -> CorpusStats:
-    """Read statistics from files of `save_stats`; several are united: idf from one, a baseline from another."""
-    found = [_read_stats(path) for path in paths]
-    try:
-        return reduce(or_, found)
-    except StatisticsMismatch as error:
-        raise StatisticsMismatch(f"{' and '.join(map(str, paths))}: {error}") from None
-
-
-def _read_stats(path: str | Path) -> CorpusStats:
-    try:
-        data = json.loads("\n".join(TextFile(path)))
-    except json.JSONDecodeError as error:
-        raise StatisticsMismatch(f"{path}: not a statistics file of monge fit ({error})") from None
-    if not isinstance(data, dict):
-        raise StatisticsMismatch(f"{path}: not a statistics file of monge fit")
-    try:
-        return CorpusStats.from_dict(data)
-    except StatisticsMismatch as error:
-        raise StatisticsMismatch(f"{path}: {error}") from None

@@ -1,0 +1,114 @@
+"""Makes src/monge/spec/packaged_baselines.tsv: what random pairs get from each metric on the packaged models.
+
+    MONGE_DATA=DIR make baselines              # or
+    python docs/baselines/make.py --data DIR [--language en …]
+
+The corpora are references of WMT news, below DIR as published (their sha256 stands in the head of the table); the
+recipe is that of `monge fit --baseline`: of the texts of fewer than 32 words, shuffled with seed 12345, the first half
+is paired with the second, and the mean of each part is taken, without idf. At most MOST pairs a language, so that all
+layers of all metrics of a language are made in one pass. Rows of languages that are not asked for stay.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from hashlib import sha256
+from pathlib import Path
+from random import Random
+from typing import Any, cast
+
+from monge import api
+from monge.data.lines import TextFile
+from monge.encode.packaged import EMBEDDED, MULTILINGUAL, Packaged
+from monge.scoring.baseline import LONGEST, at_every_layer, fit_baselines
+from monge.spec import baselines
+from monge.spec.codec import show_choice
+from monge.spec.presets import PRESETS, resolve
+
+TABLE = Path(baselines.__file__).with_name(baselines.OWN)
+SEED, MOST = 12345, 1000
+METRICS = (
+    "bertscore", "bertscore@release", "twmd", "twmd@release", "twmd@paper", "trwmd", "trwmd@release", "trwmd@paper",
+    "sbert", "wordset-cka", "f-alpha", "yisi-1", "yisi-1@release", "moverscore", "moverscore-2", "wms",
+)  # fmt: skip
+ABROAD = ("bertscore", "bertscore@release", "twmd", "trwmd", "sbert")
+"""The metrics that are fitted for other languages than English."""
+_NEWS = "wmt{}-seg-da/wmt{}-daseg/DAseg.newstest20{}.reference.{}"
+_TEST = "wmt17-seg-da/wmt17-raw-to-and-from-english/references/newstest2017-en{0}-ref.{0}"
+CORPORA = {
+    "en": [
+        _NEWS.format(year, year, year, f"{source}-en")
+        for year, sources in (("15", "cs de fi ru"), ("16", "cs de fi ro ru tr"))
+        for source in sources.split()
+    ],
+    "ru": [_NEWS.format(year, year, year, "en-ru") for year in ("15", "16")],
+    **{lang: [_TEST.format(lang)] for lang in ("cs", "de", "fi", "lv", "tr", "zh")},
+}
+MODELS = {EMBEDDED: ("en",), MULTILINGUAL: tuple(CORPORA)}
+HEAD = f"""\
+# Means of each part over random pairs of sentences, for the packaged models; made by docs/baselines/make.py
+# (make baselines), seed {SEED}, at most {MOST} pairs a language of texts of fewer than {LONGEST} words, no idf.
+# Texts: references of the WMT15 and WMT16 segment-level judgements (en, ru) and of WMT17's news test (others), which
+# the organisers released for research; only these means are kept. File, number of texts, sha256:
+"""
+COLUMNS = "language\tmodel\tweights\tmetric\tlayers\tpairs\tparts …\n"
+
+
+def main() -> None:
+    """Fit what is asked for and write the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", default=os.environ.get("MONGE_DATA"))
+    parser.add_argument("--language", nargs="*", choices=[*CORPORA], default=[*CORPORA])
+    options = parser.parse_args()
+    if not options.data:
+        parser.error("give the directory of the data: --data DIR, or MONGE_DATA")
+    kept = TABLE.read_text("utf-8").splitlines(keepends=True) if TABLE.exists() else []
+    rows = {tuple(line.split("\t")[:5]): line for line in kept if not line.startswith(("#", "language\t"))}
+    for model, languages in MODELS.items():
+        for lang in languages:
+            if lang in options.language:
+                made = fitted(model, lang, texts_of(options.data, lang))
+                rows = {key: line for key, line in rows.items() if (key[0], key[1]) != (lang, model.name)} | made
+                write(rows, options.data)
+                print(f"{model.name}, {lang}: {len(made)} rows", flush=True)  # noqa: T201 - a script
+
+
+def texts_of(data: str, lang: str) -> list[str]:
+    """The texts that are paired: all short enough, or a sample of them."""
+    every = [text for name in CORPORA[lang] for text in TextFile(Path(data) / name)]
+    short = [text for text in dict.fromkeys(every) if 0 < len(text.split()) < LONGEST]
+    return short if len(short) <= 2 * MOST else Random(SEED).sample(short, 2 * MOST)  # noqa: S311 - no secret
+
+
+def fitted(model: Packaged, lang: str, texts: list[str]) -> dict[tuple[str, ...], str]:
+    """The rows of a model and a language, by what tells them apart."""
+    metrics = []
+    for name in METRICS if lang == "en" else ABROAD:
+        idf = resolve(name)[1].written()["weights"].startswith("idf")  # type: ignore[union-attr]
+        asked = f"{name}[weights=uniform]" if idf else name
+        metrics.append(cast("Any", api.load(asked, model=model.name).scorer))
+    stats = fit_baselines(metrics, texts, seed=SEED)
+    rows = {}
+    for one in (layer for metric in metrics for layer in at_every_layer(metric)):
+        found = stats.baselines[one.key]
+        parts = [f"{part}={found.mean(part):.8g}" for part in found.totals]
+        key = (lang, model.name, one.reader.encoder.weights_digest[:8], one.name, show_choice(one.spec.layers))
+        rows[key] = "\t".join([*key, str(found.n), *parts]) + "\n"
+    return rows
+
+
+def write(rows: dict[tuple[str, ...], str], data: str) -> None:
+    """The table, its rows in the order of languages, models and metrics."""
+    seen = [name for lang in {key[0]: None for key in rows} for name in CORPORA[lang]]
+    files = [(name, Path(data) / name) for name in seen]
+    sources = [
+        f"#   {name}  {len(list(TextFile(path)))}  {sha256(path.read_bytes()).hexdigest()}\n" for name, path in files
+    ]
+    places = list(CORPORA), [one.name for one in MODELS], list(PRESETS)
+    ordered = sorted(rows, key=lambda key: [place.index(key[k]) for place, k in zip(places, (0, 1, 3), strict=True)])
+    TABLE.write_text(HEAD + "".join(sources) + COLUMNS + "".join(rows[key] for key in ordered), "utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,41 @@
+"""Corpus statistics to files and back."""
+
+from __future__ import annotations
+
+import json
+from functools import reduce
+from operator import or_
+from pathlib import Path
+
+from monge.data.lines import TextFile
+from monge.errors import StatisticsMismatch
+from monge.types import CorpusStats
+
+
+def save_stats(stats: CorpusStats, path: str | Path) -> None:
+    """Write statistics as JSON."""
+    from monge.data.output import write_text
+
+    write_text(path, json.dumps(stats.to_dict(), allow_nan=False) + "\n")
+
+
+def load_stats(*paths: str | Path) -> CorpusStats:
+    """Read statistics from files of `save_stats`; several are united: idf from one, a baseline from another."""
+    found = [_read_stats(path) for path in paths]
+    try:
+        return reduce(or_, found)
+    except StatisticsMismatch as error:
+        raise StatisticsMismatch(f"{' and '.join(map(str, paths))}: {error}") from None
+
+
+def _read_stats(path: str | Path) -> CorpusStats:
+    try:
+        data = json.loads("\n".join(TextFile(path)))
+    except json.JSONDecodeError as error:
+        raise StatisticsMismatch(f"{path}: not a statistics file of monge fit ({error})") from None
+    if not isinstance(data, dict):
+        raise StatisticsMismatch(f"{path}: not a statistics file of monge fit")
+    try:
+        return CorpusStats.from_dict(data)
+    except StatisticsMismatch as error:
+        raise StatisticsMismatch(f"{path}: {error}") from None

@@ -1,0 +1,143 @@
+"""`monge completion install|show`: verbs, options, metrics and formats complete in bash, zsh and fish.
+
+The shell asks `monge` itself: with MONGE_COMPLETE set to the shell's name, the words that stand before the cursor are
+the arguments, and what could stand there comes out, a line each. Nothing heavy is imported for that.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from monge.cli import options
+from monge.cli.emit import tell
+from monge.cli.helping import Group, Verb, examples
+from monge.errors import UnknownName, UsageError
+
+ASKED = "MONGE_COMPLETE"
+_BREAKS = "@=:"  # where bash ends a word: what stands before is not written again
+SCRIPTS = {
+    "bash": """_monge_complete() {
+    local IFS=$'\\n'
+    COMPREPLY=($(MONGE_COMPLETE=bash COMP_LINE="${COMP_LINE:0:COMP_POINT}" monge 2>/dev/null))
+}
+complete -o default -F _monge_complete monge
+""",
+    "zsh": """#compdef monge
+_monge_complete() {
+    local -a found
+    found=("${(@f)$(MONGE_COMPLETE=zsh monge "${(@)words[2,CURRENT]}" 2>/dev/null)}")
+    [[ -n "$found" ]] && compadd -a found || _files
+}
+(( $+functions[compdef] )) || { autoload -Uz compinit && compinit; }
+compdef _monge_complete monge
+""",
+    "fish": """function __monge_complete
+    set -l words (commandline -opc) (commandline -ct)
+    MONGE_COMPLETE=fish monge $words[2..-1] 2>/dev/null
+end
+complete -c monge -a '(__monge_complete)'
+""",
+}
+_STARTED_FROM = {"bash": "~/.bashrc", "zsh": "~/.zshrc"}
+_AFTER_METRIC = ("-m", "--metric")
+
+app = typer.Typer(
+    cls=Group, no_args_is_help=True, help="Complete verbs, options and metric names in your shell.", **options.PLAIN
+)
+Shell = Annotated[str | None, typer.Argument(metavar="[bash|zsh|fish]", help="The shell; by default the one you use.")]
+
+
+@app.command(cls=Verb, epilog=examples("completion install"))
+def install(shell: Shell = None) -> None:
+    """Write the script of a shell, and have the shell read it when it starts."""
+    name = _shell(shell)
+    data = Path(os.environ.get("XDG_DATA_HOME") or "~/.local/share").expanduser()
+    config = Path(os.environ.get("XDG_CONFIG_HOME") or "~/.config").expanduser()
+    place = config / "fish" / "completions" / "monge.fish" if name == "fish" else data / "monge" / f"completion.{name}"
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(SCRIPTS[name], "utf-8")
+        if name in _STARTED_FROM:
+            _read_at_start(Path(_STARTED_FROM[name]).expanduser(), f'source "{place}"  # completion of monge')
+    except OSError as error:
+        raise UsageError(f"{place}: completion cannot be installed ({error.strerror})") from None
+    tell(f"completion for {name} is in {place}; it works in shells that are started from now on")
+
+
+@app.command(cls=Verb, epilog=examples("completion show"))
+def show(shell: Shell = None) -> None:
+    """Print the script of a shell, to be read by hand or in another place."""
+    sys.stdout.write(SCRIPTS[_shell(shell)])
+
+
+def _shell(given: str | None) -> str:
+    name = given or Path(os.environ.get("SHELL", "")).name
+    if name not in SCRIPTS:
+        raise UnknownName("shell", name or "(SHELL is not set)", SCRIPTS)
+    return name
+
+
+def _read_at_start(file: Path, line: str) -> None:
+    """Add a line to a start file, once."""
+    text = file.read_text("utf-8", "surrogateescape") if file.exists() else ""
+    if line not in text.splitlines():
+        with file.open("a", encoding="utf-8", errors="surrogateescape") as start:
+            start.write(("" if text.endswith("\n") or not text else "\n") + line + "\n")
+
+
+def answer(shell: str, arguments: Sequence[str]) -> int:
+    """Print what could stand at the cursor, for the script of a shell."""
+    words = list(arguments)
+    if shell == "bash":
+        line = os.environ.get("COMP_LINE", "")
+        words = line.split()[1:] + ([""] if line[-1:].isspace() else [])
+    words = words or [""]
+    last = words[-1]
+    known = max(last.rfind(mark) for mark in _BREAKS) + 1 if shell == "bash" else 0
+    for word in dict.fromkeys(candidates(words)):
+        if word.startswith(last):
+            sys.stdout.write(word[known:] + "\n")
+    return 0
+
+
+def candidates(words: Sequence[str]) -> Iterator[str]:
+    """What could stand in the place of the last word; nothing where that is a file's name."""
+    from monge.cli.app import VERBS, command_of
+
+    if len(words) == 1:
+        yield from (*VERBS, "--help", "--version")
+        return
+    verb, *before, last = words
+    if verb not in VERBS:
+        return
+    if (before and before[-1] in _AFTER_METRIC) or (verb == "show" and not last.startswith("-")):
+        yield from _metrics()
+        return
+    command = command_of(verb)
+    inner = getattr(command, "commands", None)
+    if inner is not None:
+        if not before:
+            yield from inner
+            return
+        command = inner.get(before[0], command)
+        if before[0] in ("install", "show") and verb == "completion":
+            yield from SCRIPTS
+    flags = {flag: one for one in command.params for flag in one.opts}
+    if before and before[-1] in flags and "|" in str(flags[before[-1]].metavar):
+        yield from (one for one in str(flags[before[-1]].metavar).split("|") if one.islower())  # FILE|DIR are no words
+    elif last.startswith("-"):
+        yield from (*flags, "--help")
+
+
+def _metrics() -> Iterator[str]:
+    from monge.spec.blend import BLENDS
+    from monge.spec.lexical import LEXICAL
+    from monge.spec.presets import PRESETS
+
+    yield from (*PRESETS, *BLENDS, *LEXICAL)

@@ -1,0 +1,48 @@
+"""`monge data`: which published judgements are known, what files they need, and which of them are here."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from typing import Annotated
+
+import typer
+
+from monge.cli import options
+from monge.cli.emit import check_output, coloured, emit
+from monge.data.catalogue import dataset_names
+from monge.data.lines import is_there
+from monge.errors import UnknownName, UsageError
+from monge.types.table import STUDY_FORMATS
+
+
+def data(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[DATASET|DIR]",
+            help="Data sets, all by default, and last the directory to look for their files in.",
+        ),
+    ] = None,
+    output_format: Annotated[str, options.formats(STUDY_FORMATS)] = "text",
+    output: options.Output = None,
+) -> None:
+    """List the published data sets, the files each needs, and which of them are in a directory."""
+    check_output(output_format, STUDY_FORMATS, output)
+    from monge.data.inventory import take_stock
+    from monge.render.table import render_study
+
+    chosen, directory = _parted(names or [])
+    found = take_stock(chosen, directory)
+    emit(render_study(found, output_format, version=version("monge"), colour=coloured(output)), output)
+
+
+def _parted(given: list[str]) -> tuple[list[str], str | None]:
+    """The data sets, and the directory: the last of the names, where it is not that of a data set."""
+    if "table" in given:
+        raise UsageError("table is a table of your own: it has no published files (monge evaluate table --data FILE)")
+    if not given or given[-1] in dataset_names():
+        return given, None
+    *chosen, last = given
+    if "/" not in last and not is_there(last):
+        raise UnknownName("dataset", last, dataset_names(), "(nor is it a directory; `monge data` lists the data sets)")
+    return chosen, last

@@ -1,0 +1,217 @@
+"""`monge score --dry-run`: what a run would read, fit, encode and write, and about how long it would take.
+
+Nothing is scored, written or loaded: the input is read, the header of the model's file gives the number of its
+parameters, and a product of two small matrices tells how fast this machine is.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from hashlib import blake2b
+from math import prod
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+import numpy as np
+
+from monge.cli import bundles
+from monge.cli.emit import write_listing
+from monge.encode.packaged import packaged
+from monge.spec.axes import BatchCentre, CorpusCentre, Idf, Remap
+from monge.spec.blend import BlendSpec
+from monge.spec.lexical import LexicalSpec
+from monge.spec.metric import MetricSpec
+from monge.spec.presets import Spec
+from monge.store.database import FILE
+from monge.types.table import STUDY_FORMATS, Listing, facts_sheet
+
+if TYPE_CHECKING:
+    from monge.cli.inputs import Input, Rows
+    from monge.cli.score import Given, Shown
+
+BYTES_A_PIECE = 4.5  # of UTF-8, for English with a vocabulary of 30,000 pieces
+SPECIALS = 2  # pieces that a model puts around a text
+SHARE = 0.8  # of the rate of matrix products that encoding reaches (docs/speed.md)
+PAIRS_A_SECOND = 1500  # transport between the words of two sentences, a metric
+LINES_A_SECOND = 3000  # a lexical metric
+_HELD = "SELECT kind, COUNT(*) FROM entries WHERE kind != 'probe' GROUP BY kind"
+STARTING = 4.0  # seconds to load the libraries and a small model
+
+
+@dataclass(frozen=True)
+class Work:
+    """What there is to do: segments, systems, distinct texts that would be encoded, and about how many pieces."""
+
+    segments: int
+    systems: Sequence[str]
+    texts: int
+    pieces: int
+
+
+def foreseen(
+    rows: Rows,
+    asked: Sequence[tuple[str, Spec]],
+    model: str,
+    *,
+    texts: Input,
+    given: Given,
+    shown: Shown,
+    keep: bundles.Keep,
+) -> int:
+    """Write what the run would do, as a table of facts."""
+    moved = [one for _, spec in asked for one in _transports(spec)]
+    work = _counted(rows, {one.against.name for one in moved})
+    named = {one.encoder.model for one in moved}
+    models = sorted({model if name == "auto" else name for name in named})
+    facts = {
+        "read": f"{', '.join(_files(texts))}: {work.segments} segments of {len(work.systems)} system(s)",
+        "metrics": ", ".join(name for name, _ in asked),
+        "model": "; ".join(map(_described, models)) or "none: the metrics compare words",
+        "fit": _fitted(asked, given),
+        "encode": f"{work.texts} distinct texts, about {work.pieces} pieces" if models else "nothing",
+        "cache": _cached(keep.folder),
+        "write": "standard output" if shown.output is None else shown.output,
+        "time": f"about {_duration(_seconds(work, asked, models))} on this machine, without what a cache saves",
+    }
+    form = shown.output_format if shown.output_format in STUDY_FORMATS else "text"
+    sheet = facts_sheet("dry run: nothing was scored or written", facts, ("", "what would be done"))
+    write_listing(Listing({"dry_run": facts}, [sheet]), form)
+    return 0
+
+
+def _files(texts: Input) -> list[str]:
+    given = [texts.table, *(texts.hypotheses or ()), *(texts.references or ()), texts.source]
+    return ["standard input" if one == "-" else one for one in given if one is not None]
+
+
+def _counted(rows: Rows, sides: set[str]) -> Work:
+    """Go through the segments once; a text is remembered by eight bytes.
+
+    `sides` are what metrics compare with: references, source or both; without references all take the source.
+    """
+    seen: set[bytes] = set()
+    systems: dict[str, int] = {}
+    size = 0
+    for row in rows:
+        systems[row.system] = systems.get(row.system, 0) + 1
+        source = [row.source or ""] if "source" in sides or not row.references else []
+        for text in (row.hypothesis, *(row.references if "references" in sides else ()), *source):
+            data = text.encode("utf-8", "surrogatepass")
+            key = blake2b(data, digest_size=8).digest()
+            if key not in seen:
+                seen.add(key)
+                size += len(data)
+    return Work(sum(systems.values()), list(systems), len(seen), round(size / BYTES_A_PIECE) + SPECIALS * len(seen))
+
+
+def _transports(spec: Spec) -> Iterator[MetricSpec]:
+    """The metrics of vectors that a metric is made of."""
+    if isinstance(spec, MetricSpec):
+        yield spec
+    elif isinstance(spec, BlendSpec):
+        yield from spec.members.values()
+
+
+def _fitted(asked: Sequence[tuple[str, Spec]], given: Given) -> str:
+    """What would be fitted on which texts, in words."""
+    if given.stats:
+        return f"nothing: statistics come from {', '.join(given.stats)}"
+    found: dict[str, list[str]] = {}
+    for name, spec in asked:
+        for one in _transports(spec):
+            for what in _needs(one, given):
+                found.setdefault(what, []).append(name)
+        if isinstance(spec, BlendSpec):
+            found.setdefault("the range of its members", []).append(name)
+    return "; ".join(f"{what} ({', '.join(dict.fromkeys(names))})" for what, names in found.items()) or "nothing"
+
+
+def _needs(spec: MetricSpec, given: Given) -> Iterator[str]:
+    if isinstance(spec.weights, Idf):
+        yield f"idf of {given.idf_corpus or spec.weights.corpus}"
+    if isinstance(spec.centre, CorpusCentre):
+        yield "mean vectors of the references" if spec.centre.sides == "joint" else "mean vectors of either side"
+    if isinstance(spec.centre, BatchCentre):
+        yield f"mean vectors of every {spec.centre.size} segments"
+    if isinstance(spec.centre, Remap):
+        yield "a map between languages, which --stats must give"
+
+
+def _described(model: str) -> str:
+    """A model by name, with its size where it lies here."""
+    row, place = packaged(model), _place(model)
+    if place is None:
+        return f"{model} (word vectors, or not on this machine)"
+    return f"{row.name if row else model} ({_parameters(place) / 1e6:.0f} million parameters, {place})"
+
+
+def _place(model: str) -> Path | None:
+    """The directory of a model, or the one file of a packaged model that is all in one; None where it is not here."""
+    row = packaged(model)
+    if row is not None and row.path is not None:
+        return row.path if row.whole else row.path.parent
+    path = Path(model).expanduser()
+    return path if path.is_dir() else None
+
+
+def _parameters(place: Path, *, embeddings: bool = True) -> int:
+    """The number of parameters, from the headers of the files: eight bytes of length, then JSON."""
+    if place.is_file():  # 4 bits a weight in blocks of 18 bytes; a fifth of them are not embeddings
+        return place.stat().st_size * 32 // 18 // (1 if embeddings else 5)
+    count = 0
+    for path in sorted(place.glob("*.safetensors")):
+        with path.open("rb") as file:
+            header = json.loads(file.read(int.from_bytes(file.read(8), "little")))
+        tensors = {name: one["shape"] for name, one in header.items() if name != "__metadata__"}
+        count += sum(prod(shape) for name, shape in tensors.items() if embeddings or "embeddings" not in name)
+    return count
+
+
+def _cached(folder: str | None) -> str:
+    """What a cache holds, without touching it."""
+    if folder is None:
+        return "none (--cache DIR keeps vectors and scores for the next run)"
+    path = Path(folder) / FILE
+    if not path.exists():
+        return f"{folder}: nothing yet"
+    try:
+        with closing(sqlite3.connect(f"file:{quote(str(path.resolve()))}?mode=ro&immutable=1", uri=True)) as database:
+            counts = database.execute(_HELD).fetchall()
+    except sqlite3.DatabaseError as error:
+        return f"{folder}: cannot be read ({error})"
+    held = " and ".join(f"{count} {kind}" for kind, count in counts) or "nothing"
+    return f"{folder}: holds {held}; what fits this run is not computed again"
+
+
+def _seconds(work: Work, asked: Sequence[tuple[str, Spec]], models: Sequence[str]) -> float:
+    """Loading, encoding at this machine's rate of matrix products, and a stated rate a pair and metric."""
+    lexical = sum(isinstance(spec, LexicalSpec) for _, spec in asked)
+    moved = sum(1 for _, spec in asked for _ in _transports(spec))
+    folders = [folder for folder in map(_place, models) if folder is not None]
+    operations = sum(2.0 * _parameters(folder, embeddings=False) * work.pieces for folder in folders)
+    encoding = operations / (_rate() * SHARE) if folders else 0.0
+    scoring = work.segments * (moved / PAIRS_A_SECOND + lexical / LINES_A_SECOND)
+    return (STARTING if models else 1.0) + encoding + scoring
+
+
+def _rate(size: int = 768, times: int = 3) -> float:
+    """Operations a second of a product of two matrices in single precision: the best of a few."""
+    matrix = np.ones((size, size), dtype=np.float32)
+    best = 0.0
+    for _ in range(times):
+        began = time.perf_counter()
+        matrix @ matrix
+        best = max(best, 2.0 * size**3 / (time.perf_counter() - began))
+    return best
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 90:
+        return f"{max(round(seconds), 1)} seconds"
+    return f"{seconds / 60:.0f} minutes" if seconds < 5400 else f"{seconds / 3600:.1f} hours"

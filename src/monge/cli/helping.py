@@ -1,0 +1,190 @@
+"""How a verb shows its help: everyday options first, the others in groups, then examples that can be copied."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from typer.core import TyperCommand, TyperGroup
+
+from monge.cli.options import GROUPS
+
+WIDEST = 26
+"""Columns of an option's name beside its help; a longer name has a line of its own."""
+EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
+    "score": (
+        ("Score the output of a system with the default metric:", "monge score -t out.txt -r ref.txt"),
+        (
+            "Two metrics with intervals, every segment with its texts, to a file:",
+            "monge score -t out.txt -r ref.txt -m twmd -m chrf --ci \\\n"
+            "      --with-texts -f parquet -o scores.parquet",
+        ),
+    ),
+    "explain": (
+        ("See which word was moved to which:", 'monge explain "A cat slept." "The cat was sleeping."'),
+        (
+            "The third line of two systems side by side, as a page for a browser:",
+            "monge explain -t a.txt -t b.txt -r ref.txt --id 3 \\\n      -m moverscore -f html -o why.html",
+        ),
+    ),
+    "fit": (
+        ("Fit the idf of a corpus once:", "monge fit -r corpus.txt -m moverscore -o idf.json"),
+        ("Then score with it, anywhere:", "monge score -t out.txt -r ref.txt -m moverscore --stats idf.json"),
+    ),
+    "compare": (
+        ("Is a better than b, and is that more than chance?", "monge compare -t a.txt -t b.txt -r ref.txt"),
+        (
+            "The same as a table for a paper, with two metrics:",
+            "monge compare -t a.txt -t b.txt -r ref.txt -m twmd -m bleu -f latex",
+        ),
+    ),
+    "evaluate": (
+        (
+            "How well do two metrics agree with people on WMT18 into English?",
+            "monge evaluate wmt18 --data wmt18/ --pairs '*-en' -m twmd -m bertscore",
+        ),
+        (
+            "The same for judgements of your own, a row a segment:",
+            "monge evaluate table --data judged.tsv -m twmd -m chrf",
+        ),
+    ),
+    "sweep": (
+        (
+            "Which layer agrees best with people?",
+            "monge sweep wmt16 --data wmt16/ -m bertscore --vary layers=1..6",
+        ),
+        (
+            "Choose a temperature on one year and try it on another:",
+            "monge sweep wmt15+wmt16 --data wmt/ -m twmd --test wmt17 \\\n"
+            "      --vary transport.temperature=0.02,0.05,0.1,0.2",
+        ),
+    ),
+    "sensitivity": (
+        (
+            "How much do stopwords and idf move the agreement?",
+            "monge sensitivity wmt17 --data wmt17/ -m moverscore --factor stopwords,idf",
+        ),
+        (
+            "Cross all factors on 200 segments of each group:",
+            "monge sensitivity wmt17 --data wmt17/ --cross --sample 200",
+        ),
+    ),
+    "reproduce": (
+        ("Which published tables are there?", "monge reproduce"),
+        (
+            "Compute one of them again:",
+            "monge reproduce tempered-2 --data wmt/ -f markdown",
+        ),
+    ),
+    "analyse": (
+        ("What are the vectors of the embedded model like?", "monge analyse corpus.txt"),
+        ("Compare two models, with a figure:", "monge analyse corpus.txt --model A --model B --figure layers.svg"),
+    ),
+    "data": (
+        ("Which data sets are known, and what of them is in a directory?", "monge data downloads/"),
+        ("Which files does one of them need, and which are missing?", "monge data wmt17 downloads/"),
+    ),
+    "tune": (
+        (
+            "What would it take to learn from the judgements of one year?",
+            "monge tune twmd --train wmt16 --data wmt/ -o adapter/ --dry-run",
+        ),
+        (
+            "Learn from two data sets, and choose by a third:",
+            "monge tune twmd --train wmt15+wmt16 --dev wmt17 --data wmt/ -o adapter/",
+        ),
+    ),
+    "metrics": (
+        ("List all metrics:", "monge metrics"),
+        ("As a table for a document:", "monge metrics -f markdown"),
+    ),
+    "show": (
+        ("Every setting of a metric:", "monge show moverscore"),
+        ("Of a profile, with a setting changed:", "monge show twmd@paper --set transport.temperature=0.05"),
+    ),
+    "selfcheck": (
+        ("Does this installation give the numbers it should?", "monge selfcheck"),
+        ("In a script:", "monge selfcheck && monge score -t out.txt -r ref.txt"),
+    ),
+    "signature parse": (
+        ("What does a signature say?", "monge signature parse 'twmd[layers=4]|…|monge:0.1.0#ebe7d0af'"),
+        ("As JSON, with the long and the short form:", "monge signature parse -f json 'metric:twmd|…'"),
+    ),
+    "signature diff": (
+        ("In which settings do two scores differ?", "monge signature diff 'metric:twmd|…' 'metric:twmd|…'"),
+        ("A short and a long one, as a table:", "monge signature diff -f markdown 'twmd[…]|…' 'metric:twmd|…'"),
+    ),
+    "cache info": (
+        ("What does a cache hold?", "monge cache info ~/.cache/monge"),
+        ("As JSON, of the directory that MONGE_CACHE names:", "monge cache info -f json"),
+    ),
+    "cache clear": (
+        ("Empty a cache:", "monge cache clear ~/.cache/monge"),
+        ("Empty the one that MONGE_CACHE names:", "monge cache clear"),
+    ),
+    "completion install": (
+        ("For the shell you use:", "monge completion install"),
+        ("For another:", "monge completion install fish"),
+    ),
+    "completion show": (
+        ("Look at what would be installed:", "monge completion show zsh"),
+        ("Use it in this shell alone:", 'eval "$(monge completion show bash)"'),
+    ),
+}
+"""Verb -> two things that people want of it, and the commands that do them."""
+
+
+def examples(verb: str) -> str:
+    """The examples of a verb as help shows them."""
+    return "\n".join(f"  {what}\n    {command}" for what, command in EXAMPLES.get(verb, ()))
+
+
+class Group(TyperGroup):
+    """A verb that has verbs of its own; its help shows what each does in whole sentences."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """The verbs inside."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, " ".join((one.help or "").split())) for name, one in self.commands.items()])
+
+
+class Verb(TyperCommand):
+    """A command whose help shows its options in groups, and its examples as they are typed."""
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """Arguments by their names, those that may be left out in brackets."""
+        pieces = []
+        for one in self.get_params(ctx):
+            if one.param_type_name == "argument":
+                several = one.nargs != 1 and "…" not in _name(one)
+                name = _name(one) + "…" * several
+                pieces.append(name if one.required or "[" in name else f"[{name}]")
+        return ["[OPTIONS]", *pieces]
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Arguments, then the options of each group in the order of `GROUPS`, all in the same two columns."""
+        sections: dict[str, list[tuple[str, str]]] = {"Arguments": [], **{name or "Options": [] for name in GROUPS}}
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx)
+            if record is None:
+                continue
+            if parameter.param_type_name == "argument":
+                sections["Arguments"].append((_name(parameter), record[1]))
+            else:
+                sections[getattr(parameter, "rich_help_panel", None) or "Options"].append(record)
+        names = [name for records in sections.values() for name, _ in records]
+        width = max((len(name) for name in names if len(name) <= WIDEST), default=WIDEST)
+        for title, records in sections.items():
+            if records:
+                (name, does), *rest = records
+                with formatter.section(title):
+                    formatter.write_dl([(name.ljust(width), does), *rest], col_max=width)
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        """The examples, not wrapped."""
+        if self.epilog:
+            formatter.write(f"\nExamples:\n{self.epilog}\n")
+
+
+def _name(argument: Any) -> str:
+    name = str(argument.metavar or argument.name.upper())
+    return name if "[" in name[1:] else name.strip("[]")

@@ -1,0 +1,100 @@
+"""What verbs read: a table or parallel files, as one bundle of options; scores of others from files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+import typer
+
+from monge.cli import bundles, options
+from monge.cli.emit import tell
+from monge.data.columns import given_columns
+from monge.data.lines import is_there
+from monge.data.parallel import Parallel, read_parallel
+from monge.data.tables import Table, read_table
+from monge.errors import UsageError
+
+TABLES = ("tsv", "csv", "jsonl", "json", "parquet")
+Columns = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--columns",
+        metavar="ROLE=COLUMN,…",
+        help="Which columns of a table hold what, where their names do not tell, such as hypothesis=mt,reference=ref; "
+        "the roles are hypothesis, reference, source, system and id.",
+        rich_help_panel=options.INPUT,
+    ),
+]
+TableFormat = Annotated[
+    str | None,
+    typer.Option(
+        "--table-format",
+        metavar="|".join(TABLES),
+        help="The format of the table, where the end of its name does not tell, as for standard input.",
+        rich_help_panel=options.INPUT,
+    ),
+]
+Scores = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--scores",
+        metavar="NAME=FILE[,lower]",
+        help="Segment scores that another program or people gave, under a name; they are treated as those of a metric. "
+        "The file is a table with columns system, id and score, or has SYSTEM, tab, SCORE in every line, or a number a "
+        "line; {group} in its name stands for the name of a group, ',lower' says that lower is better. Without -m only "
+        "these are compared; repeatable.",
+        rich_help_panel=options.INPUT,
+    ),
+]
+
+
+@dataclass(frozen=True)
+class Input(bundles.Texts):
+    """A table, or parallel files."""
+
+    table: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[TABLE]",
+            help="Instead of -t and -r: a TSV, CSV, JSONL, JSON or Parquet file with a text in each of its columns "
+            "hypothesis, reference and source, and optional columns system and id. - is standard input.",
+        ),
+    ] = None
+    table_format: TableFormat = None
+    columns: Columns = None
+
+
+Rows = Parallel | Table
+
+
+def read_input(given: Input, *, purpose: str, quiet: bool) -> Rows:
+    """The segments of a table or of parallel files.
+
+    Every file is read once here, so that a bad line is known before a model is loaded. `purpose` is the verb.
+    """
+    if given.table is not None:
+        if given:
+            raise UsageError(
+                f"{given.table} stands alone, as a table would, beside -t, -r or -s: "
+                "give a table or files, not both (several files: -t A -t B)"
+            )
+        return table_of(given.table, given.table_format, given.columns, quiet=quiet)
+    for option, value in (("--table-format", given.table_format), ("--columns", given.columns)):
+        if value:
+            raise UsageError(f"{option} is for a table: give one (- is standard input)")
+    if not given.hypotheses:
+        raise UsageError(f"nothing to {purpose}: give -t HYPOTHESES and -r REFERENCES, or a table")
+    if not given.references and given.source is None:
+        raise UsageError(f"give -r REFERENCES, or -s SOURCE to {purpose} without references")
+    return read_parallel(given.hypotheses, given.references or (), given.source)
+
+
+def table_of(path: str, form: str | None, columns: list[str] | None, *, quiet: bool) -> Table:
+    """The table, read once; how, where its own names did not say, is told on standard error."""
+    if path and is_there(path, folder=True):
+        raise UsageError(f"{path} is a directory, not a table; the outputs of systems: -t {path} -r REFERENCES")
+    found = read_table(path, format=form, columns=given_columns(columns or ()))
+    if found.note and not quiet:
+        tell(found.note)
+    return found

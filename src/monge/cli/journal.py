@@ -1,0 +1,56 @@
+"""What remembers scores while a run goes on, so that an interrupted one can be taken up."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+
+from monge.cli.bundles import Keep
+from monge.cli.emit import resumable, tell
+from monge.errors import UsageError
+from monge.store import Store, opened
+
+
+@contextmanager
+def kept_scores(output: str | None, keep: Keep, *, fresh: bool) -> Iterator[Store | None]:
+    """What remembers scores while they are made: the cache, or a journal beside the output file.
+
+    The journal is a directory that is gone when the output is written. An interrupted run leaves it, and the same
+    command goes on from it: scores are found by what they depend on, so those of other settings do no harm.
+    """
+    if keep.folder is not None or output is None:
+        nothing = "nothing is kept: with -o FILE or --cache DIR the same command goes on where it was stopped"
+        with opened(keep.folder) as store, resumable(keep.folder, nothing):
+            yield store
+        return
+    folder = Path(f"{output}.partial")
+    try:
+        inside = list(folder.iterdir()) if folder.is_dir() else [folder] * folder.exists()
+    except OSError as error:
+        raise UsageError(
+            f"{folder} is where an unfinished run would be kept, and cannot be read ({error.strerror}): "
+            "remove it, or choose another -o FILE"
+        ) from None
+    foreign = next((path for path in inside if not path.name.startswith("monge-cache.")), None)
+    if foreign is not None:
+        raise UsageError(f"{foreign} is where an unfinished run would be kept: move it, or choose another -o FILE")
+    if folder.exists() and not fresh and not keep.quiet:
+        tell(f"going on with what an interrupted run left in {folder} (--fresh begins anew)")
+    journal = Store(folder, vectors=False)
+    if fresh:
+        journal.clear()
+    refused = journal.refusal()
+    if refused:
+        tell(f"{folder}: {refused}, so scores are not kept on the way: begun again, all is scored")
+    with closing(journal):
+        try:
+            yield journal
+        except KeyboardInterrupt:
+            if not refused:
+                tell(f"scores so far are kept in {folder}: the same command goes on from there")
+            raise
+        with suppress(UsageError):  # a journal that cannot be removed does no harm
+            journal.clear()  # the output is written: nothing that still waits for a lock is needed
+    shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,147 @@
+"""`monge tune`: learn from people, and keep what was learned as an adapter."""
+
+from __future__ import annotations
+
+import re
+import sys
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from monge.cli import bundles, options
+from monge.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from monge.tune import Lesson, Plan
+    from monge.tune.loop import Told
+
+_LESSON = re.compile(r"(?:(?P<objective>[a-z]+):)?(?P<data>[^*:]+)(?:\*(?P<weight>[0-9.]+))?")
+
+
+@dataclass(frozen=True)
+class Learning:
+    """What is learned from, how fast, and what of the model learns."""
+
+    train: Annotated[
+        list[str],
+        typer.Option(
+            "--train",
+            metavar="[OBJECTIVE:]DATASET[*WEIGHT]",
+            help="Judgements to learn from: wmt15+wmt16, rank:wmt18*0.5, similarity:stsb; repeatable.",
+        ),
+    ]
+    dev: Annotated[
+        str,
+        typer.Option(
+            "--dev", metavar="DATASET|FRACTION", help="Judgements to choose by: a data set, or a part held out."
+        ),
+    ] = "0.1"
+    method: Annotated[
+        str, typer.Option("--method", metavar="lora|last|all", help="What learns: low-rank changes, last blocks, all.")
+    ] = "lora"
+    rank: Annotated[int, typer.Option("--rank", metavar="N", help="With lora: the rank of the changes.")] = 8
+    blocks: Annotated[int, typer.Option("--blocks", metavar="N", help="With last: how many blocks learn.")] = 2
+    epochs: Annotated[
+        int, typer.Option("--epochs", metavar="N", help="How many passes are made over the judgements.")
+    ] = 3
+    rate: Annotated[float, typer.Option("--rate", metavar="X", help="The learning rate of the optimiser.")] = 5e-4
+    batch: Annotated[int, typer.Option("--batch", metavar="N", help="How many judgements a step learns from.")] = 32
+    seed: Annotated[
+        int, typer.Option("--seed", metavar="N", help="The seed of the split, the order and the start.")
+    ] = 12345
+
+
+@bundles.flat
+def tune(
+    *,
+    metric: Annotated[
+        str, typer.Argument(metavar="METRIC", help="The metric to tune through, such as twmd or bertscore.")
+    ],
+    learning: Learning,
+    judgements: bundles.Judgements,
+    setup: bundles.Setup,
+    output: Annotated[
+        str, typer.Option("--output", "-o", metavar="DIR", help="The directory that the adapter is written to.")
+    ],
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done and how long it takes.")] = False,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Begin anew instead of going on with an unfinished run.")
+    ] = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Tune a model on human judgements through a metric; the result is a small adapter beside the model."""
+    from monge.tune import estimate
+    from monge.tune import tune as run
+
+    plan = _plan(metric, learning, judgements, setup)
+    if dry_run:
+        sys.stdout.write(estimate(plan))
+        return
+    with _shown(show=not quiet and sys.stderr.isatty()) as watch:
+        made = run(plan, output, watch=watch, fresh=fresh)
+    if not quiet:
+        held = made.card["held_out"]
+        before = made.card["curve"][0]["agreement"]
+        sys.stderr.write(
+            f"monge: {output}: agreement with held-out judgements of {held['data']} {before:.4f} before, "
+            f"{held['agreement']:.4f} after; use it with --model {output}\n"
+        )
+
+
+def _plan(metric: str, learning: Learning, judgements: bundles.Judgements, setup: bundles.Setup) -> Plan:
+    from monge.tune import Method, Plan, Schedule
+
+    try:
+        dev: str | float = float(learning.dev)
+    except ValueError:
+        dev = learning.dev
+    return Plan(
+        metric,
+        tuple(_lesson(one) for one in learning.train),
+        judgements.data,
+        dev=dev,
+        model=setup.model,
+        settings=setup.changes(),
+        pairs=judgements.groups,
+        method=Method(learning.method, learning.rank, learning.blocks),
+        schedule=Schedule(learning.epochs, learning.batch, learning.rate, seed=learning.seed),
+    )
+
+
+def _lesson(given: str) -> Lesson:
+    from monge.tune import Lesson
+
+    found = _LESSON.fullmatch(given.strip())
+    if found is None:
+        raise UsageError(f"--train takes [OBJECTIVE:]DATASET[*WEIGHT], got {given!r}")
+    return Lesson(found["data"], found["objective"] or "auto", float(found["weight"] or 1))
+
+
+@contextmanager
+def _shown(*, show: bool) -> Iterator[Callable[[Told], None]]:
+    """A line on standard error that moves: steps, loss, agreement, what is left."""
+    if not show:
+        yield lambda _: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f} %"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), redirect_stdout=False, redirect_stderr=False) as bar:
+        task = bar.add_task("tuning")
+
+        def told(one: Told) -> None:
+            loss = "" if one.loss is None else f"loss {one.loss:.3f}"
+            agreed = "" if one.agreement is None else f"agreement {one.agreement:.3f}"
+            bar.update(task, completed=one.step, total=one.steps, description=f"tuning  {loss}  {agreed}")
+
+        yield told

@@ -1,0 +1,104 @@
+"""Adapters: tuned weights beside a base model, merged into it when it is opened.
+
+A directory with `adapter.safetensors` and `card.json`. A tensor `NAME.low_rank_out` [o, r] and its partner
+`NAME.low_rank_in` [r, i] add their product to the base's parameter NAME [o, i]; a tensor NAME replaces it. The card
+names the base by the digests of its weights, tokenizer and configuration: another base is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from torch import Tensor
+
+from monge.encode import digests
+from monge.encode.models import ModelFiles
+from monge.errors import ModelError
+
+WEIGHTS, CARD = "adapter.safetensors", "card.json"
+FORMAT = 1
+OUT, IN = ".low_rank_out", ".low_rank_in"
+_IDENTITY = ("weights", "tokenizer", "config")
+
+
+@dataclass(frozen=True)
+class Adapter:
+    """An adapter on disk: its card, its tensors by name, and the sha256 of their file."""
+
+    name: str
+    directory: Path
+    card: Mapping[str, Any]
+    tensors: Mapping[str, Tensor]
+    digest: str
+
+    def files(self, base: ModelFiles) -> ModelFiles:
+        """The base model's files under the name and the weights' digest of both."""
+        self.check_base(base)
+        weights = digests.of_facts(base.weights_digest, self.digest)
+        return replace(base, name=f"{base.name}+{self.name}", weights_digest=weights)
+
+    @property
+    def base(self) -> str:
+        """The name or directory of the base model, as it was given when the adapter was made."""
+        return str(self.card["base"]["model"])
+
+    def check_base(self, files: ModelFiles) -> None:
+        """Raise where a model is not the one that the adapter was made for."""
+        for what in _IDENTITY:
+            was, now = self.card["base"][what], getattr(files, f"{what}_digest")
+            if was != now:
+                raise ModelError(
+                    f"{self.directory}: made for {self.card['base']['name']} whose {what} is {was[:8]}, "
+                    f"{files.name} has {now[:8]}: an adapter serves its own base only"
+                )
+
+    def changed(self, parameters: Mapping[str, Tensor]) -> dict[str, Tensor]:
+        """What the parameters of the base become that the adapter changes, by name."""
+        found = {}
+        for name, tensor in self.tensors.items():
+            if name.endswith(IN):
+                continue
+            target = name.removesuffix(OUT)
+            if target not in parameters:
+                raise ModelError(f"{self.directory}: it changes {target!r}, which the base model does not have")
+            was = parameters[target]
+            now = tensor.float() @ self.tensors[target + IN].float() if name.endswith(OUT) else tensor.float()
+            if now.shape != was.shape:
+                raise ModelError(f"{self.directory}: {target} is {list(was.shape)} in the base, {list(now.shape)} here")
+            found[target] = was + now if name.endswith(OUT) else now
+        return found
+
+
+def is_adapter(path: Path) -> bool:
+    """Whether a directory holds an adapter."""
+    return (path / WEIGHTS).is_file() or ((path / CARD).is_file() and not (path / digests.CONFIG).is_file())
+
+
+def read_adapter(directory: Path) -> Adapter:
+    """The adapter in a directory, checked as far as it can be without its base."""
+    from safetensors import SafetensorError
+    from safetensors.torch import load
+
+    weights = directory / WEIGHTS
+    if not weights.is_file():
+        raise ModelError(f"{directory}: an adapter has {WEIGHTS} beside {CARD}, this one has none")
+    card = digests.read_json(directory / CARD)
+    base = card.get("base") if isinstance(card, dict) else None
+    if not isinstance(card, dict) or not isinstance(base, dict) or not {"name", "model", *_IDENTITY} <= base.keys():
+        raise ModelError(f"{directory / CARD}: not the card of an adapter, it does not name its base model")
+    if card.get("format") != FORMAT:
+        raise ModelError(f"{directory / CARD}: format {card.get('format')!r}, this version reads {FORMAT}")
+    try:
+        tensors = load(weights.read_bytes())
+    except (SafetensorError, OSError) as error:
+        raise ModelError(f"{weights}: cannot be read as safetensors ({error})") from None
+    digest = digests.of_file(weights)
+    if card.get("sha256") != digest:
+        raise ModelError(f"{weights}: its sha256 is {digest[:8]}, its card says {str(card.get('sha256'))[:8]}")
+    lone = next((n for n in tensors if n.endswith(OUT) and n.removesuffix(OUT) + IN not in tensors), None)
+    if lone is not None:
+        raise ModelError(f"{weights}: {lone} has no partner {lone.removesuffix(OUT) + IN}")
+    return Adapter(directory.resolve().name, directory, card, tensors, digest)

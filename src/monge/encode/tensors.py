@@ -1,0 +1,69 @@
+"""The body of an encoder from the safetensors of its directory, without transformers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError, safe_open
+
+from monge.encode.body import FAMILIES, WORDS, Body, looked_up, shapes, understood
+from monge.encode.digests import read_json
+
+_WHOLE, _INDEX = "model.safetensors", "model.safetensors.index.json"
+_OLD_NAMES = {".gamma": ".weight", ".beta": ".bias"}
+"""What TensorFlow called the numbers of a LayerNorm: the weights of the first BERT are published so."""
+
+
+def body_in(directory: Path, config: Mapping[str, Any]) -> Body | None:
+    """The body of a directory with this configuration; None where it is not a known one, or not all of it is there.
+
+    What is declined here is opened by transformers, which says what is wrong with it. Tensors lie in the file, which
+    is mapped to memory, until they are used; those of half precision are widened to float32.
+    """
+    settings, paths = understood(config), _paths(directory)
+    if settings is None or paths is None:
+        return None
+    kind = str(config["model_type"])
+    wanted, tensors = shapes(kind, settings), {}
+    with ExitStack() as stack:
+        try:
+            opened = [stack.enter_context(safe_open(path, framework="pt")) for path in paths]
+            for name, file, stored in _named(opened, FAMILIES[kind].prefix):
+                if name not in wanted:
+                    continue
+                found = file.get_tensor(stored)
+                if name in tensors or tuple(found.shape) != wanted[name] or not found.is_floating_point():
+                    return None
+                tensors[name] = found.to(torch.float32)
+        except (OSError, SafetensorError):
+            return None
+    return Body(kind, settings, tensors, looked_up(tensors.pop(WORDS))) if tensors.keys() == wanted.keys() else None
+
+
+def _paths(directory: Path) -> list[Path] | None:
+    """The files of the weights: one, or those that an index names."""
+    if (directory / _WHOLE).is_file():
+        return [directory / _WHOLE]
+    index = read_json(directory / _INDEX) if (directory / _INDEX).is_file() else {}
+    names = index.get("weight_map") if isinstance(index, dict) else None
+    if not isinstance(names, dict) or not names:
+        return None
+    paths = [directory / str(name) for name in sorted(set(names.values()))]
+    return paths if all(path.parent == directory and path.is_file() for path in paths) else None
+
+
+def _named(files: list[Any], prefix: str) -> Iterator[tuple[str, Any, str]]:
+    """The name of every tensor as a body has it, its file, and its name there."""
+    every = [(stored, file) for file in files for stored in file.keys()]  # noqa: SIM118 - no mapping
+    headed = any(stored == prefix + WORDS for stored, _ in every)
+    for stored, file in every:
+        if headed and not stored.startswith(prefix):
+            continue
+        name = stored.removeprefix(prefix) if headed else stored
+        for old, new in _OLD_NAMES.items():
+            name = name.removesuffix(old) + new if name.endswith(old) else name
+        yield name, file, stored

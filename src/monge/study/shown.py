@@ -1,0 +1,39 @@
+"""How Python users see what a study found: as a table in a terminal or notebook, as a data frame."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from monge.api import frame
+
+if TYPE_CHECKING:
+    import pandas
+
+    from monge.types.table import Sheet
+
+
+class Shown:
+    """A study that prints its tables; `records` are its figures, a dictionary a row."""
+
+    def sheets(self) -> list[Sheet]:
+        """Its tables."""
+        raise NotImplementedError
+
+    def records(self) -> Iterable[dict[str, Any]]:
+        """Its figures."""
+        raise NotImplementedError
+
+    def to_frame(self) -> pandas.DataFrame:
+        """Its figures as a data frame. Needs pandas."""
+        return frame(list(self.records()))
+
+    def __str__(self) -> str:
+        from monge.render.table import sheets_text
+
+        return sheets_text(self.sheets())
+
+    def _repr_html_(self) -> str:
+        from monge.render.table import sheets_fragment
+
+        return sheets_fragment(self.sheets())

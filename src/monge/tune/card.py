@@ -1,0 +1,51 @@
+"""What is said about an adapter: a card for people, and the curve of its training."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from monge.render.curve import Line, curve
+
+KINDS = ("wmt", "sts", "summeval", "tac", "bagel", "sfhotel", "sfrest", "flickr8k", "mlqe-pe")
+"""Kinds of data that there are judgements of, by the beginning of a data set's name."""
+
+
+def card_text(card: Mapping[str, Any]) -> str:
+    """The card as Markdown."""
+    base, plan, held = card["base"], card["plan"], card["held_out"]
+    learned = "\n".join(
+        f"| {one['data']} | {one['judgements']:,} | {one['licence'] or 'not stated'} |" for one in card["learned_from"]
+    )
+    before = next((one["agreement"] for one in card["curve"] if one["step"] == 0), None)
+    method = plan["method"]
+    how = {"lora": f"low rank {method['rank']}", "last": f"last {method['blocks']} blocks", "all": "all weights"}
+    affine = card.get("affine")
+    units = (
+        f"`{affine['slope']:.4f} * score {affine['intercept']:+.4f}` gives human z scores, "
+        f"off by {affine['error']:.3f} (root mean square) on the held-out part.\n\n"
+        if affine
+        else ""
+    )
+    tried = {kind for kind in KINDS for one in [*card["learned_from"], held] if kind in one["data"]}
+    return (
+        f"# An adapter for {base['name']}\n\n"
+        f"Tuned through `{card['metric']}` at layer(s) {', '.join(map(str, card['layers']))}: "
+        f"{how[method['name']]}, {card['parameters']:,} parameters, {card['seconds']:.0f} s. "
+        f"Base weights sha256 `{base['weights']}`.\n\n"
+        f"| learned from | judgements | licence |\n|---|---:|---|\n{learned}\n\n"
+        f"Held out: {held['data']}, {held['judgements']:,} judgements: agreement "
+        f"{'' if before is None else f'{before:.4f} before, '}{held['agreement']:.4f} after.\n\n{units}"
+        f"Not tried on: {', '.join(kind for kind in KINDS if kind not in tried)}.\n\n"
+        f"Made with {', '.join(f'{name} {value}' for name, value in card['made_with'].items())}; "
+        f"the plan with every setting, and the curve, stand in `card.json`.\n"
+    )
+
+
+def curve_svg(points: Sequence[Mapping[str, Any]]) -> str:
+    """Loss and held-out agreement over steps."""
+    lines = [
+        Line(name, [(one["step"], one[key]) for one in points if one[key] is not None])
+        for name, key in (("loss", "loss"), ("agreement with held-out people", "agreement"))
+    ]
+    return curve([one for one in lines if one.points], across="steps")

@@ -1,0 +1,87 @@
+"""Where a run of training stands, on disk: safetensors and JSON, written whole or not at all."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor
+
+from monge.errors import UsageError
+from monge.tune.loop import Loop, State
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_FILE = "checkpoint.safetensors"
+_MOMENTS = ("exp_avg", "exp_avg_sq", "step")
+
+
+def save(folder: Path, loop: Loop, plan: Mapping[str, Any]) -> None:
+    """Write everything that going on needs: weights, their best, the optimizer's moments, the curve, the plan."""
+    from safetensors.torch import save_file
+
+    state, tensors = loop.state, {}
+    for k, parameter in enumerate(loop.learned):
+        tensors[f"now.{k}"] = parameter.detach().contiguous()
+        tensors |= {f"{name}.{k}": value for name, value in _moments(loop, k).items()}
+    tensors |= {f"best.{k}": value.contiguous() for k, value in state.best.items()}
+    facts = {
+        "plan": dict(plan),
+        "step": state.step,
+        "curve": state.curve,
+        "best_value": state.best_value,
+        "since_best": state.since_best,
+    }
+    folder.mkdir(parents=True, exist_ok=True)
+    part = folder / f"{_FILE}.part"
+    save_file(tensors, part, metadata={"monge": json.dumps(facts)})
+    part.replace(folder / _FILE)
+
+
+def _moments(loop: Loop, k: int) -> dict[str, Tensor]:
+    known: dict[str, Tensor] = loop.optimizer.state.get(loop.learned[k], {})
+    return {name: torch.as_tensor(known[name]).contiguous() for name in _MOMENTS if name in known}
+
+
+def restore(folder: Path, loop: Loop, plan: Mapping[str, Any]) -> bool:
+    """Put a run where a checkpoint says it stands; False where there is none. Another plan is refused."""
+    from safetensors import SafetensorError, safe_open
+
+    path = folder / _FILE
+    if not path.is_file():
+        return False
+    try:
+        with safe_open(path, "pt") as file:
+            facts = json.loads((file.metadata() or {})["monge"])
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - no mapping
+    except (SafetensorError, OSError, KeyError, ValueError) as error:
+        raise UsageError(f"{path}: not a checkpoint that can be gone on with ({error}): remove it") from None
+    other = next((name for name, value in plan.items() if facts["plan"].get(name) != value), None)
+    if other is not None:
+        raise UsageError(
+            f"{folder}: an unfinished run with {other} = {facts['plan'].get(other)!r}, this one has {plan[other]!r}: "
+            "give the same settings, --fresh, or another -o"
+        )
+    _put(loop, tensors)
+    loop.state = State(
+        step=facts["step"],
+        curve=facts["curve"],
+        best={name.removeprefix("best."): value for name, value in tensors.items() if name.startswith("best.")},
+        best_value=facts["best_value"],
+        since_best=facts["since_best"],
+    )
+    return True
+
+
+def _put(loop: Loop, tensors: Mapping[str, Tensor]) -> None:
+    parameters: Sequence[torch.nn.Parameter] = loop.learned
+    with torch.no_grad():
+        for k, parameter in enumerate(parameters):
+            parameter.copy_(tensors[f"now.{k}"])
+            moments = {name: tensors[f"{name}.{k}"] for name in _MOMENTS if f"{name}.{k}" in tensors}
+            if moments:
+                loop.optimizer.state[parameter] = moments

@@ -1,0 +1,148 @@
+"""What there is to learn from: judged segments with standardised scores, better and worse ones, labelled pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from monge.data import Judged, open_dataset
+from monge.data.lines import TextFile
+from monge.errors import DataError, InvalidSetting
+from monge.types import Array, Segment
+
+GERMEVAL = {1: 0.05, 1.5: 0.10, 2: 0.20, 2.5: 0.30, 3: 0.50, 3.5: 0.70, 4: 0.85}
+"""The grades of Opusparcus and the cosines that they stand for (GermEval 2022)."""
+GRADES: Mapping[str, Mapping[float, float]] = {"germeval": GERMEVAL}
+Places = npt.NDArray[np.int64]
+LABELS = ("entailment", "neutral", "contradiction")
+
+
+@dataclass(frozen=True)
+class Examples:
+    """Segments to learn from: `targets` [n] one each, or `better` [p, 2] places of a better and a worse one.
+
+    `groups` [n] says where each belongs; agreement is the mean over groups.
+    """
+
+    name: str
+    rows: tuple[Segment, ...]
+    groups: tuple[str, ...]
+    targets: Array | None = None
+    better: Places | None = None
+    licence: str = ""
+
+    def __len__(self) -> int:
+        return len(self.rows) if self.better is None else len(self.better)
+
+    def of(self, places: Sequence[int]) -> Examples:
+        """Some of the judgements; of rankings, with the segments they are about."""
+        if self.better is None:
+            assert self.targets is not None
+            return replace(
+                self,
+                rows=tuple(self.rows[k] for k in places),
+                groups=tuple(self.groups[k] for k in places),
+                targets=self.targets[list(places)],
+            )
+        chosen = self.better[list(places)]
+        used, index = np.unique(chosen, return_inverse=True)
+        return replace(
+            self,
+            rows=tuple(self.rows[k] for k in used),
+            groups=tuple(self.groups[k] for k in used),
+            better=index.reshape(chosen.shape).astype(np.int64),
+        )
+
+
+def judged_examples(name: str, data: str | Path, pairs: Sequence[str] | None = None) -> Examples:
+    """The judgements of a published data set, or of several joined by +; scores are standardised by group."""
+    opened = [open_dataset(one, data, pairs=pairs) for one in name.split("+")]
+    kinds = {one.kind for one in opened}
+    if len(kinds) > 1 or "systems" in kinds:
+        raise InvalidSetting(f"{name}: judgements of kinds {', '.join(sorted(kinds))} cannot be learned from together")
+    found = [_examples(one, group) for one in opened for group in one.groups]
+    rows = tuple(row for one in found for row in one.rows)
+    groups = tuple(group for one in found for group in one.groups)
+    licence = "; ".join(dict.fromkeys(one.licence for one in opened if one.licence))
+    if kinds == {"scores"}:
+        targets = np.concatenate([one.targets for one in found if one.targets is not None])
+        return Examples(name, rows, groups, targets=targets, licence=licence)
+    starts = np.cumsum([0, *(len(one.rows) for one in found)])
+    better = [one.better + start for one, start in zip(found, starts, strict=False) if one.better is not None]
+    return Examples(name, rows, groups, better=np.concatenate(better), licence=licence)
+
+
+def _examples(judged: Judged, name: str) -> Examples:
+    group, label = judged.groups[name], f"{judged.dataset}/{name}"
+    groups = (label,) * len(group.segments)
+    if group.scores is None:
+        return Examples(label, group.segments, groups, better=group.rankings)
+    return Examples(label, group.segments, groups, targets=standardised(group.scores * judged.direction, label))
+
+
+def standardised(scores: Array, name: str) -> Array:
+    """(x - mean) / deviation; scores that are all the same teach nothing."""
+    values = np.asarray(scores, dtype=np.float64)
+    spread = float(values.std())
+    if not np.isfinite(values).all() or spread < 1e-9:
+        raise DataError(
+            f"{name}: its {len(values)} human scores are {'not all numbers' if spread >= 1e-9 else 'all the same'}: "
+            "is this the right column (--human)?"
+        )
+    found: Array = (values - values.mean()) / spread
+    return found
+
+
+def split(examples: Examples, fraction: float, seed: int) -> tuple[Examples, Examples]:
+    """A part to learn from and a part to choose by: whole source segments, so that no reference is in both."""
+    if not 0 < fraction < 1:
+        raise InvalidSetting(f"--dev takes a data set or a fraction between 0 and 1, got {fraction}")
+    of_row = [f"{group}\t{row.references[0]}" for group, row in zip(examples.groups, examples.rows, strict=True)]
+    items = sorted(set(of_row))
+    order = np.random.default_rng([seed, len(items)]).permutation(len(items))
+    held = {items[k] for k in order[: max(1, round(fraction * len(items)))]}
+    owners = of_row if examples.better is None else [of_row[k] for k in examples.better[:, 0]]
+    inside = [k for k, item in enumerate(owners) if item not in held]
+    outside = [k for k, item in enumerate(owners) if item in held]
+    if not inside or not outside:
+        raise DataError(f"{examples.name}: {len(items)} source segments are too few to keep {fraction:g} apart")
+    return examples.of(inside), examples.of(outside)
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """Pairs of sentences with a number each: the grade of a paraphrase, or the index of a label in `LABELS`."""
+
+    name: str
+    pairs: tuple[tuple[str, str], ...]
+    values: Array
+
+    def __len__(self) -> int:
+        return len(self.pairs)
+
+
+def read_labelled(path: str | Path, labels: Mapping[str, float] | None = None) -> Labelled:
+    """Lines `first TAB second TAB label`, or a table of SICK (columns sentence_A, sentence_B, entailment_*)."""
+    known = labels or {name: float(k) for k, name in enumerate(LABELS)}
+    pairs, values = [], []
+    where: tuple[int, int, int] | None = None
+    for number, line in enumerate(TextFile(path), start=1):
+        cells = line.split("\t")
+        if number == 1 and "sentence_A" in cells:
+            judged = next((k for k, cell in enumerate(cells) if cell.startswith("entailment")), None)
+            if judged is None:
+                raise DataError(f"{path}, line 1: no column entailment_judgment (columns: {', '.join(cells)})")
+            where = cells.index("sentence_A"), cells.index("sentence_B"), judged
+            continue
+        first, second, label = (cells[k] for k in where) if where else (*cells, "", "", "")[:3]
+        if label.strip().lower() not in known:
+            raise DataError(f"{path}, line {number}: label {label!r}; labels: {', '.join(known)}")
+        pairs.append((first, second))
+        values.append(known[label.strip().lower()])
+    if not pairs:
+        raise DataError(f"{path}: no pairs of sentences")
+    return Labelled(Path(path).name, tuple(pairs), np.array(values))

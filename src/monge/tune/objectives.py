@@ -1,0 +1,197 @@
+"""What is learned: a loss over some judgements, through the metric's own scores or through sentence vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from monge.errors import InvalidSetting
+from monge.tune.examples import LABELS, Examples, Labelled
+from monge.types import Segment
+
+
+class Judge(Protocol):
+    """What the model that learns can be asked."""
+
+    def scores(self, rows: Sequence[Segment]) -> Tensor:
+        """The metric's scores [n], larger is better, with gradients."""
+
+    def sentences(self, texts: Sequence[str]) -> Tensor:
+        """Sentence vectors [n, d]: means over the pieces, with gradients."""
+
+
+class Objective(Protocol):
+    """A loss over judgements; `head` learns beside the model and is not kept, but for an affine map of scores."""
+
+    name: str
+    weight: float
+    head: nn.Module
+
+    def __len__(self) -> int:
+        """The number of judgements."""
+
+    def texts(self, place: int) -> tuple[str, ...]:
+        """The texts of a judgement."""
+
+    def loss(self, places: Sequence[int], judge: Judge) -> Tensor:
+        """The mean loss over some judgements."""
+
+
+class Affine(nn.Module):
+    """A score -> human units: slope * score + intercept, both learned; starts as given."""
+
+    def __init__(self, slope: float = 1.0, intercept: float = 0.0) -> None:
+        super().__init__()
+        self.slope = nn.Parameter(torch.tensor(slope, dtype=torch.float64))
+        self.intercept = nn.Parameter(torch.tensor(intercept, dtype=torch.float64))
+
+    def forward(self, scores: Tensor) -> Tensor:
+        """The scores [n] in human units."""
+        return self.slope * scores + self.intercept
+
+
+@dataclass
+class ScoreObjective:
+    """Human scores: the squared error of an affine map of the metric's, or 1 - Pearson within the batch."""
+
+    examples: Examples
+    weight: float = 1.0
+    correlate: bool = False
+    name: str = "score"
+    head: nn.Module = field(default_factory=Affine)
+
+    def __len__(self) -> int:
+        return len(self.examples)
+
+    def texts(self, place: int) -> tuple[str, ...]:
+        """Hypothesis and references."""
+        row = self.examples.rows[place]
+        return row.hypothesis, *row.references
+
+    def loss(self, places: Sequence[int], judge: Judge) -> Tensor:
+        """Mean of (a s + b - z)², or 1 - r(s, z)."""
+        assert self.examples.targets is not None
+        scores = judge.scores([self.examples.rows[k] for k in places])
+        targets = torch.from_numpy(self.examples.targets[list(places)])
+        if self.correlate:
+            return 1 - pearson(scores, targets)
+        return F.mse_loss(self.head(scores), targets)
+
+
+@dataclass
+class RankObjective:
+    """Better and worse outputs: softplus(-(s_better - s_worse) / scale), the scale learned."""
+
+    examples: Examples
+    weight: float = 1.0
+    name: str = "rank"
+    head: nn.Module = field(default_factory=lambda: Affine(20.0))
+
+    def __len__(self) -> int:
+        return len(self.examples)
+
+    def _rows(self, place: int) -> tuple[Segment, Segment]:
+        assert self.examples.better is not None
+        better, worse = self.examples.better[place]
+        return self.examples.rows[better], self.examples.rows[worse]
+
+    def texts(self, place: int) -> tuple[str, ...]:
+        """Both hypotheses and the references."""
+        better, worse = self._rows(place)
+        return better.hypothesis, worse.hypothesis, *better.references
+
+    def loss(self, places: Sequence[int], judge: Judge) -> Tensor:
+        """Mean of softplus(-slope * (s_better - s_worse))."""
+        rows = [row for place in places for row in self._rows(place)]
+        scores = judge.scores(rows).view(-1, 2)
+        slope = self.head.slope
+        assert isinstance(slope, Tensor)
+        return F.softplus(-slope.abs() * (scores[:, 0] - scores[:, 1])).mean()
+
+
+@dataclass
+class ParaphraseObjective:
+    """Grades of paraphrases: the squared error of the cosine of mean-pooled sentence vectors."""
+
+    examples: Labelled
+    weight: float = 1.0
+    name: str = "paraphrase"
+    head: nn.Module = field(default_factory=nn.Identity)
+
+    def __len__(self) -> int:
+        return len(self.examples)
+
+    def texts(self, place: int) -> tuple[str, ...]:
+        """Both sentences."""
+        return self.examples.pairs[place]
+
+    def loss(self, places: Sequence[int], judge: Judge) -> Tensor:
+        """Mean of (cos(u, v) - grade)²."""
+        first, second = _both(self.examples, places, judge)
+        wanted = torch.from_numpy(self.examples.values[list(places)]).to(first.dtype)
+        return F.mse_loss(F.cosine_similarity(first, second), wanted)
+
+
+@dataclass
+class NliObjective:
+    """Entailment, neutral, contradiction: a linear classifier on (u, v, |u - v|) of mean-pooled sentence vectors."""
+
+    examples: Labelled
+    width: int
+    weight: float = 1.0
+    name: str = "nli"
+    seed: int = 0
+    head: nn.Module = field(init=False)
+
+    def __post_init__(self) -> None:
+        with torch.random.fork_rng():
+            torch.manual_seed(self.seed)
+            self.head = nn.Linear(3 * self.width, len(LABELS))
+
+    def __len__(self) -> int:
+        return len(self.examples)
+
+    def texts(self, place: int) -> tuple[str, ...]:
+        """Premise and hypothesis."""
+        return self.examples.pairs[place]
+
+    def loss(self, places: Sequence[int], judge: Judge) -> Tensor:
+        """Mean cross entropy."""
+        first, second = _both(self.examples, places, judge)
+        logits = self.head(torch.cat([first, second, (first - second).abs()], dim=1))
+        return F.cross_entropy(logits, torch.from_numpy(self.examples.values[list(places)]).long())
+
+
+def _both(examples: Labelled, places: Sequence[int], judge: Judge) -> tuple[Tensor, Tensor]:
+    chosen = [examples.pairs[k] for k in places]
+    vectors = judge.sentences([text for pair in chosen for text in pair])
+    return vectors[0::2], vectors[1::2]
+
+
+def pearson(first: Tensor, second: Tensor) -> Tensor:
+    """Pearson's r of two vectors [n]; 0 where one is constant."""
+    one, other = first - first.mean(), second - second.mean()
+    return (one * other).sum() / (one.square().sum().sqrt() * other.square().sum().sqrt()).clamp_min(1e-12)
+
+
+KINDS: dict[str, Callable[..., Objective]] = {
+    "score": ScoreObjective,
+    "correlation": lambda examples, **more: ScoreObjective(examples, correlate=True, **more),
+    "similarity": lambda examples, **more: ScoreObjective(examples, name="similarity", **more),
+    "distil": lambda examples, **more: ScoreObjective(examples, name="distil", **more),
+    "rank": RankObjective,
+    "paraphrase": ParaphraseObjective,
+    "nli": NliObjective,
+}
+"""Name of an objective -> what makes it of examples."""
+
+
+def check_kind(name: str) -> None:
+    """Raise where there is no such objective."""
+    if name not in KINDS:
+        raise InvalidSetting(f"objective takes {', '.join(KINDS)}, got {name!r}")

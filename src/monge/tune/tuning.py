@@ -1,0 +1,323 @@
+"""`tune`: a metric, a base model and human judgements -> an adapter."""
+
+from __future__ import annotations
+
+import json
+import platform
+import shutil
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from monge.encode import adapter as kept
+from monge.encode import digests
+from monge.errors import InvalidSetting, UsageError
+from monge.scoring.fit import fit
+from monge.scoring.measure import raw_scores
+from monge.scoring.transport import TransportMetric, bound
+from monge.scoring.windows import Window
+from monge.spec.axes import BatchCentre, CorpusCentre, Idf
+from monge.spec.metric import MetricSpec
+from monge.spec.presets import resolve
+from monge.stats import pearson
+from monge.tune import checkpoint, lowrank
+from monge.tune.card import card_text, curve_svg
+from monge.tune.examples import Examples, judged_examples, split
+from monge.tune.learner import Learner, Live, Method
+from monge.tune.loop import Loop, Schedule, State, Told
+from monge.tune.objectives import KINDS, Affine, Objective, ScoreObjective, check_kind
+from monge.types import CorpusStats, Segment
+
+if TYPE_CHECKING:
+    from monge.scoring.encoding import Encoding
+
+Watch = Callable[[Told], None]
+SCORED_AT_ONCE = 64
+"""Segments of held-out data that are scored together."""
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """What to learn from: an objective, the names of data sets joined by +, and its weight."""
+
+    data: str
+    objective: str = "auto"
+    weight: float = 1.0
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Everything that decides which weights a run ends with."""
+
+    metric: str
+    lessons: Sequence[Lesson]
+    data: str | Path
+    dev: str | float = 0.1
+    model: str = "auto"
+    settings: Sequence[str] = ()
+    pairs: Sequence[str] | None = None
+    method: Method = field(default_factory=Method)
+    schedule: Schedule = field(default_factory=Schedule)
+
+    def facts(self) -> dict[str, Any]:
+        """The plan as JSON says it; the directory of the data is not part of it."""
+        return json.loads(json.dumps({name: value for name, value in asdict(self).items() if name != "data"}))  # type: ignore[no-any-return]
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """What a run made: the directory of the adapter, and its card."""
+
+    directory: Path
+    card: dict[str, Any]
+
+
+class MetricJudge:
+    """The metric that learns: scores and sentence vectors with gradients."""
+
+    def __init__(self, metric: TransportMetric, learner: Learner, stats: CorpusStats | None) -> None:
+        self.metric, self.stats = metric, stats
+        self._live = Live(learner, metric.request)
+        self._sign = 1.0 if metric.raw.higher_is_better else -1.0
+
+    def scores(self, rows: Sequence[Segment]) -> Tensor:
+        """The metric's scores [n], larger is better."""
+        together = [replace(row, system="") for row in rows]
+        window = Window(together, _encoding(self._live))
+        return self._sign * raw_scores(window, self.metric, {"": self.stats or CorpusStats(self.metric.reader.key)})
+
+    def sentences(self, texts: Sequence[str]) -> Tensor:
+        """Means over the pieces of each text, specials left out [n, d]."""
+        reader = self.metric.reader
+        read = self._live.read(list(dict.fromkeys(texts)), reader)
+        means = {}
+        for text, (tokens, vectors) in read.items():
+            inner = [k for k, special in enumerate(tokens.special) if not special] or list(range(len(tokens.ids)))
+            means[text] = vectors[self.metric.request][inner].mean(0)
+        return torch.stack([means[text] for text in texts])
+
+
+def _encoding(live: Live) -> Encoding:
+    return live  # type: ignore[return-value]  # a window asks it for nothing but `read`
+
+
+@dataclass
+class _Ready:
+    """A plan with its data and its model opened."""
+
+    learner: Learner
+    judge: MetricJudge
+    lessons: list[Examples]
+    held: Examples
+    loop: Loop
+
+    @property
+    def metric(self) -> TransportMetric:
+        return self.judge.metric
+
+
+def _ready(plan: Plan) -> _Ready:
+    lessons, held = _lessons(plan)
+    torch.manual_seed(plan.schedule.seed)
+    learner = Learner(plan.model)
+    metric = trainable(plan, learner)
+    learner.begin(max(metric.request.layers), plan.method, plan.schedule.seed)
+    judge = MetricJudge(metric, learner, _statistics(metric, lessons))
+    objectives = [_objective(plan.lessons[k], one) for k, one in enumerate(lessons)]
+    _start_affine(objectives[0], judge)
+    return _Ready(learner, judge, lessons, held, Loop(objectives, judge, learner.parameters, plan.schedule))
+
+
+def estimate(plan: Plan) -> str:
+    """What a plan would do, in words, and how long it takes about: three steps and a part of a check are timed."""
+    ready = _ready(plan)
+    seconds = ready.loop.timed()
+    some = ready.held.of(range(min(len(ready.held), 2 * SCORED_AT_ONCE)))
+    began = time.monotonic()
+    held_scores(ready.judge, some)
+    check = (time.monotonic() - began) / len(some.rows) * len(ready.held.rows)
+    checks = plan.schedule.epochs * plan.schedule.checks + 1
+    minutes = (seconds * ready.loop.steps + check * checks) / 60
+    taught = ", ".join(f"{len(one):,} judgements of {one.name}" for one in ready.lessons)
+    return (
+        f"metric     {ready.metric.name}, layers {', '.join(map(str, ready.metric.request.layers))}\n"
+        f"model      {ready.learner.name}, {sum(p.numel() for p in ready.learner.parameters):,} parameters learn\n"
+        f"learn from {taught}\n"
+        f"choose by  {len(ready.held):,} judgements of {ready.held.name}\n"
+        f"steps      {ready.loop.steps} of {plan.schedule.batch}, {checks} checks\n"
+        f"time       about {minutes:.0f} min on this machine as it is now ({seconds:.2f} s a step)\n"
+    )
+
+
+def tune(plan: Plan, output: str | Path, *, watch: Watch = lambda _: None, fresh: bool = False) -> Tuned:
+    """Tune a model on human judgements through a metric; the adapter is written to `output`.
+
+    A run that was interrupted goes on from `output`.partial when the same plan is given again.
+    """
+    folder, partial = Path(output), Path(f"{output}.partial")
+    if folder.exists():
+        raise UsageError(f"{folder} exists already: choose another -o, or remove it")
+    if fresh:
+        shutil.rmtree(partial, ignore_errors=True)
+    began = time.monotonic()
+    ready = _ready(plan)
+    learner, judge, held, loop = ready.learner, ready.judge, ready.held, ready.loop
+    facts = {**plan.facts(), "base": learner.files.weights_digest}
+    checkpoint.restore(partial, loop, facts)
+    if not loop.state.curve:
+        loop.check(agreement(judge, held), None)
+    state = loop.run(lambda: agreement(judge, held), lambda _: checkpoint.save(partial, loop, facts), watch)
+    about = {"seconds": round(time.monotonic() - began, 1), "affine": _affine(loop.objectives[0], judge, held)}
+    card = _card(plan, learner, ready.metric, [*ready.lessons, held], state, about)
+    _write(folder, partial, learner, card)
+    return Tuned(folder, card)
+
+
+def trainable(plan: Plan, learner: Learner) -> TransportMetric:
+    """The metric bound to the model that learns; a corpus mean becomes that of a batch, as in Tempered WMD."""
+    name, spec = resolve(plan.metric, tuple(plan.settings))
+    if not isinstance(spec, MetricSpec):
+        raise UsageError(
+            f"{name} has no single transport through one encoder: tune twmd, bertscore, moverscore, sbert …"
+        )
+    if isinstance(spec.centre, CorpusCentre):
+        spec = replace(spec, centre=BatchCentre("batch", size=plan.schedule.batch, sides=spec.centre.sides))
+    return bound(name, spec, learner)
+
+
+def _lessons(plan: Plan) -> tuple[list[Examples], Examples]:
+    """The judgements to learn from, and those held out: a part of the first ones, or a data set of its own."""
+    if not plan.lessons:
+        raise InvalidSetting("nothing to learn from: give --train DATASET")
+    found = [judged_examples(one.data, plan.data, plan.pairs) for one in plan.lessons]
+    if isinstance(plan.dev, float):
+        first, held = split(found[0], plan.dev, plan.schedule.seed)
+        return [first, *found[1:]], held
+    if plan.dev in [name for one in plan.lessons for name in one.data.split("+")]:
+        raise InvalidSetting(f"--dev {plan.dev} is among the data that is learned from")
+    return found, judged_examples(plan.dev, plan.data, plan.pairs)
+
+
+def _statistics(metric: TransportMetric, lessons: Sequence[Examples]) -> CorpusStats | None:
+    """Idf of the references that are learned from, where the metric weighs by it."""
+    if not isinstance(metric.spec.weights, Idf):
+        return None
+    texts = dict.fromkeys(text for one in lessons for row in one.rows for text in row.references)
+    own = dict.fromkeys(row.hypothesis for one in lessons for row in one.rows)
+    return fit(metric, references=list(texts), hypotheses=list(own) if metric.fits_hypotheses else [])
+
+
+def _objective(lesson: Lesson, examples: Examples) -> Objective:
+    kind = lesson.objective
+    if kind == "auto":
+        kind = "score" if examples.better is None else "rank"
+    check_kind(kind)
+    if (kind == "rank") != (examples.better is not None):
+        has = "rankings" if examples.better is not None else "scores"
+        raise InvalidSetting(f"{lesson.data} has {has}: the objective {kind} does not learn from those")
+    return KINDS[kind](examples, weight=lesson.weight)
+
+
+def _start_affine(objective: Objective, judge: MetricJudge) -> None:
+    """Begin the affine map of scores where least squares puts it on the first judgements."""
+    if not isinstance(objective, ScoreObjective) or objective.correlate:
+        return
+    some = range(min(256, len(objective)))
+    with torch.no_grad():
+        scores = judge.scores([objective.examples.rows[k] for k in some]).numpy()
+    assert objective.examples.targets is not None
+    slope, intercept = np.polyfit(scores, objective.examples.targets[list(some)], 1) if scores.std() > 1e-9 else (1, 0)
+    head = objective.head
+    assert isinstance(head, Affine)
+    with torch.no_grad():
+        head.slope.fill_(float(slope))
+        head.intercept.fill_(float(intercept))
+
+
+def held_scores(judge: MetricJudge, held: Examples) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """The scores [n] of held-out segments, without gradients."""
+    with torch.no_grad():
+        found = [
+            judge.scores(held.rows[at : at + SCORED_AT_ONCE]).numpy() for at in range(0, len(held.rows), SCORED_AT_ONCE)
+        ]
+    return np.concatenate(found)
+
+
+def agreement(judge: MetricJudge, held: Examples) -> float:
+    """Agreement with held-out people, the mean over groups: Pearson's r with scores, Kendall's tau of rankings."""
+    scores = held_scores(judge, held)
+    groups = np.array(held.groups)
+    if held.better is not None:
+        signs = np.sign(scores[held.better[:, 0]] - scores[held.better[:, 1]])
+        owners = groups[held.better[:, 0]]
+        return float(np.mean([signs[owners == name].mean() for name in dict.fromkeys(owners)]))
+    assert held.targets is not None
+    values = [pearson(scores[groups == name], held.targets[groups == name]) for name in dict.fromkeys(held.groups)]
+    return float(np.mean(values))
+
+
+def _affine(objective: Objective, judge: MetricJudge, held: Examples) -> dict[str, float] | None:
+    """The map from scores to human z scores, and its root mean squared error on held-out judgements."""
+    if not isinstance(objective, ScoreObjective) or objective.correlate or held.targets is None:
+        return None
+    head = objective.head
+    assert isinstance(head, Affine)
+    slope, intercept = float(head.slope.detach()), float(head.intercept.detach())
+    off = slope * held_scores(judge, held) + intercept - held.targets
+    return {"slope": slope, "intercept": intercept, "error": float(np.sqrt((off**2).mean()))}
+
+
+def _card(
+    plan: Plan,
+    learner: Learner,
+    metric: TransportMetric,
+    lessons: Sequence[Examples],
+    state: State,
+    about: dict[str, Any],
+) -> dict[str, Any]:
+    *taught, held = lessons
+    files = learner.files
+    return {
+        "format": kept.FORMAT,
+        "base": {
+            "name": files.name,
+            "model": plan.model,
+            "weights": files.weights_digest,
+            "tokenizer": files.tokenizer_digest,
+            "config": files.config_digest,
+        },
+        "metric": metric.name,
+        "settings": dict(metric.spec.written()),
+        "layers": list(metric.request.layers),
+        "parameters": sum(one.numel() for one in learner.parameters),
+        "plan": plan.facts(),
+        "learned_from": [{"data": one.name, "judgements": len(one), "licence": one.licence} for one in taught],
+        "held_out": {"data": held.name, "judgements": len(held), "agreement": state.best_value},
+        "curve": state.curve,
+        **about,
+        "made_with": {"monge": version("monge"), "torch": torch.__version__, "python": platform.python_version()},
+    }
+
+
+def _write(folder: Path, partial: Path, learner: Learner, card: dict[str, Any]) -> None:
+    """The adapter's directory, written beside its place and put there whole."""
+    from safetensors.torch import save_file
+
+    made = partial / "made"
+    shutil.rmtree(made, ignore_errors=True)
+    made.mkdir(parents=True)
+    tensors = {name: one.half().contiguous() for name, one in lowrank.tensors(learner.module).items()}
+    save_file(tensors, made / kept.WEIGHTS)
+    card["sha256"] = digests.of_file(made / kept.WEIGHTS)
+    (made / kept.CARD).write_text(json.dumps(card, indent=1, allow_nan=False) + "\n", "utf-8")
+    (made / "README.md").write_text(card_text(card), "utf-8")
+    (made / "curve.svg").write_text(curve_svg(card["curve"]), "utf-8")
+    made.replace(folder)
+    shutil.rmtree(partial, ignore_errors=True)

@@ -1,0 +1,52 @@
+"""Which script texts are in, and which languages are written in it."""
+
+import pytest
+
+from monge.spec.languages import LANGUAGES
+from monge.text.scripts import LANGUAGES_OF, letters, likely_language, main_script, said, written_in
+
+
+@pytest.mark.parametrize(
+    ("text", "script", "language"),
+    [
+        ("The dog barks.", "LATIN", None),
+        ("Kedi pencerenin yanında uyuyor, çay içiyor.", "LATIN", None),
+        ("敏捷的棕色狐狸跳过了懒狗。", "CJK", "zh"),
+        ("敏捷的棕色狐狸 iPhone 15", "CJK", "zh"),
+        ("猫が窓のそばで眠る", "HIRAGANA", "ja"),
+        ("東京都庁舎前広場駐車場入口の案内", "HIRAGANA", "ja"),
+        ("コーヒー", "HIRAGANA", "ja"),
+        ("고양이가 창가에서 잔다", "HANGUL", "ko"),
+        ("Кошка спит у окна", "CYRILLIC", "ru"),
+        ("القطة تنام", "ARABIC", "ar"),
+        ("השועל החום", "HEBREW", "he"),
+        ("बिल्ली सो रही है", "DEVANAGARI", "hi"),
+        ("Η γάτα κοιμάται", "GREEK", "el"),
+        ("แมวนอนหลับ", "THAI", "th"),
+        ("🍕🍕 123 ?! ", None, None),
+        ("", None, None),
+    ],
+)
+def test_main_script_and_its_likely_language(text, script, language):
+    assert main_script([text]) == script
+    assert likely_language(script) == language
+
+
+def test_scripts_are_counted_over_all_texts():
+    assert letters(["ab", "б", "1 ?"]) == {"LATIN": 2, "CYRILLIC": 1}
+    assert main_script(["English words", "и", "три"]) == "LATIN"
+    assert main_script(["OK", "Кошка спит у окна"]) == "CYRILLIC"
+
+
+def test_what_languages_are_written_in():
+    assert written_in({"en"}) == {"LATIN"}
+    assert written_in({"ru"}) == {"CYRILLIC"}
+    assert written_in({"sr"}) == {"CYRILLIC", "LATIN"}
+    assert written_in({"ja"}) == {"CJK", "HIRAGANA", "KATAKANA"}
+    assert written_in(LANGUAGES) == {"LATIN", *LANGUAGES_OF}
+    assert written_in(()) == frozenset()
+
+
+def test_the_table_has_known_languages_alone_and_every_script_a_name():
+    assert {code for codes in LANGUAGES_OF.values() for code in codes} <= set(LANGUAGES)
+    assert said("CYRILLIC") == "Cyrillic letters" and said("CJK") == "Chinese characters"

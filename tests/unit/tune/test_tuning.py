@@ -1,0 +1,224 @@
+"""Tuning end to end on a tiny model: losses fall, a killed run ends where an undisturbed one ends, adapters open."""
+
+import json
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file
+
+import monge
+from monge.errors import DataError, InvalidSetting, ModelError, UsageError
+from monge.tune import Lesson, Method, Plan, Schedule, estimate, tune, tuning
+from monge.tune.examples import GERMEVAL, Labelled, judged_examples, read_labelled, standardised
+from monge.tune.loop import Loop
+from monge.tune.objectives import KINDS, NliObjective, ParaphraseObjective
+
+WORDS = ["the", "a", "cat", "dog", "sat", "ran", "on", "mat", "house", "house"]
+
+
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory):
+    """64 judgements by people who mind nothing but a wrong "house"."""
+    random = np.random.default_rng(7)
+    lines = ["hypothesis\treference\thuman\tid"]
+    for k in range(64):
+        reference = [str(w) for w in random.choice(WORDS[:-2], 6)]
+        kept = [w if random.random() < 0.7 else str(random.choice(WORDS)) for w in reference]
+        lines.append(
+            f"{' '.join(kept)}\t{' '.join(reference)}\t{-kept.count('house') + random.normal(0, 0.1):.3f}\t{k}"
+        )
+    path = tmp_path_factory.mktemp("judged") / "judged.tsv"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+@pytest.fixture
+def plan(judged, tiny_bert):
+    return Plan(
+        "twmd", [Lesson("table")], judged, dev=0.25, model=str(tiny_bert), settings=("layers=3",),
+        schedule=Schedule(epochs=4, batch=8, rate=5e-3, checks=2),
+    )  # fmt: skip
+
+
+def ready(plan):
+    return tuning._ready(plan)
+
+
+def falls(loop, steps=30):
+    losses = [loop._step(min(step, loop.steps - 1)) for step in range(steps)]
+    return np.mean(losses[-5:]) < 0.8 * np.mean(losses[:5])
+
+
+@pytest.mark.parametrize("method", [Method("lora", rank=4), Method("last", blocks=1), Method("all")])
+@pytest.mark.parametrize("metric", ["twmd", "twmd-b", "moverscore"])
+def test_loss_falls_for_every_method(plan, method, metric):
+    from dataclasses import replace
+
+    found = ready(replace(plan, method=method, metric=metric, schedule=Schedule(epochs=8, batch=16, rate=3e-3)))
+    assert falls(found.loop)
+
+
+@pytest.mark.parametrize("kind", ["score", "correlation", "similarity", "distil"])
+def test_loss_falls_for_scores(plan, judged, kind):
+    found = ready(plan)
+    objective = KINDS[kind](judged_examples("table", judged))
+    assert falls(Loop([objective], found.judge, found.learner.parameters, Schedule(epochs=9, batch=16, rate=5e-3)))
+
+
+def test_loss_falls_for_rankings(plan, judged):
+    from dataclasses import replace
+
+    examples = judged_examples("table", judged)
+    order = np.argsort(examples.targets)
+    ranked = replace(examples, targets=None, better=np.stack([order[32:], order[:32]], axis=1))
+    found = ready(plan)
+    assert falls(
+        Loop([KINDS["rank"](ranked)], found.judge, found.learner.parameters, Schedule(epochs=9, batch=8, rate=5e-3))
+    )
+
+
+def test_loss_falls_for_sentences(plan):
+    random = np.random.default_rng(1)
+    pairs = tuple((" ".join(random.choice(WORDS, 5)), " ".join(random.choice(WORDS, 5))) for _ in range(64))
+    found = ready(plan)
+    grades = Labelled("grades", pairs, random.choice(list(GERMEVAL.values()), 64))
+    labels = Labelled("labels", pairs, random.integers(0, 3, 64).astype(float))
+    for objective in (ParaphraseObjective(grades), NliObjective(labels, width=32)):
+        loop = Loop([objective], found.judge, found.learner.parameters, Schedule(epochs=9, batch=16, rate=1e-2))
+        losses = [loop._step(step) for step in range(36)]
+        assert np.mean(losses[-4:]) < 0.9 * np.mean(losses[:4])
+
+
+def test_what_was_learned_is_what_is_opened(plan, tmp_path):
+    seen = {}
+
+    def kept(judge, held):
+        seen["judge"], seen["held"] = judge, held
+        return real(judge, held)
+
+    real = tuning.agreement
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tuning, "agreement", kept)
+        made = tune(plan, tmp_path / "adapter")
+    rows = seen["held"].rows
+    with torch.no_grad():
+        learned = seen["judge"].scores(rows).numpy()
+    opened = monge.load("twmd", model=str(made.directory), layers=3)
+    again = opened.score([row.hypothesis for row in rows], [row.references for row in rows]).segments
+    assert again == pytest.approx(learned, abs=2e-3)  # half precision
+
+
+def test_an_adapter_is_made_opens_and_agrees_more(plan, tmp_path):
+    made = tune(plan, tmp_path / "adapter")
+    card = json.loads((made.directory / "card.json").read_text())
+    assert card["held_out"]["agreement"] > card["curve"][0]["agreement"]
+    assert {path.name for path in made.directory.iterdir()} == {
+        "adapter.safetensors",
+        "card.json",
+        "README.md",
+        "curve.svg",
+    }
+    assert not (tmp_path / "adapter.partial").exists()
+    texts = ["the cat sat", "a dog ran home"], ["the cat ran", "the dog sat on the mat"]
+    tuned = monge.load("twmd", model=str(made.directory), layers=3)
+    base = monge.load("twmd", model=plan.model, layers=3)
+    assert not np.allclose(tuned.score(*texts).segments, base.score(*texts).segments, atol=1e-4)
+    state = load_file(made.directory / "adapter.safetensors")
+    assert all(tensor.dtype == torch.float16 for tensor in state.values())
+    assert f"model:{base.scorer.reader.encoder.name}+adapter#" in str(tuned.score(*texts).signature)
+
+
+def test_a_killed_run_ends_where_an_undisturbed_one_ends(plan, tmp_path, monkeypatch):
+    whole = tune(plan, tmp_path / "whole")
+
+    class Killed(Exception):
+        pass
+
+    def watch(told):
+        if told.step == 11:
+            raise Killed
+
+    with pytest.raises(Killed):
+        tune(plan, tmp_path / "cut", watch=watch)
+    assert (tmp_path / "cut.partial").is_dir()
+    again = tune(plan, tmp_path / "cut")
+    first, second = ((one.directory / "adapter.safetensors").read_bytes() for one in (whole, again))
+    assert first == second
+    assert whole.card["curve"] == again.card["curve"]
+
+
+def test_an_unfinished_run_of_another_plan_is_refused(plan, tmp_path):
+    from dataclasses import replace
+
+    def watch(told):
+        if told.step == 11:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        tune(plan, tmp_path / "a", watch=watch)
+    other = replace(plan, metric="bertscore")
+    with pytest.raises(UsageError, match="an unfinished run with metric = 'twmd', this one has 'bertscore'"):
+        tune(other, tmp_path / "a")
+    tune(replace(other, schedule=Schedule(epochs=1, batch=8)), tmp_path / "a", fresh=True)
+
+
+def test_what_is_refused(plan, judged, tmp_path, tiny_roberta):
+    from dataclasses import replace
+
+    (tmp_path / "there").mkdir()
+    with pytest.raises(UsageError, match="exists already"):
+        tune(plan, tmp_path / "there")
+    with pytest.raises(UsageError, match="no single transport"):
+        tune(replace(plan, metric="chrf", settings=()), tmp_path / "x")
+    with pytest.raises(InvalidSetting, match="between 0 and 1"):
+        tune(replace(plan, dev=1.5), tmp_path / "x")
+    with pytest.raises(InvalidSetting, match="objective takes"):
+        tune(replace(plan, lessons=[Lesson("table", "raank")]), tmp_path / "x")
+    with pytest.raises(InvalidSetting, match="does not learn from those"):
+        tune(replace(plan, lessons=[Lesson("table", "rank")]), tmp_path / "x")
+    with pytest.raises(DataError, match="all the same"):
+        standardised(np.ones(9), "wmt17/cs-en")
+    with pytest.raises(InvalidSetting, match="among the data"):
+        tune(replace(plan, dev="table"), tmp_path / "x")
+
+
+def test_a_foreign_or_damaged_adapter_is_refused(plan, tmp_path, tiny_roberta):
+    from dataclasses import replace
+
+    made = tune(replace(plan, schedule=Schedule(epochs=1, batch=8)), tmp_path / "adapter")
+    card, weights = made.directory / "card.json", made.directory / "adapter.safetensors"
+    facts, whole = json.loads(card.read_text()), weights.read_bytes()
+    for change, said in (
+        (lambda f: f["base"].update(model=str(tiny_roberta)), "serves its own base only"),
+        (lambda f: f.update(format=9), "format 9"),
+        (lambda f: f.pop("base"), "does not name its base"),
+        (lambda f: f.update(sha256="0" * 64), "its card says 00000000"),
+    ):
+        other = json.loads(json.dumps(facts))
+        change(other)
+        card.write_text(json.dumps(other))
+        with pytest.raises(ModelError, match=said):
+            monge.load("twmd", model=str(made.directory))
+    card.write_text(json.dumps(facts))
+    weights.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(ModelError, match="cannot be read as safetensors"):
+        monge.load("twmd", model=str(made.directory))
+
+
+def test_an_estimate_says_what_would_be_done(plan):
+    said = estimate(plan)
+    assert "48 judgements of table" in said or "judgements of table" in said
+    assert "parameters learn" in said
+    assert "about" in said
+
+
+def test_labelled_pairs(tmp_path):
+    path = tmp_path / "sick.txt"
+    path.write_text(
+        "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment\n1\ta cat\ta dog\t3\tNEUTRAL\n"
+    )
+    assert read_labelled(path).values.tolist() == [1.0]
+    path.write_text("a cat\ta dog\tmaybe\n")
+    with pytest.raises(DataError, match=r"line 1: label 'maybe'; labels: entailment, neutral, contradiction"):
+        read_labelled(path)
