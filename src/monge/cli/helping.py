@@ -19,6 +19,13 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
             "      --with-texts -f parquet -o scores.parquet",
         ),
     ),
+    "serve": (
+        ("Open the page and the interface on this machine:", "monge serve"),
+        (
+            "For others, with a token, jobs that outlive a restart, and a higher limit:",
+            "monge serve --host 0.0.0.0 --token-file token.txt \\\n      --state jobs --limit pairs=2000",
+        ),
+    ),
     "explain": (
         ("See which word was moved to which:", 'monge explain "A cat slept." "The cat was sleeping."'),
         (
