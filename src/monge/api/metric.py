@@ -18,7 +18,7 @@ from monge.errors import DataError, Unsuited, UsageError
 from monge.scoring.blend import BlendMetric
 from monge.scoring.lexical import LexicalMetric
 from monge.scoring.run import Run, Watch
-from monge.scoring.scorer import Corpora, Scorer
+from monge.scoring.scorer import Corpora, Scorer, ScoreWindow, score_window
 from monge.scoring.suitable import watched
 from monge.spec.blend import BlendSpec
 from monge.spec.labels import labels
@@ -124,7 +124,7 @@ class Metric:
         if not self.scorer.fits:
             raise UsageError(f"{self.name} takes nothing from other texts: there is nothing to fit (try weights=idf)")
         if "range" in self.scorer.fits:
-            return _fitted_ranges(self.scorer, segments_of(hypotheses, references))
+            return Run([self.scorer], segments_of(hypotheses, references)).fitted_ranges()
         from monge.scoring.fit import fit
 
         flat = [text for row in reference_lists(references, None) for text in row]
@@ -278,12 +278,13 @@ def score_segments(
     expect: Sequence[Mapping[str, str]] | None = None,
     cache: Store | str | Path | None = None,
     watch: Watch = Watch(),  # noqa: B008 - frozen
+    score: ScoreWindow = score_window,
 ) -> list[Result]:
     """Score re-iterable segments with several metrics in one encoding pass: system by system, metrics in order.
 
     `corpora` says where statistics come from, other than the segments; `expect` has for each metric the digests that
     a replay must meet; `cache` is a store, or a directory for one, that keeps vectors and scores; `watch` is told how
-    far the run has come. Metrics of one name are told apart by labels that say what differs.
+    far the run has come; `score` scores a window. Metrics of one name are told apart by labels.
     """
     scorers, files = [], {}
     for metric in metrics:
@@ -294,14 +295,9 @@ def score_segments(
         raise UsageError("an idf corpus was given, but no metric of this run weighs by idf")
     names = labels((one.name, one.asked) for one in metrics)
     with opened(cache) as store:
-        run = Run(scorers, segments, corpora=Corpora(corpora.stats, files), store=store)
+        run = Run(scorers, segments, corpora=Corpora(corpora.stats, files), store=store, score=score)
         results = watched(run, expect, watch)
     return [replace(one, metric=names[k % len(names)]) for k, one in enumerate(results)]
-
-
-def _fitted_ranges(scorer: Scorer, segments: list[Segment]) -> CorpusStats:
-    """The ranges of a blend's members over pairs."""
-    return Run([scorer], segments).fitted_ranges()
 
 
 def _with_corpus(metric: Scorer, corpora: Corpora) -> tuple[Scorer, dict[str, Iterable[str]]]:

@@ -36,6 +36,7 @@ VERBS = {
     "selfcheck": "Check that this installation gives the scores it should: every metric on the bundled example.",
     "signature": "Show what a signature says, or in what two of them differ.",
     "cache": "Look at a cache directory, or empty it.",
+    "serve": "Serve scores over HTTP, with a page that shows why a text got its score.",
     "completion": "Complete verbs, options and metric names in your shell.",
 }
 """Verb -> what it does in a line. The module of a verb is imported with it."""

@@ -15,7 +15,7 @@ from monge.data.output import check_writable
 from monge.errors import DataError, UsageError
 from monge.spec.metric import MetricSpec
 from monge.spec.presets import Spec, resolve
-from monge.types import CorpusStats, Segment
+from monge.types import Segment
 
 
 @bundles.flat
@@ -105,7 +105,7 @@ def fit(
         loaded.scorer.check_stats(found)
     api.save_stats(found, output)
     if not quiet:
-        sys.stderr.write(f"monge: fitted {', '.join(_held(found))} for {name}\n")
+        sys.stderr.write(f"monge: fitted {', '.join(found.held())} for {name}\n")
 
 
 def _shared(rows: Sequence[Segment], spec: Spec) -> list[list[str]]:
@@ -118,15 +118,6 @@ def _shared(rows: Sequence[Segment], spec: Spec) -> list[list[str]]:
     if not isinstance(spec, MetricSpec):
         return texts
     return list({(row.id, *some): some for row, some in zip(rows, texts, strict=True)}.values())
-
-
-def _held(stats: CorpusStats) -> list[str]:
-    """What statistics hold, in words."""
-    held = [f"{one.n} texts of the {side} (idf)" for side, one in stats.counts.items()]
-    held += [f"{one.count} vectors of the {side} (mean)" for each in stats.sums.values() for side, one in each.items()]
-    held += [f"{one.n} pairs (range)" for one in stats.ranges.values()]
-    held += [f"{len(stats.baselines)} layer(s) on {one.n} random pairs" for one in list(stats.baselines.values())[:1]]
-    return held + [f"maps clp and umd on {one.count} aligned words" for one in list(stats.maps.values())[:1]]
 
 
 def _pairs(path: str) -> Iterator[tuple[str, str]]:

@@ -101,6 +101,13 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("Every setting of a metric:", "monge show moverscore"),
         ("Of a profile, with a setting changed:", "monge show twmd@paper --set transport.temperature=0.05"),
     ),
+    "serve": (
+        ("On this machine alone, with a page in the browser:", "monge serve"),
+        (
+            "For others, with two metrics, jobs kept over restarts:",
+            "monge serve --host 0.0.0.0 --token-file token.txt -m twmd -m chrf \\\n      --state jobs",
+        ),
+    ),
     "selfcheck": (
         ("Does this installation give the numbers it should?", "monge selfcheck"),
         ("In a script:", "monge selfcheck && monge score -t out.txt -r ref.txt"),

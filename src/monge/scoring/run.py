@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, cast
 from monge.errors import DataError, StatisticsMismatch
 from monge.scoring.result_buffer import Buffer, Scratch
 from monge.scoring.score_cache import ScoreCache
-from monge.scoring.scorer import Corpora, Scorer, Scores, StatsBySystem, WindowScorer
+from monge.scoring.scorer import Corpora, Scorer, Scores, ScoreWindow, StatsBySystem, WindowScorer, score_window
 from monge.scoring.windows import REFERENCES, SEGMENTS, SOURCE, Faced, Window, ahead, faced, windowed
 from monge.spec.signature import parse
 from monge.types import CorpusStats, Result, Segment, Signature
@@ -45,8 +45,9 @@ class Run:
     """Some metrics on some segments: one pass to count and fit, one pass to score, by windows.
 
     `segments` can be iterated again. `store` keeps vectors and scores; `window` is the number of segments that a
-    window has at the most. Each metric compares with its own side, the references or the source; where the segments
-    have none of it, the other stands in, and the signature says so. `metrics` are as they face the segments.
+    window has at the most, `score` what scores a window with some metrics. Each metric compares with its own side, the
+    references or the source; where the segments have none of it, the other stands in, and the signature says so.
+    `metrics` are as they face the segments.
     """
 
     def __init__(
@@ -57,8 +58,10 @@ class Run:
         corpora: Corpora = Corpora(),  # noqa: B008 - frozen
         store: Store | None = None,
         window: int = SEGMENTS,
+        score: ScoreWindow = score_window,
     ) -> None:
         self._segments, self._corpora, self._store, self._window = segments, corpora, store, window
+        self._score_window = score
         self.systems, self.given, self.first = _looked_through(segments)
         if not self.systems:
             raise DataError("there is nothing to score: no segments")
@@ -167,7 +170,9 @@ class Run:
                 return None
             return encoding.pieces([faced(row, side) for side in reading for row in rows])
 
-        for (positions, rows), pieces in ahead((one, cut(one[1])) for one in windows):
+        made = ((one, cut(one[1])) for one in windows)
+        here = self._score_window is score_window  # what waits for others anyway needs no thread that cuts ahead
+        for (positions, rows), pieces in ahead(made) if here else made:
             for side, one in sides.items():
                 mine = [faced(row, side) for row in rows] if len(sides) > 1 else rows
                 for j, scores in zip(one.places, one.scores(mine, encoding, pieces), strict=True):
@@ -182,7 +187,8 @@ class Run:
     def _side(self, side: str) -> _Side:
         """The members that compare with a side and score window by window."""
         places = [j for j, (*_, one) in enumerate(self._members) if one.block and self._sides[j] == side]
-        return _Side(places, [self._members[j][2] for j in places], [self._stats[j] for j in places], self._store)
+        metrics, stats = [self._members[j][2] for j in places], [self._stats[j] for j in places]
+        return _Side(places, metrics, stats, self._store, self._score_window)
 
     def _score_whole(
         self,
@@ -220,10 +226,15 @@ class _Side:
     """The members of a run that compare with one side: what scores its windows, from a store where there is one."""
 
     def __init__(
-        self, places: list[int], metrics: list[WindowScorer], stats: list[StatsBySystem], store: Store | None
+        self,
+        places: list[int],
+        metrics: list[WindowScorer],
+        stats: list[StatsBySystem],
+        store: Store | None,
+        score: ScoreWindow,
     ) -> None:
-        self.places, self._metrics, self._stats = places, metrics, stats
-        self._cache = None if store is None else ScoreCache(metrics, stats, store)
+        self.places, self._metrics, self._stats, self._score = places, metrics, stats, score
+        self._cache = None if store is None else ScoreCache(metrics, stats, store, score)
         self.reads = any(one.reads for one in metrics)
 
     @property
@@ -235,8 +246,7 @@ class _Side:
         """For each member, the scores of the segments of a window."""
         if self._cache is not None:
             return self._cache.scores(rows, encoding, pieces)
-        window = Window(rows, encoding, pieces)
-        return [metric.score(window, one) for metric, one in zip(self._metrics, self._stats, strict=True)]
+        return self._score(self._metrics, self._stats, Window(rows, encoding, pieces))
 
 
 def _looked_through(segments: Iterable[Segment]) -> tuple[list[str], dict[str, Segment | None], list[Segment]]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from monge.scoring.scorer import Scores, StatsBySystem, WindowScorer
+from monge.scoring.scorer import Scores, ScoreWindow, StatsBySystem, WindowScorer, score_window
 from monge.scoring.windows import Window
 from monge.store import Store, key_of
 from monge.types import Segment
@@ -32,8 +32,14 @@ class ScoreCache:
     scored.
     """
 
-    def __init__(self, metrics: Sequence[WindowScorer], stats: Sequence[StatsBySystem], store: Store) -> None:
-        self._metrics, self._stats, self._store = metrics, stats, store
+    def __init__(
+        self,
+        metrics: Sequence[WindowScorer],
+        stats: Sequence[StatsBySystem],
+        store: Store,
+        score: ScoreWindow = score_window,
+    ) -> None:
+        self._metrics, self._stats, self._store, self._score = metrics, stats, store, score
         self._fingerprints = [
             {system: metric.fingerprint(one) for system, one in mine.items()}
             for metric, mine in zip(metrics, stats, strict=True)
@@ -56,8 +62,8 @@ class ScoreCache:
             whole = any(metrics[k].block != 1 for k in lacking)
             wanted = [i for i in range(len(rows)) if whole or any(known[k][i] is None for k in lacking)]
             window = Window([rows[i] for i in wanted], encoding, pieces)
-            for k in lacking:
-                scores = metrics[k].score(window, self._stats[k])
+            made = self._score([metrics[k] for k in lacking], [self._stats[k] for k in lacking], window)
+            for k, scores in zip(lacking, made, strict=True):
                 if len(wanted) == len(rows):
                     fresh[k] = scores
                 for i, score in zip(wanted, _each(scores), strict=True):

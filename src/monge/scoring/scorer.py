@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -95,6 +95,15 @@ class WindowScorer(Protocol):
 
     def fingerprint(self, stats: CorpusStats) -> str:
         """Everything that a score depends on besides its texts, in full: what a stored score is found by."""
+
+
+ScoreWindow: TypeAlias = "Callable[[Sequence[WindowScorer], Sequence[StatsBySystem], Window], list[Scores]]"
+"""What gives, for each of some metrics with its statistics, the scores of the segments of a window."""
+
+
+def score_window(metrics: Sequence[WindowScorer], stats: Sequence[StatsBySystem], window: Window) -> list[Scores]:
+    """For each metric, the scores of the segments of a window, here and now."""
+    return [metric.score(window, one) for metric, one in zip(metrics, stats, strict=True)]
 
 
 class Scorer(Protocol):

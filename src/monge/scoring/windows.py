@@ -30,7 +30,7 @@ class Window:
     """A block of segments that share an encoding pass; their texts are read when a metric first asks."""
 
     def __init__(self, rows: Sequence[Segment], encoding: Encoding | None = None, pieces: Pieces | None = None) -> None:
-        self.rows, self._encoding, self._pieces = rows, encoding, pieces or {}
+        self.rows, self._encoding, self.pieces = rows, encoding, pieces or {}
         self._read: dict[Reader, Read] = {}
         self._units: dict[tuple[object, ...], dict[str, Units]] = {}
 
@@ -38,7 +38,7 @@ class Window:
         """Pieces and vectors of every text of the window, as a reader reads them."""
         if reader not in self._read:
             assert self._encoding is not None
-            self._read[reader] = self._encoding.read(distinct(self.rows), reader, self._pieces.get(reader))
+            self._read[reader] = self._encoding.read(distinct(self.rows), reader, self.pieces.get(reader))
         return self._read[reader]
 
     def units(self, metric: TransportMetric, tokens: Tokens) -> Units:

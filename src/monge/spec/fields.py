@@ -11,11 +11,15 @@ from urllib.parse import quote, unquote
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of value: `read` raises ValueError on what it does not take, `accepts` says what it takes."""
+    """A kind of value: `read` raises ValueError on what it does not take, `accepts` says what it takes.
+
+    `options` are the words to choose from, where there are only those.
+    """
 
     accepts: str
     read: Callable[[str], Any]
     show: Callable[[Any], str] = str
+    options: tuple[str, ...] = ()
 
 
 def setting(default: Any, kind: Kind) -> Any:
@@ -40,7 +44,7 @@ def number(value: float) -> str:
 
 def one_of(*names: str) -> Kind:
     """One of the given words."""
-    return Kind("one of " + ", ".join(names), _checked(str, lambda value: value in names))
+    return Kind("one of " + ", ".join(names), _checked(str, lambda value: value in names), options=names)
 
 
 POSITIVE = Kind("a positive finite number", _checked(float, lambda v: isfinite(v) and v > 0), number)
@@ -67,7 +71,7 @@ def _switch(text: str) -> bool:
     return words[text.lower()]
 
 
-SWITCH = Kind("yes or no", _switch, lambda value: "yes" if value else "no")
+SWITCH = Kind("yes or no", _switch, lambda value: "yes" if value else "no", ("yes", "no"))
 
 
 def _count_or(word: str) -> Kind:

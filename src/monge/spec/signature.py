@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
 from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
@@ -46,6 +47,12 @@ _BEFORE = {"units": "unknown=match"}
 FILE = "file"
 
 
+@cache
+def _version() -> str:
+    """Of monge; finding it means parsing a file, and every result is signed."""
+    return version("monge")
+
+
 @dataclass(frozen=True)
 class ModelIdentity:
     """A model's name and the digests that tell it from others of the same name."""
@@ -69,7 +76,7 @@ def sign(
     fields = [("metric", name), ("model", f"{quoted(model.name)}#{model.weights[:8]}")]
     fields += [("tokenizer", model.tokenizer[:8]), ("config", model.config[:8])]
     fields += _settings(_marked_spec(spec, stopwords, language_model))
-    return Signature((*fields, ("stats", _digests(stats)), ("monge", version("monge"))))
+    return Signature((*fields, ("stats", _digests(stats)), ("monge", _version())))
 
 
 def _settings(spec: MetricSpec) -> list[tuple[str, str]]:
@@ -88,7 +95,7 @@ def sign_lexical(spec: LexicalSpec, library: str) -> Signature:
     """The signature of a lexical metric: its settings, and the signature of the library that computed it."""
     options = ",".join(f"{name}={value}" for name, value in spec.written().items())
     fields = ("metric", spec.name), ("options", options), *Signature.parse(library).fields, *_faced(spec.against)
-    return Signature((*fields, ("monge", version("monge"))))
+    return Signature((*fields, ("monge", _version())))
 
 
 def sign_blend(name: str, parts: Mapping[str, Signature], stats: Mapping[str, str]) -> Signature:
@@ -96,7 +103,7 @@ def sign_blend(name: str, parts: Mapping[str, Signature], stats: Mapping[str, st
     first = next(iter(parts.values()))
     shared = [(key, value) for key, value in first.fields if key in _SHARED_KEYS]
     own = [(f"{part}.{axis}", said[axis]) for part, said in parts.items() for axis in _WRITTEN]
-    last = (*_faced(first.get("against")), ("stats", _digests(stats)), ("monge", version("monge")))
+    last = (*_faced(first.get("against")), ("stats", _digests(stats)), ("monge", _version()))
     return Signature((("metric", name), *shared, *own, *last))
 
 

@@ -6,7 +6,7 @@ scores, computed once) and an agreement table (values, draws, tests). Every stud
 
 from monge.study.agreement import Resampling
 from monge.study.book import Run, ScoreBook
-from monge.study.compare import Comparison, compare, compare_scores, compare_segments
+from monge.study.compare import Comparison, aligned, compare, compare_results, compare_scores, compare_segments
 from monge.study.evaluate import Agreement, Evaluation, Figure, assess, evaluate
 from monge.study.sensitivity import Design, Sensitivity, sensitivity
 from monge.study.sweep import Curve, Sweep, sweep
@@ -15,6 +15,6 @@ from monge.study.variants import Setup, Variant, load_variants
 
 __all__ = [
     "Agreement", "Comparison", "Curve", "Design", "Evaluation", "Figure", "Resampling", "Run", "ScoreBook",
-    "Sensitivity", "Setup", "Sweep", "Task", "Variant", "assess", "compare", "compare_scores", "compare_segments",
-    "evaluate", "load_variants", "sensitivity", "sweep",
+    "Sensitivity", "Setup", "Sweep", "Task", "Variant", "aligned", "assess", "compare", "compare_results",
+    "compare_scores", "compare_segments", "evaluate", "load_variants", "sensitivity", "sweep",
 ]  # fmt: skip

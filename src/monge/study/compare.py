@@ -200,14 +200,17 @@ def compare_segments(
     resampling = replace(resampling, test=_test(resampling))
     check_apart(scores, [one.label for one in variants])
     came = list(rows)
-    by_system = _aligned(came)
+    every = aligned(came)
+    by_system: dict[str, list[Segment]] = {}
+    for row in every:
+        by_system.setdefault(row.system, []).append(row)
     outside = [_outside_standings(one, came, by_system, resampling) for one in scores]
-    standings = []
-    if variants:
-        every = [row for some in by_system.values() for row in some]
-        metrics = [one.metric for one in variants]
-        results = api.score_segments(metrics, every, cache=run.cache, watch=api.Watch(run.progress))
-        standings = [_standings(one, results[k :: len(variants)], resampling) for k, one in enumerate(variants)]
+    if not variants:
+        return Comparison(tuple(outside), resampling)
+    metrics = [one.metric for one in variants]
+    results = api.score_segments(metrics, every, cache=run.cache, watch=api.Watch(run.progress))
+    named = [(one.name, one.label) for one in variants]
+    standings = compare_results(named, results, resampling=resampling).standings
     return Comparison((*standings, *outside), resampling)
 
 
@@ -222,6 +225,15 @@ def _outside_standings(
     return Standings(given.name, given.name, signature, higher, n, MEAN_OF_SEGMENTS, systems, pairs)
 
 
+def compare_results(
+    metrics: Sequence[tuple[str, str]], results: Sequence[Result], *, resampling: Resampling = USUAL
+) -> Comparison:
+    """Compare systems by what `score_segments` gave of `aligned` segments; of each metric its name and its label."""
+    resampling = replace(resampling, test=_test(resampling))
+    standings = tuple(_standings(one, results[k :: len(metrics)], resampling) for k, one in enumerate(metrics))
+    return Comparison(standings, resampling)
+
+
 def _test(resampling: Resampling) -> str:
     test = "bootstrap" if resampling.test == AUTO else resampling.test
     if test not in TESTS:
@@ -229,8 +241,8 @@ def _test(resampling: Resampling) -> str:
     return test
 
 
-def _aligned(rows: Iterable[Segment]) -> dict[str, list[Segment]]:
-    """The segments of every system, in the order of the first system's items."""
+def aligned(rows: Iterable[Segment]) -> list[Segment]:
+    """The segments system by system, each in the order of the first system's items, which all must have."""
     found: dict[str, dict[str, Segment]] = {}
     for row in rows:
         mine = found.setdefault(row.system, {})
@@ -251,11 +263,11 @@ def _aligned(rows: Iterable[Segment]) -> dict[str, list[Segment]]:
             raise Misaligned(
                 f"{first} and {other} have different items, e.g. {sorted(missing)[0]!r}: nothing is paired"
             )
-    return {system: [mine[item] for item in found[first]] for system, mine in found.items()}
+    return [mine[item] for mine in found.values() for item in found[first]]
 
 
-def _standings(variant: Variant, results: Sequence[Result], resampling: Resampling) -> Standings:
-    """The systems by one variant, from the scores of segments or from the counts that a corpus score pools."""
+def _standings(metric: tuple[str, str], results: Sequence[Result], resampling: Resampling) -> Standings:
+    """The systems by one metric, from the scores of segments or from the counts that a corpus score pools."""
     names, higher = [one.system for one in results], results[0].higher_is_better
     pooled = [one.pooled for one in results if one.pooled is not None]
     if not pooled:
@@ -265,8 +277,8 @@ def _standings(variant: Variant, results: Sequence[Result], resampling: Resampli
         counts = np.stack([one.statistics for one in pooled])
         systems, pairs = compare_pooled(names, counts, pooled[0].of, higher_is_better=higher, resampling=resampling)
     return Standings(
-        metric=variant.name,
-        label=variant.label,
+        metric=metric[0],
+        label=metric[1],
         signature=str(results[0].signature),
         higher_is_better=higher,
         n=results[0].n,

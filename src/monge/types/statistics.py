@@ -81,6 +81,16 @@ class CorpusStats:
                     found[kind, key] = one
         return found
 
+    def held(self) -> list[str]:
+        """What they hold, in words."""
+        held = [f"{one.n} texts of the {side} (idf)" for side, one in self.counts.items()]
+        held += [
+            f"{one.count} vectors of the {side} (mean)" for each in self.sums.values() for side, one in each.items()
+        ]
+        held += [f"{one.n} pairs (range)" for one in self.ranges.values()]
+        held += [f"{len(self.baselines)} layer(s) on {one.n} random pairs" for one in list(self.baselines.values())[:1]]
+        return held + [f"maps clp and umd on {one.count} aligned words" for one in list(self.maps.values())[:1]]
+
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, exact: integers, and floats that read back as they were."""
         plain = {path: one.to_dict() for path, one in self._flat().items()}

@@ -1,0 +1,23 @@
+# monge serve in a container: nothing is fetched at run time, nobody is root, the file system is read only.
+FROM python:3.11-slim AS built
+WORKDIR /src
+ENV PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1
+COPY constraints.txt pyproject.toml README.md LICENSE ./
+COPY src src
+# --build-arg TORCH_INDEX=URL: where a build of torch without CUDA, some gigabytes smaller, is to be had
+ARG TORCH_INDEX=
+RUN python -m venv /opt/monge \
+ && /opt/monge/bin/pip install -c constraints.txt ${TORCH_INDEX:+--index-url "$TORCH_INDEX"} torch \
+ && /opt/monge/bin/pip install -c constraints.txt '.[embedded,lexical,server]'
+
+FROM python:3.11-slim
+COPY --from=built /opt/monge /opt/monge
+RUN useradd --system --uid 10001 --no-create-home monge && mkdir /state && chown monge /state
+USER 10001
+ENV PATH=/opt/monge/bin:$PATH PYTHONDONTWRITEBYTECODE=1 HF_HUB_OFFLINE=1 HOME=/tmp
+VOLUME /state
+EXPOSE 8000
+HEALTHCHECK --interval=15s --timeout=5s --start-period=60s \
+  CMD ["python", "-c", "import urllib.request as u; u.urlopen('http://127.0.0.1:8000/health/ready', timeout=4)"]
+# an address that others can reach needs a token: mount one at /run/secrets/monge-token
+ENTRYPOINT ["monge", "serve", "--host", "0.0.0.0", "--port", "8000", "--state", "/state", "--token-file", "/run/secrets/monge-token"]

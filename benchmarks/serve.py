@@ -1,0 +1,212 @@
+"""The service under load, against `monge score` on the same distinct texts; one run, everything warmed.
+
+    python benchmarks/serve.py --data DIR                         # throughput, sharing on and off, overload
+    python benchmarks/serve.py --data DIR --soak 10               # and ten minutes of a hundred clients
+    python benchmarks/serve.py --data DIR --pairs 120 --json F    # a short form
+
+Every client sends one pair at a time over a connection it keeps. The clients run on the same cores as the service.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+from statistics import quantiles
+from typing import Any
+
+from texts import wmt17
+
+CLIENTS, MANY, SOAKING = 64, 256, 100
+MONGE = [sys.executable, "-c", "from monge.cli.main import main; main()"]
+
+
+class Server:
+    """A `monge serve` of its own."""
+
+    def __init__(self, *arguments: str) -> None:
+        command = [*MONGE, "serve", "--port", "0", "-m", "twmd", *arguments]
+        self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        assert self.process.stderr is not None
+        line = self.process.stderr.readline()
+        self.port = int(line.split("http://")[1].split("/")[0].rpartition(":")[2])
+        while "ready" not in self.process.stderr.readline():
+            pass
+        subprocess.Popen(["cat"], stdin=self.process.stderr, stdout=subprocess.DEVNULL)  # its log must not fill a pipe
+
+    def memory(self) -> int:
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        return 1024 * int(next(line.split()[1] for line in status.splitlines() if line.startswith("VmRSS")))
+
+    def stop(self) -> None:
+        self.process.send_signal(signal.SIGTERM)
+        self.process.wait(60)
+
+
+class Client:
+    """One connection; it says the status, the seconds and the score of each pair."""
+
+    def __init__(self, port: int) -> None:
+        self._port = port
+        self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
+
+    async def ask(self, body: bytes) -> tuple[int, float, bytes]:
+        started = time.perf_counter()
+        if self._streams is None:
+            self._streams = await asyncio.open_connection("127.0.0.1", self._port)
+        reader, writer = self._streams
+        kind = "POST /v1/score HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+        head = f"{kind}Content-Length: {len(body)}\r\n\r\n"
+        writer.write(head.encode() + body)
+        lines = (await reader.readuntil(b"\r\n\r\n")).decode().split("\r\n")
+        length = int(next(line.split(":")[1] for line in lines if line.lower().startswith("content-length")))
+        found = await reader.readexactly(length)
+        if any(line.lower() == "connection: close" for line in lines):
+            writer.close()
+            self._streams = None
+        return int(lines[0].split()[1]), time.perf_counter() - started, found
+
+
+class Load:
+    """What some clients saw."""
+
+    def __init__(self) -> None:
+        self.statuses: Counter[int] = Counter()
+        self.seconds: list[float] = []
+        self.wrong = 0
+        self.elapsed = 0.0
+
+    def told(self) -> dict[str, Any]:
+        cuts = quantiles(self.seconds, n=100) if len(self.seconds) > 1 else [0.0] * 99
+        return {
+            "pairs_per_second": len(self.seconds) / self.elapsed,
+            "p50": cuts[49], "p95": cuts[94], "p99": cuts[98],
+            "statuses": dict(self.statuses), "wrong": self.wrong,
+        }  # fmt: skip
+
+
+async def load(
+    port: int, bodies: list[bytes], clients: int, *, until: float = 0, right: dict[bytes, float] | None = None
+) -> Load:
+    """Clients that take bodies one after another: all of them once, or over and over until a time."""
+    found, place = Load(), 0
+
+    async def work() -> None:
+        nonlocal place
+        client = Client(port)
+        while (time.perf_counter() < until) if until else place < len(bodies):
+            body = bodies[place % len(bodies)]
+            place += 1
+            status, seconds, answer = await client.ask(body)
+            found.statuses[status] += 1
+            if status == 200:
+                found.seconds.append(seconds)
+                if right is not None and abs(json.loads(answer)["results"][0]["score"] - right[body]) > 1e-5:
+                    found.wrong += 1
+            else:
+                await asyncio.sleep(0.05 * (status == 429))
+
+    started = time.perf_counter()
+    await asyncio.gather(*(work() for _ in range(clients)))
+    found.elapsed = time.perf_counter() - started
+    return found
+
+
+def baseline(directory: str, pairs: int) -> dict[str, Any]:
+    """Pairs a second of `monge score`, model loaded and warm, and the score of each pair."""
+    from monge import api
+    from monge.types import Segment
+
+    rows = [Segment(str(k), row.hypothesis, row.references[:1]) for k, row in enumerate(wmt17(directory, pairs))]
+    metric = api.load("twmd")
+    api.score_segments([metric], rows[:64])
+    started = time.perf_counter()
+    (result,) = api.score_segments([metric], rows)
+    return {"pairs_per_second": len(rows) / (time.perf_counter() - started), "scores": result.segments.tolist()}
+
+
+async def measured(given: argparse.Namespace) -> dict[str, Any]:
+    rows = wmt17(given.data, given.pairs)
+    bodies = [
+        json.dumps({"hypotheses": [row.hypothesis], "references": [list(row.references[:1])]}).encode() for row in rows
+    ]
+    command = [sys.executable, __file__, "--data", given.data, "--pairs", str(given.pairs), "--baseline"]
+    alone = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    right = dict(zip(bodies, alone["scores"], strict=True))
+    found: dict[str, Any] = {"pairs": len(bodies), "monge score": alone["pairs_per_second"]}
+    server = Server()
+    await load(server.port, bodies[-16:], 16)
+    found["64 clients"] = (await load(server.port, bodies, CLIENTS, right=right)).told()
+    server.stop()
+    server = Server("--no-share")
+    await load(server.port, bodies[-16:], 16)
+    some = bodies[: max(len(bodies) // 4, 32)]
+    found["64 clients, sharing off"] = (await load(server.port, some, CLIENTS)).told()
+    server.stop()
+    shared, own = found["64 clients"]["pairs_per_second"], found["64 clients, sharing off"]["pairs_per_second"]
+    found["of monge score"], found["of sharing off"] = shared / alone["pairs_per_second"], shared / own
+    server = Server()
+    await load(server.port, bodies[:64], CLIENTS)
+    found["overload"] = await overload(server, bodies, given.seconds)
+    if given.soak:
+        found["soak"] = await soak(server, bodies, right, given.soak)
+    server.stop()
+    return found
+
+
+async def overload(server: Server, bodies: list[bytes], seconds: float) -> dict[str, Any]:
+    """Four times the clients that fill the service, for some seconds, then how soon it is as before."""
+    at = (await load(server.port, bodies, CLIENTS, until=time.perf_counter() + seconds)).told()
+    over = (await load(server.port, bodies, MANY, until=time.perf_counter() + seconds)).told()
+    started = time.perf_counter()
+    while True:
+        one = (await load(server.port, bodies[:8], 8)).told()
+        if set(one["statuses"]) == {200} and one["p99"] < at["p99"]:
+            break
+    return {
+        "capacity": at,
+        "4 x": over,
+        "p99 ratio": over["p99"] / at["p99"],
+        "recovered_s": time.perf_counter() - started,
+    }
+
+
+async def soak(server: Server, bodies: list[bytes], right: dict[bytes, float], minutes: float) -> dict[str, Any]:
+    """A hundred clients for some minutes: what was answered, and what the memory did after the first minute."""
+    first = (await load(server.port, bodies, SOAKING, until=time.perf_counter() + 60, right=right)).told()
+    before = server.memory()
+    rest = (
+        await load(server.port, bodies, SOAKING, until=time.perf_counter() + 60 * (minutes - 1), right=right)
+    ).told()
+    return {
+        "first minute": first,
+        "after": rest,
+        "rss": [before, server.memory()],
+        "growth": server.memory() / before - 1,
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", default=os.environ.get("MONGE_DATA"), required="MONGE_DATA" not in os.environ)
+    parser.add_argument("--pairs", type=int, default=1500)
+    parser.add_argument("--seconds", type=float, default=20, help="of each stage of the overload")
+    parser.add_argument("--soak", type=float, default=0, metavar="MINUTES")
+    parser.add_argument("--json", metavar="FILE")
+    parser.add_argument("--baseline", action="store_true", help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    found = baseline(given.data, given.pairs) if given.baseline else asyncio.run(measured(given))
+    print(json.dumps(found, indent=None if given.baseline else 1))
+    if given.json:
+        Path(given.json).write_text(json.dumps(found, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,134 @@
+"""`monge serve`: the HTTP service and its page."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from monge import api
+from monge.cli import bundles, options
+from monge.errors import MissingExtra, Unreadable, UsageError
+from monge.spec.presets import resolve
+
+LEAST_TOKEN = 16
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where the service listens, and who may ask."""
+
+    host: Annotated[
+        str,
+        typer.Option("--host", metavar="ADDRESS", help="Listen at this address; any but loopback needs --token-file."),
+    ] = "127.0.0.1"
+    port: Annotated[
+        int, typer.Option("--port", metavar="N", min=0, max=65535, help="Listen at this port; 0 takes a free one.")
+    ] = 8000
+    token_file: Annotated[
+        str | None,
+        typer.Option(
+            "--token-file", metavar="FILE", help="A file with one line that clients must show as bearer token."
+        ),
+    ] = None
+
+    def token(self) -> str | None:
+        """The token; raises where an address needs one and there is none."""
+        if self.token_file is None:
+            if not self._loopback():
+                raise UsageError(
+                    f"--host {self.host} can be reached from elsewhere: give --token-file FILE, whose line clients "
+                    "must show as bearer token"
+                )
+            return None
+        try:
+            text = Path(self.token_file).read_text("utf-8").strip()
+        except (OSError, UnicodeDecodeError) as error:
+            raise Unreadable(f"{self.token_file}: cannot be read ({error})") from None
+        if len(text) < LEAST_TOKEN or not text.isascii() or any(one.isspace() for one in text):
+            raise UsageError(
+                f"{self.token_file}: a token is one line of at least {LEAST_TOKEN} ASCII characters without spaces"
+            )
+        return text
+
+    def _loopback(self) -> bool:
+        if self.host == "localhost":
+            return True
+        try:
+            return ip_address(self.host).is_loopback
+        except ValueError:
+            return False
+
+
+@bundles.flat
+def serve(
+    *,
+    address: Address,
+    metric: options.Metrics = None,
+    model: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--model",
+            metavar="NAME|DIR",
+            help="A model that requests may use; repeatable, the first is the usual one.",
+            rich_help_panel=options.MODEL,
+        ),
+    ] = None,
+    precision: Annotated[
+        str,
+        typer.Option(
+            "--precision",
+            metavar="fp32|bf16|int8",
+            help="The numbers that every model computes with.",
+            rich_help_panel=options.MODEL,
+        ),
+    ] = "fp32",
+    device: options.Device = "auto",
+    limit: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--limit", metavar="NAME=VALUE", help="Change a limit of requests and jobs; GET /version lists them."
+        ),
+    ] = None,
+    state: Annotated[
+        str | None,
+        typer.Option(
+            "--state",
+            metavar="DIR",
+            help="Keep jobs and statistics in this directory over restarts.",
+            rich_help_panel=options.KEEPING,
+        ),
+    ] = None,
+    share: Annotated[
+        bool, typer.Option("--share/--no-share", help="Score requests that wait at the same time in one encoding pass.")
+    ] = True,
+    quiet: options.Quiet = False,
+) -> int:
+    """Serve scores over HTTP, with a page that shows why a text got its score."""
+    try:
+        from monge.web.limits import Limits
+        from monge.web.server import run
+        from monge.web.service import Config
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] == "monge":
+            raise
+        raise MissingExtra("monge serve", "server") from None
+    names = tuple(metric or (api.DEFAULT_METRIC, "bertscore", "moverscore"))
+    for name in names:
+        resolve(name)
+    config = Config(
+        metrics=names,
+        models=tuple(model or ("auto",)),
+        precision=precision,
+        device=device,
+        limits=Limits().changed(limit or ()),
+        state=Path(state) if state is not None else None,
+        token=address.token(),
+        hosts=() if address.token_file else ("localhost", "127.0.0.1", "[::1]", address.host.lower()),
+        share=share,
+    )
+    return run(config, address.host, address.port, sys.stderr, quiet=quiet)

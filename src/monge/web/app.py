@@ -1,0 +1,337 @@
+"""The application: routes, and what joins them to the service."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shutil
+import tempfile
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+from fastapi import APIRouter, FastAPI, Query, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse, StreamingResponse
+from starlette.exceptions import HTTPException
+
+from monge.errors import MongeError
+from monge.render import render_results
+from monge.spec.signature import difference, parse
+from monge.types import Signature
+from monge.web import browse, pages, schemas
+from monge.web.desk import Desk
+from monge.web.engine import Gone, Ticket
+from monge.web.guard import Guard
+from monge.web.jobs import ENDED, Jobs
+from monge.web.reading import StrictRoute, invalid, order_of
+from monge.web.refusals import KINDS, Refusal, of_error
+from monge.web.service import VERSION, Config, Service
+
+JSON = "application/json"
+RESULT_FORMATS = {
+    "json": JSON,
+    "jsonl": "application/jsonl",
+    "tsv": "text/tab-separated-values; charset=utf-8",
+    "html": "text/html; charset=utf-8",
+}
+REPORT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
+REFUSALS: dict[int | str, dict[str, Any]] = {
+    status: {"model": schemas.Refused, "description": kind.replace("_", " ")} for status, kind in KINDS.items()
+}
+"""Every answer that is not what was asked for has one shape."""
+BEAT = 0.5
+"""Seconds between two events of a job."""
+
+
+class App(FastAPI):
+    """The application with its service, its jobs, and the guard in front of it."""
+
+    service: Service
+    jobs: Jobs
+    desk: Desk
+    guard: Guard
+
+
+def create(config: Config | None = None) -> App:
+    """The application of a service; its models are loaded when it starts."""
+    service = Service(config or Config())
+    app = App(
+        title="monge",
+        version=VERSION,
+        summary="Evaluate generated text by optimal transport, and get the same number tomorrow.",
+        docs_url=None,
+        redoc_url=None,
+        lifespan=_lifespan,
+        responses=REFUSALS,
+    )
+    app.service = service
+    for router in (_scoring(app), _jobs(app), _health(app), pages.router(app)):
+        app.include_router(router)
+    app.add_exception_handler(MongeError, _on_error)
+    app.add_exception_handler(HTTPException, _on_error)
+    app.add_exception_handler(RequestValidationError, _on_error)
+    app.add_exception_handler(Gone, _on_error)
+    app.add_exception_handler(Exception, _on_error)
+    app.guard = Guard(app.build_middleware_stack(), service)
+    app.middleware_stack = app.guard
+    return app
+
+
+@asynccontextmanager
+async def _lifespan(app: App) -> AsyncIterator[None]:
+    """Start the desk at once, load the models beside it, run the jobs when they are there."""
+    service, temporary = app.service, None
+    app.desk = Desk(service.limits, service.counters)
+    if service.config.state is None:
+        temporary = tempfile.mkdtemp(prefix="monge-jobs-")
+    app.jobs = Jobs(service, Path(temporary or service.config.state or ".") / "jobs")
+
+    async def warm() -> None:
+        await asyncio.to_thread(service.warm)
+        app.jobs.start()
+
+    app.state.warming = asyncio.create_task(warm())
+    try:
+        yield
+    finally:
+        app.state.warming.cancel()
+        app.jobs.stop()
+        service.engine.stop()
+        app.desk.close()
+        if temporary is not None:
+            shutil.rmtree(temporary, ignore_errors=True)
+
+
+async def _on_error(request: Request, error: Exception) -> Response:
+    """Every error as one typed object; a defect says its kind and nothing else."""
+    if isinstance(error, Refusal):
+        refusal = error
+    elif isinstance(error, MongeError):
+        refusal = of_error(error)
+    elif isinstance(error, RequestValidationError):
+        refusal = invalid(error)
+    elif isinstance(error, HTTPException):
+        refusal = Refusal(error.status_code, str(error.detail), None, "GET /docs lists what there is")
+        refusal.headers = error.headers
+    elif isinstance(error, Gone):
+        refusal = Refusal(503, "the service is stopping", None, "come back", retry=5)
+    else:
+        refusal = Refusal(500, f"a defect of monge: {type(error).__name__}", None, "please report it")
+    return JSONResponse(refusal.body(), refusal.status_code, refusal.headers)
+
+
+def _scoring(app: App) -> APIRouter:
+    """What is scored, explained, compared and fitted."""
+    router, service = APIRouter(prefix="/v1", route_class=StrictRoute, tags=["scoring"]), app.service
+
+    async def bytes_of(request: Request, work: Callable[[Ticket], bytes], kind: str = JSON) -> Response:
+        return Response(await app.desk.serve(request, work), media_type=kind)
+
+    @router.post("/score", responses={200: {"model": schemas.Scored}}, response_class=Response)
+    async def score(request: Request, body: schemas.ScoreRequest) -> Response:
+        """Score hypotheses: the object that `monge score --format json` prints."""
+        return await bytes_of(request, lambda ticket: service.score(body, ticket))
+
+    pictures: dict[int | str, dict[str, Any]] = {
+        200: {"content": {JSON: {"schema": {"type": "object"}}, "image/svg+xml": {}, "text/html": {}}}
+    }
+
+    @router.post("/explain", responses=pictures, response_class=Response)
+    async def explain(request: Request, body: schemas.ExplainRequest) -> Response:
+        """Why a pair gets its score: units, weights, plans, moves; a picture or a page by `Accept`."""
+        accepted = request.headers.get("accept", "")
+        form = "svg" if "image/svg+xml" in accepted else "html" if "text/html" in accepted else "json"
+        kind = {"json": JSON, "svg": "image/svg+xml", "html": "text/html; charset=utf-8"}[form]
+        answer = await bytes_of(request, lambda ticket: service.explain(body, ticket, form), kind)
+        if form != "json":
+            answer.headers["content-security-policy"] = REPORT_POLICY
+        return answer
+
+    @router.post("/compare", responses={200: {"content": {JSON: {"schema": {"type": "object"}}}}})
+    async def compare(request: Request, body: schemas.CompareRequest) -> Response:
+        """Compare systems: scores with intervals, paired tests, clusters; as `monge compare --format json`."""
+        return await bytes_of(request, lambda ticket: service.compare(body, ticket))
+
+    @router.post("/stats", responses={200: {"model": schemas.Fitted}})
+    async def fit(request: Request, body: schemas.FitRequest) -> Response:
+        """Fit corpus statistics and keep them under the digest of what they hold."""
+        return JSONResponse(await app.desk.serve(request, lambda ticket: service.fit(body, ticket)))
+
+    @router.get("/stats/{name}", responses={200: {"content": {JSON: {"schema": {"type": "object"}}}}})
+    def statistics(name: str) -> Response:
+        """Statistics as `monge fit` writes them: a file for `--stats`."""
+        return JSONResponse(service.statistics(name).to_dict())
+
+    @router.get("/metrics", responses={200: {"content": {JSON: {"schema": {"type": "object"}}}}})
+    def metrics() -> Response:
+        """Every metric: what it measures, range, cost a pair, agreement with people."""
+        return JSONResponse(service.catalogue())
+
+    @router.get("/metrics/{name}", responses={200: {"content": {JSON: {"schema": {"type": "object"}}}}})
+    def metric(
+        name: str,
+        setting: Annotated[list[str] | None, Query(description="AXIS=VALUE, repeatable.")] = None,
+        lang: str | None = None,
+    ) -> Response:
+        """Every setting of a metric, the form they are set by, its range and its signature."""
+        return JSONResponse(service.variant(name, setting or (), lang))
+
+    @router.post("/signature/parse", responses={200: {"content": {JSON: {"schema": {"type": "object"}}}}})
+    def parse_signature(body: schemas.SignatureRequest) -> Response:
+        """What a signature says."""
+        said = parse(body.signature)
+        fields = dict(Signature.parse(body.signature).fields)
+        return JSONResponse({"metric": said.metric, "fields": fields, "spec": said.spec.written()})
+
+    @router.post("/signature/diff", responses={200: {"content": {JSON: {"schema": {"type": "object"}}}}})
+    def diff_signatures(body: schemas.DiffRequest) -> Response:
+        """The settings in which two signatures differ."""
+        return JSONResponse({key: [one, other] for key, one, other in difference(body.one, body.other)})
+
+    return router
+
+
+UPLOAD = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "multipart/form-data": {
+                "schema": {
+                    "type": "object",
+                    "properties": {
+                        **{
+                            name: {"type": "array", "items": {"type": "string", "format": "binary"}}
+                            for name in ("hypotheses", "references")
+                        },
+                        **{name: {"type": "string", "format": "binary"} for name in ("source", "table")},
+                        **{
+                            name: {"type": "array", "items": {"type": "string"}}
+                            for name in ("metric", "setting", "statistics")
+                        },
+                        **{name: {"type": "string"} for name in ("lang", "model", "table_format")},
+                    },
+                }
+            }
+        },
+    }
+}
+
+
+def _jobs(app: App) -> APIRouter:
+    """Runs that are too large for a request."""
+    router = APIRouter(prefix="/v1/jobs", tags=["jobs"])
+
+    @router.post("", status_code=202, responses={202: {"model": schemas.JobState}}, openapi_extra=UPLOAD)
+    async def submit(request: Request) -> Response:
+        """Send files (hypotheses with references or a source, or a table) to be scored; answers at once."""
+        if not request.headers.get("content-type", "").startswith("multipart/form-data"):
+            raise Refusal(415, "a job is sent as files", None, "curl -F hypotheses=@a.txt -F references=@r.txt URL")
+        folder = app.jobs.room()
+        try:
+            async with request.form(max_files=64, max_fields=128) as form:
+                order = await order_of(form, folder)
+            job = await asyncio.to_thread(app.jobs.submit, folder, order)
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+        return JSONResponse(job.shown(), 202, {"Location": f"/v1/jobs/{job.id}"})
+
+    @router.get("", responses={200: {"model": list[schemas.JobState]}})
+    def every() -> Response:
+        """All jobs that are kept, the newest first."""
+        return JSONResponse(app.jobs.listed())
+
+    @router.get("/{name}", responses={200: {"model": schemas.JobState}})
+    def state(name: str) -> Response:
+        """How far a job has come."""
+        return JSONResponse(app.jobs.get(name).shown())
+
+    @router.delete("/{name}", responses={200: {"model": schemas.JobState}})
+    def cancel(name: str) -> Response:
+        """Cancel a job; drop one that has ended."""
+        return JSONResponse(app.jobs.cancel(name).shown())
+
+    @router.get("/{name}/events", responses={200: {"content": {"text/event-stream": {}}}}, response_class=Response)
+    async def events(name: str) -> Response:
+        """The states of a job as server-sent events, until it ends."""
+        app.jobs.get(name)
+
+        async def told() -> AsyncIterator[str]:
+            while True:
+                shown = app.jobs.get(name).shown()
+                yield f"event: {shown['state']}\ndata: {json.dumps(shown)}\n\n"
+                if shown["state"] in ENDED or app.guard.draining:
+                    return
+                await asyncio.sleep(BEAT)
+
+        return StreamingResponse(told(), media_type="text/event-stream")
+
+    @router.get("/{name}/result", responses={200: {"model": schemas.Scored}}, response_class=Response)
+    def result(name: str, format: Annotated[str, Query(description=" ".join(RESULT_FORMATS))] = "json") -> Response:  # noqa: A002
+        """The results of a job: json (all segments), jsonl, tsv (a row a segment) or html (a report)."""
+        if format not in RESULT_FORMATS:
+            raise Refusal(422, f"format is one of {', '.join(RESULT_FORMATS)}", None, "?format=tsv")
+        headers = {"content-disposition": f'attachment; filename="monge-{name}.{format}"'}
+        if format == "json":
+            text = app.jobs.path(name, "results.json").read_bytes()
+            return Response(text, media_type=JSON, headers=headers)
+        results = app.jobs.results(name)
+        pieces = render_results(results, format, version=VERSION, segments=True)
+        if format == "html":
+            headers["content-security-policy"] = REPORT_POLICY
+        return StreamingResponse(iter(pieces), media_type=RESULT_FORMATS[format], headers=headers)
+
+    @router.get("/{name}/comparison", responses={200: {"content": {JSON: {"schema": {"type": "object"}}}}})
+    def comparison(name: str) -> Response:
+        """The systems of a job compared: scores with intervals, clusters, paired tests."""
+        return Response(app.jobs.path(name, "comparison.json").read_bytes(), media_type=JSON)
+
+    @router.get("/{name}/segments", responses={200: {"content": {JSON: {"schema": {"type": "object"}}}}})
+    def segments(name: str, view: Annotated[browse.View, Query()]) -> Response:
+        """Items of a job with their texts and scores, sorted by score, difference or disagreement; a page of them."""
+        return JSONResponse(browse.page(app.jobs, name, view))
+
+    return router
+
+
+def _health(app: App) -> APIRouter:
+    """Whether it lives, whether it is ready, what it is."""
+    router, service = APIRouter(tags=["health"]), app.service
+
+    @router.get("/health/live")
+    def live() -> dict[str, str]:
+        """It answers."""
+        return {"status": "live"}
+
+    @router.get("/health/ready")
+    async def ready() -> Response:
+        """Its models are loaded and warm, and it is not stopping."""
+        task = app.state.warming
+        if task.done() and task.exception() is not None:
+            raise Refusal(503, f"the models cannot be loaded: {task.exception()}", None, "see the service's log")
+        if not service.ready or app.guard.draining:
+            raise Refusal(503, "stopping" if app.guard.draining else "loading", None, "come back", retry=2)
+        return JSONResponse({"status": "ready"})
+
+    @router.get("/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}})
+    def metrics() -> Response:
+        """Counters for Prometheus."""
+        states = [one["state"] for one in app.jobs.listed()]
+        for state in (*ENDED, "queued", "running"):
+            service.counters.jobs.labels(state).set(states.count(state))
+        return Response(service.counters.text(), media_type="text/plain; version=0.0.4")
+
+    @router.get("/version")
+    def version() -> dict[str, Any]:
+        """What runs here: version, models, signatures of the metrics that are loaded, limits."""
+        return {
+            "monge": VERSION,
+            "models": sorted(set(service.models.values())),
+            "precision": service.config.precision,
+            "signatures": service.signatures,
+            "limits": vars(service.limits),
+        }
+
+    return router

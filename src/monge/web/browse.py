@@ -1,0 +1,140 @@
+"""The items of a job, a page at a time: by score, by the difference between two systems, by metrics that disagree."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any, Literal
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field
+
+from monge.types import Array, Result
+from monge.web.jobs import Jobs
+from monge.web.refusals import Refusal
+
+BINS = 24
+Order = Literal["input", "score", "difference", "disagreement"]
+
+
+class View(BaseModel):
+    """Which items, in which order: of a metric, a system and another one; the page from `start` with `size` items."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    order: Order = "input"
+    metric: str | None = Field(None, max_length=2000)
+    system: str | None = Field(None, max_length=2000)
+    other: str | None = Field(None, max_length=2000, description="For `difference`: the second system.")
+    descending: bool = False
+    start: int = Field(0, ge=0, le=10_000_000)
+    size: int = Field(20, ge=1, le=200)
+
+
+@lru_cache(maxsize=4)
+def _results(jobs: Jobs, name: str) -> list[Result]:
+    return jobs.results(name)
+
+
+@lru_cache(maxsize=4)
+def _texts(jobs: Jobs, name: str) -> dict[tuple[str, str], Any]:
+    return {(row.system, row.id): row for row in jobs.get(name).rows()}
+
+
+def page(jobs: Jobs, name: str, view: View) -> dict[str, Any]:
+    """A page of items with the distributions of all scores."""
+    jobs.path(name, "results.json")  # raises where there is none
+    results, texts = _results(jobs, name), _texts(jobs, name)
+    metrics = list(dict.fromkeys(one.metric for one in results))
+    systems = list(dict.fromkeys(one.system for one in results))
+    by = {(one.metric, one.system): one for one in results}
+    metric = _known("metric", view.metric, metrics)
+    system = _known("system", view.system, systems)
+    keys = _keys(view, by, metric, system, systems, metrics)
+    ids = by[metric, system].ids
+    order = np.argsort(-keys if view.descending else keys, kind="stable")
+    places = order[view.start : view.start + view.size].tolist()
+    return {
+        "total": len(ids),
+        "start": view.start,
+        "metrics": metrics,
+        "systems": systems,
+        "order": view.order,
+        "items": [_item(ids[k], float(keys[k]), systems, by, texts) for k in places],
+        "distributions": [_distribution(one) for one in results],
+    }
+
+
+def _known(kind: str, asked: str | None, known: list[str]) -> str:
+    if asked is None:
+        return known[0]
+    if asked not in known:
+        raise Refusal(422, f"this job has no {kind} {asked[:80]!r}", None, f"{kind}s: {', '.join(known)[:400]}")
+    return asked
+
+
+def _keys(
+    view: View, by: dict[tuple[str, str], Result], metric: str, system: str, systems: list[str], metrics: list[str]
+) -> Array:
+    """What items are sorted by, [n]: their place, a score, a difference, or how far metrics are apart in rank."""
+    mine = by[metric, system]
+    if view.order == "score":
+        return mine.segments
+    if view.order == "difference":
+        if len(systems) < 2:
+            raise Refusal(422, "a difference needs two systems", None, "this job has one")
+        rest = [one for one in systems if one != system]
+        other = by[metric, _known("system", view.other, systems) if view.other else rest[0]]
+        if other.ids != mine.ids:
+            raise Refusal(422, "these systems do not have the same items", None, "sort by score")
+        return mine.segments - other.segments
+    if view.order == "disagreement":
+        if len(metrics) < 2:
+            raise Refusal(422, "disagreement needs two metrics", None, "this job has one")
+        ranks = np.stack([_ranks(by[one, system]) for one in metrics])
+        spread: Array = ranks.max(0) - ranks.min(0)
+        return spread
+    return np.arange(mine.n, dtype=np.float64)
+
+
+def _ranks(result: Result) -> Array:
+    """Where each item stands among all, from 0 (worst) to 1 (best)."""
+    signed = result.segments if result.higher_is_better else -result.segments
+    found: Array = signed.argsort(kind="stable").argsort(kind="stable") / max(result.n - 1, 1)
+    return found
+
+
+def _item(
+    name: str,
+    key: float,
+    systems: list[str],
+    by: dict[tuple[str, str], Result],
+    texts: dict[tuple[str, str], Any],
+) -> dict[str, Any]:
+    first = next(texts[system, name] for system in systems if (system, name) in texts)
+    outputs = []
+    for system in systems:
+        row = texts.get((system, name))
+        if row is None:
+            continue
+        scores = {
+            metric: float(one.segments[one.ids.index(name)])
+            for (metric, owner), one in by.items()
+            if owner == system and name in one.ids
+        }
+        outputs.append({"system": system, "hypothesis": row.hypothesis, "scores": scores})
+    return {"id": name, "key": key, "references": list(first.references), "source": first.source, "outputs": outputs}
+
+
+def _distribution(result: Result) -> dict[str, Any]:
+    """A histogram of the scores of a system."""
+    low, high = float(result.segments.min()), float(result.segments.max())
+    counts, edges = np.histogram(result.segments, BINS, (low, high if high > low else low + 1e-9))
+    return {
+        "metric": result.metric,
+        "system": result.system,
+        "score": result.score,
+        "higher_is_better": result.higher_is_better,
+        "low": float(edges[0]),
+        "high": float(edges[-1]),
+        "counts": counts.tolist(),
+    }

@@ -1,0 +1,79 @@
+"""Who is let in: so many requests are worked on, so many wait, the rest is told to come back."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+from starlette.requests import Request
+
+from monge.web.counters import Counters
+from monge.web.engine import Ticket
+from monge.web.limits import Limits
+from monge.web.refusals import Refusal
+
+T = TypeVar("T")
+LOOK = 0.25
+"""Seconds between two looks whether a client is still there."""
+
+
+class Desk:
+    """Threads for requests; a request whose client leaves, or whose time is up, gives its place back."""
+
+    def __init__(self, limits: Limits, counters: Counters) -> None:
+        self._limits, self._counters = limits, counters
+        self._pool = ThreadPoolExecutor(limits.in_flight, "request")
+        self._places = asyncio.Semaphore(limits.in_flight)
+        self.waiting = self.working = 0
+
+    async def serve(self, request: Request, work: Callable[[Ticket], T]) -> T:
+        """What the work gives, made in a thread of its own."""
+        limits, deadline = self._limits, time.monotonic() + self._limits.seconds
+        many = limits.in_flight + limits.queue
+        if self.waiting + self.working >= many:
+            hint = "come back after Retry-After seconds; --limit queue=N lets more wait"
+            raise Refusal(429, f"{many} requests are worked on or wait already", many, hint, retry=1)
+        await self._place(deadline)
+        ticket = Ticket()
+        self.working += 1
+        self._counters.in_flight.set(self.working)
+        future = asyncio.get_running_loop().run_in_executor(self._pool, work, ticket)
+        future.add_done_callback(self._left)
+        while True:
+            left = deadline - time.monotonic()
+            done, _ = await asyncio.wait({future}, timeout=max(min(LOOK, left), 0))
+            if done:
+                return future.result()
+            if left <= 0 or await request.is_disconnected():
+                ticket.cancelled = True
+                self._counters.abandoned()
+                raise self._late()
+
+    async def _place(self, deadline: float) -> None:
+        self.waiting += 1
+        self._counters.waiting.set(self.waiting)
+        try:
+            await asyncio.wait_for(self._places.acquire(), deadline - time.monotonic())
+        except TimeoutError:
+            raise self._late() from None
+        finally:
+            self.waiting -= 1
+
+    def _late(self) -> Refusal:
+        most = self._limits.seconds
+        hint = "send fewer pairs, or a job (POST /v1/jobs); --limit seconds=N gives more time"
+        return Refusal(504, f"no answer within {most} seconds", most, hint)
+
+    def _left(self, future: asyncio.Future[T]) -> None:
+        self.working -= 1
+        self._counters.in_flight.set(self.working)
+        self._places.release()
+        if not future.cancelled():
+            future.exception()  # an abandoned one has nobody else who looks
+
+    def close(self) -> None:
+        """Let the threads end."""
+        self._pool.shutdown(wait=False, cancel_futures=True)

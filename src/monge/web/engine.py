@@ -1,0 +1,260 @@
+"""The one thread that owns the models, and the encoding passes that waiting requests share.
+
+Every request is a run of its own (`monge.scoring.run`), in a thread of its own. The distinct texts of its windows are
+handed over here, a slice at a time, and waited for. While the engine is busy, slices of other requests gather; it then
+takes those that need the same vectors together, up to `PASS` characters, and encodes their distinct texts once. A large
+request has one slice waiting at a time, so that it takes turns with small ones.
+
+Who shared a pass cannot be seen in an answer: the packed encoder gives a text the same vectors to the bit whatever
+stands beside it, and everything behind the vectors is done for each request by itself, as the command does it.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import OrderedDict, deque
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from threading import Condition, Event, Thread
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from monge.errors import MongeError
+from monge.scoring.scorer import Scores, StatsBySystem, WindowScorer
+from monge.scoring.windows import Window, distinct
+from monge.web.counters import Counters
+
+if TYPE_CHECKING:
+    from monge.encode.protocol import Request
+    from monge.scoring.encoding import Encoding, Read
+    from monge.scoring.transport import Reader, TransportMetric
+    from monge.types import Tokens
+
+SLICE_TEXTS, SLICE = 128, 8_000
+"""Distinct texts, and characters of them, that a request has in a pass, at the most (one text may be longer)."""
+PASS = 24_000
+"""Characters of a pass, at the most."""
+KEPT = 3
+"""Encodings, with the vectors of recent texts, that are kept: one for every set of layers that is asked for."""
+GATHER = 0.004
+"""Seconds that a pass waits for company after one that was shared."""
+FEW = 16
+"""Segments of a small window."""
+GATHERED = 32
+"""Slices that are company enough."""
+
+T = TypeVar("T")
+Kind = frozenset["tuple[Reader, Request]"]
+"""Which vectors a slice needs."""
+
+
+class Gone(Exception):
+    """Nobody waits for the answer any more."""
+
+
+@dataclass
+class Ticket:
+    """A request on its way; once it is cancelled, whatever works for it stops at the next slice."""
+
+    cancelled: bool = False
+
+    def check(self) -> None:
+        """Raise where nobody waits any more."""
+        if self.cancelled:
+            raise Gone
+
+
+@dataclass
+class _Work:
+    """Something that waits for the engine: a call to be made alone, or texts whose vectors are wanted."""
+
+    ticket: Ticket
+    call: Callable[[], Any] | None = None
+    kind: Kind = frozenset()
+    metrics: Sequence[TransportMetric] = ()
+    texts: Sequence[str] = ()
+    pieces: Mapping[Reader, Mapping[str, Tokens]] = field(default_factory=dict)
+    done: Future[Any] = field(default_factory=Future)
+
+    @property
+    def size(self) -> int:
+        return sum(map(len, self.texts))
+
+
+class _Given:
+    """Texts that have been read: what a window asks instead of an encoding."""
+
+    def __init__(self, read: Mapping[Reader, Read]) -> None:
+        self._read = read
+
+    def read(self, texts: Sequence[str], reader: Reader, pieces: object = None) -> Read:
+        """Pieces and vectors of texts."""
+        return self._read[reader]
+
+
+class Engine:
+    """Encodes texts, one pass after another, in a thread of its own; `share` off gives every slice its own pass."""
+
+    def __init__(self, counters: Counters, *, share: bool = True) -> None:
+        self._counters, self._share = counters, share
+        self._waiting: deque[_Work] = deque()
+        self._changed, self._stopped = Condition(), Event()
+        self._encodings: OrderedDict[Hashable, Encoding] = OrderedDict()
+        self._company = False
+        many = max(1, (os.cpu_count() or 1) // 2)
+        self._solvers = {few: ThreadPoolExecutor(many, "solver") for few in (True, False)}
+        self._thread = Thread(target=self._run, name="engine", daemon=True)
+        self._thread.start()
+
+    # --- what the threads of requests call --------------------------------------------------------------------------
+
+    def alone(self, call: Callable[[], T], ticket: Ticket) -> T:
+        """What a call gives that needs the models, made when its turn comes."""
+        return cast(T, self._wait(_Work(ticket, call)))
+
+    def shared(self, ticket: Ticket) -> Callable[..., list[Scores]]:
+        """What scores the windows of a run, encoding their texts together with those of other runs."""
+
+        def score(metrics: Sequence[WindowScorer], stats: Sequence[StatsBySystem], window: Window) -> list[Scores]:
+            reading = [cast("TransportMetric", metric) for metric in metrics if metric.reads]
+            if reading:
+                window = Window(window.rows, cast("Encoding", _Given(self._read(reading, window, ticket))))
+            found = []
+            for metric, one in zip(metrics, stats, strict=True):
+                ticket.check()
+                if metric.reads:  # by few threads, which is faster; small windows do not wait behind large ones
+                    solvers = self._solvers[len(window.rows) <= FEW]
+                    found.append(solvers.submit(self._timed, metric, window, one).result())
+                else:
+                    found.append(metric.score(window, one))
+            return found
+
+        return score
+
+    def _timed(self, metric: WindowScorer, window: Window, stats: StatsBySystem) -> Scores:
+        started = time.perf_counter()
+        found = metric.score(window, stats)
+        self._counters.stage("transport", time.perf_counter() - started)
+        return found
+
+    def _read(self, metrics: Sequence[TransportMetric], window: Window, ticket: Ticket) -> dict[Reader, dict[str, Any]]:
+        """Pieces and vectors of the texts of a window, slice by slice."""
+        kind = frozenset((metric.reader, metric.request) for metric in metrics)
+        found: dict[Reader, dict[str, Any]] = {reader: {} for reader, _ in kind}
+        for texts in _slices(distinct(window.rows)):
+            pieces = {reader: {text: mine[text] for text in texts} for reader, mine in window.pieces.items()}
+            read = self._wait(_Work(ticket, None, kind, metrics, texts, pieces))
+            for reader in found:
+                found[reader].update((text, read[reader][text]) for text in texts)
+        return found
+
+    def _wait(self, work: _Work) -> Any:
+        work.ticket.check()
+        with self._changed:
+            if self._stopped.is_set():
+                raise Gone
+            self._waiting.append(work)
+            self._changed.notify()
+        return work.done.result()
+
+    def stop(self) -> None:
+        """End the thread; what still waits is told that it is gone."""
+        with self._changed:
+            self._stopped.set()
+            self._changed.notify()
+        self._thread.join()
+        for solvers in self._solvers.values():
+            solvers.shutdown(wait=False, cancel_futures=True)
+
+    # --- the engine's own thread ------------------------------------------------------------------------------------
+
+    def _run(self) -> None:
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: self._waiting or self._stopped.is_set())
+                if self._company and self._waiting and self._waiting[0].call is None:
+                    self._changed.wait_for(lambda: len(self._waiting) >= GATHERED or self._stopped.is_set(), GATHER)
+                if self._stopped.is_set():
+                    for work in self._waiting:
+                        work.done.set_exception(Gone())
+                    return
+                taken = self._taken()
+                left = len(self._waiting)
+            self._counters.queue.set(left)
+            live = [work for work in taken if not work.ticket.cancelled]
+            for work in taken:
+                if work.ticket.cancelled:
+                    work.done.set_exception(Gone())
+            if live:
+                self._serve(live)
+
+    def _taken(self) -> list[_Work]:
+        """The first that waits and, if it may share, others that need the same vectors, up to PASS characters."""
+        first = self._waiting.popleft()
+        if first.call is not None or not self._share:
+            return [first]
+        taken, left, size = [first], deque[_Work](), first.size
+        for work in self._waiting:
+            if work.call is None and work.kind == first.kind and size + work.size <= PASS:
+                taken.append(work)
+                size += work.size
+            else:
+                left.append(work)
+        self._waiting = left
+        return taken
+
+    def _serve(self, taken: Sequence[_Work]) -> None:
+        started, first = time.perf_counter(), taken[0]
+        self._company = len(taken) > 1
+        try:
+            found = first.call() if first.call is not None else self._encoded(taken)
+        except MongeError as error:
+            if len(taken) == 1:
+                first.done.set_exception(error)
+            for work in taken if len(taken) > 1 else ():  # one of them is at fault: each by itself
+                self._serve([work])
+            return
+        except BaseException as error:  # noqa: BLE001 - the answer of those who asked, not the end of the service
+            for work in taken:
+                work.done.set_exception(error)
+            return
+        self._counters.stage("alone" if first.call is not None else "encode", time.perf_counter() - started)
+        for work in taken:
+            work.done.set_result(found)
+
+    def _encoded(self, taken: Sequence[_Work]) -> dict[Reader, Read]:
+        """Pieces and vectors of all texts, each distinct one read once."""
+        encoding = self._encoding(taken[0])
+        before, texts = replace(encoding.counters), list(dict.fromkeys(text for work in taken for text in work.texts))
+        found = {}
+        for reader in {reader for reader, _ in taken[0].kind}:
+            pieces = {text: one for work in taken for text, one in work.pieces.get(reader, {}).items()}
+            found[reader] = encoding.read(texts, reader, pieces if len(pieces) == len(texts) else None)
+        self._counters.passed(len(texts), len(taken), encoding.counters.encoded - before.encoded)
+        return found
+
+    def _encoding(self, work: _Work) -> Encoding:
+        """The encoding of a kind of slice, which remembers recent texts."""
+        from monge.scoring.encoding import Encoding
+
+        if work.kind not in self._encodings:
+            self._encodings[work.kind] = Encoding(work.metrics)
+            while len(self._encodings) > KEPT:
+                self._encodings.popitem(last=False)
+        self._encodings.move_to_end(work.kind)
+        return self._encodings[work.kind]
+
+
+def _slices(texts: Sequence[str]) -> Iterator[list[str]]:
+    """The texts in order, cut into slices."""
+    taken: list[str] = []
+    size = 0
+    for text in texts:
+        if taken and (len(taken) == SLICE_TEXTS or size + len(text) > SLICE):
+            yield taken
+            taken, size = [], 0
+        taken.append(text)
+        size += len(text)
+    if taken:
+        yield taken

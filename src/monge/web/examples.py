@@ -1,0 +1,42 @@
+"""What the page shows before anybody has typed, and what is known of metrics: bundled, nothing is fetched."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+PAIRS = (
+    ("Paraphrase", "The cat slept on the warm mat.", "A cat was sleeping on the mat."),
+    ("Same words, other meaning", "The dog bit the man.", "The man bit the dog."),
+    ("No shared word", "Physicians treat patients.", "Doctors cure the sick."),
+    ("Half of it missing", "The council met.", "The council met on Monday and put the vote off."),
+    ("Unrelated", "It rained all night.", "Profits rose by twelve percent."),
+)
+"""Name, hypothesis and reference of each example."""
+
+
+@dataclass(frozen=True)
+class Systems:
+    """Outputs of systems for the same items, by name, and their references."""
+
+    systems: Mapping[str, list[str]]
+    references: list[str]
+
+
+def _lines(name: str) -> list[str]:
+    return (files("monge") / "example" / f"{name}.txt").read_text("utf-8").splitlines()
+
+
+SYSTEMS = Systems({name: _lines(name)[:12] for name in ("system-a", "system-b")}, _lines("reference")[:12])
+"""The first lines of the bundled example."""
+
+
+@cache
+def agreement() -> dict[str, Any]:
+    """Agreement with people by metric, from kept results: `data`, `statistic`, `model` and the `mean` over groups."""
+    found: dict[str, Any] = json.loads((files(__package__) / "agreement.json").read_text("utf-8"))
+    return found

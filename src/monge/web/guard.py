@@ -1,0 +1,191 @@
+"""The outermost layer: who may ask, how much, what every answer carries. Plain ASGI, so that streams stay streams."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import time
+from collections.abc import Awaitable, Callable, MutableMapping
+from hmac import compare_digest
+from typing import Any
+
+from monge.web.refusals import Refusal
+from monge.web.service import Service
+
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+HEADERS = {
+    "content-security-policy": POLICY,
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "cache-control": "no-store",
+}
+UPLOADS = "/v1/jobs"
+OPEN = ("/health/", "/static/")
+PAGES = ("/", "/systems", "/catalogue", "/docs", "/openapi.json", "/favicon.ico")
+"""What needs no token: health, and pages, which hold nothing of anybody."""
+BODY_SECONDS = 30
+log = logging.getLogger("monge.web")
+
+
+class Guard:
+    """Refuses what is too large, compressed, without its token, or too late; counts and logs, never a text."""
+
+    def __init__(self, app: Any, service: Service) -> None:
+        self._app, self._service = app, service
+        self.draining = False
+        self.open = 0  # requests that are not answered yet
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        """One request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        started, status = time.perf_counter(), 0
+
+        async def answer(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                there = {name for name, _ in message["headers"]}
+                more = [(k.encode(), v.encode()) for k, v in HEADERS.items() if k.encode() not in there]
+                closing = [(b"connection", b"close")] if self.draining or status in (408, 413) else []
+                message["headers"] = [*message["headers"], *more, *closing]
+            await send(message)
+
+        self.open += 1
+        try:
+            refusal = self._refused(scope)
+            if refusal is None:
+                refusal = await self._passed(scope, receive, answer)
+            if refusal is not None:
+                await _say(refusal, answer)
+        finally:
+            self.open -= 1
+            route = getattr(scope.get("route"), "path", "other")
+            seconds = time.perf_counter() - started
+            self._service.counters.answered(route, status, seconds)
+            log.info("%s %s %d %.1f ms", scope["method"], route, status, 1000 * seconds)
+
+    async def _passed(self, scope: Message, receive: Receive, answer: Send) -> Refusal | None:
+        """Hand the request on: with its body read, or for uploads with its body counted as it comes."""
+        limits, path = self._service.limits, scope["path"]
+        if path == UPLOADS and scope["method"] == "POST":
+            await self._app(scope, _counted(receive, limits.upload), answer)
+            return None
+        try:
+            body = await asyncio.wait_for(_whole(receive, limits.body), BODY_SECONDS)
+        except Refusal as refusal:
+            return refusal
+        except TimeoutError:
+            return Refusal(408, f"the body took more than {BODY_SECONDS} seconds", BODY_SECONDS, "send it faster")
+        if body is None:  # the client left
+            return Refusal(400, "the body ended early")
+        await self._app(scope, _replayed(body, receive), answer)
+        return None
+
+    def _refused(self, scope: Message) -> Refusal | None:
+        """Why a request is not even read."""
+        headers = {name.lower(): value for name, value in scope["headers"]}
+        path = scope["path"]
+        if self.draining and not path.startswith("/health/"):
+            return Refusal(503, "the service is stopping", None, "ask another instance, or come back", retry=5)
+        if not self._service.ready and not path.startswith(OPEN):
+            return Refusal(503, "the models are being loaded", None, "GET /health/ready says when", retry=2)
+        if self._strange(headers):
+            return Refusal(
+                403, "a page of another site asks", None, "call this service from its own page, or from none"
+            )
+        token = self._service.config.token
+        if token is not None and not path.startswith(OPEN) and path not in PAGES:
+            shown = headers.get(b"authorization", b"")
+            if not compare_digest(shown, f"Bearer {token}".encode()):
+                return Refusal(401, "this service wants a token", None, "Authorization: Bearer TOKEN")
+        if headers.get(b"content-encoding", b"identity").lower() not in (b"identity", b""):
+            return Refusal(415, "compressed bodies are not read", None, "send it as it is")
+        length, most = headers.get(b"content-length", b"0"), self._most(path)
+        if not length.isdigit() or len(length) > 15 or int(length) > most:
+            return _large(most, path)
+        return None
+
+    def _strange(self, headers: dict[bytes, bytes]) -> bool:
+        """Whether a browser asks on behalf of another site: its page, or its name made to point here."""
+        host, origin = headers.get(b"host", b""), headers.get(b"origin")
+        hosts = self._service.config.hosts
+        if origin is not None and origin.partition(b"://")[2] != host:
+            return True
+        name = host if host.endswith(b"]") else host.rpartition(b":")[0] or host
+        return bool(hosts) and name.decode("latin-1").lower() not in hosts
+
+    def _most(self, path: str) -> int:
+        return self._service.limits.upload if path == UPLOADS else self._service.limits.body
+
+
+def _large(most: int, path: str) -> Refusal:
+    name, hint = ("upload", "cut it") if path == UPLOADS else ("body", "cut it, or send a job: POST /v1/jobs")
+    return Refusal(413, f"the body is larger than {most} bytes", most, f"{hint}; --limit {name}=N takes more")
+
+
+async def _whole(receive: Receive, most: int) -> bytes | None:
+    """The body of a request; None where its client left on the way."""
+    parts, size = [], 0
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            return None
+        part = message.get("body", b"")
+        size += len(part)
+        if size > most:
+            raise _large(most, "")
+        parts.append(part)
+        if not message.get("more_body", False):
+            return b"".join(parts)
+
+
+def _replayed(body: bytes, receive: Receive) -> Receive:
+    """What gives a body that has been read, then whatever comes behind it."""
+    given = False
+
+    async def next_message() -> Message:
+        nonlocal given
+        if given:
+            return await receive()
+        given = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return next_message
+
+
+def _counted(receive: Receive, most: int) -> Receive:
+    """What gives the messages of a body until they are too many."""
+    size = 0
+
+    async def next_message() -> Message:
+        nonlocal size
+        message = await receive()
+        size += len(message.get("body", b""))
+        if size > most:
+            raise _large(most, UPLOADS)
+        return message
+
+    return next_message
+
+
+async def _say(refusal: Refusal, send: Send) -> None:
+    """Answer with a refusal."""
+    body = json.dumps(refusal.body()).encode()
+    headers = {"content-type": "application/json", "content-length": str(len(body)), **(refusal.headers or {})}
+    if refusal.status_code == 401:
+        headers["www-authenticate"] = "Bearer"
+    plain = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
+    await send({"type": "http.response.start", "status": refusal.status_code, "headers": plain})
+    await send({"type": "http.response.body", "body": body})

@@ -1,0 +1,55 @@
+"""What the service takes from one request and from all of them: stated, changeable at start, never silent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, fields, replace
+
+from monge.errors import InvalidSetting, UnknownName
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The limits of a service, each a whole number.
+
+    Of a request: `body` bytes, `upload` bytes of a job's files, `pairs` (a hypothesis of a system with its references),
+    `systems`, `references` of a pair, `characters` of a text, `metrics`, `resamples` of a comparison, `seconds` until
+    it is given up. Of all: `in_flight` requests that are worked on, `queue` that wait for that, `jobs` that wait,
+    `job_pairs` of a job, `job_days` until a finished job is dropped, `state_bytes` of all jobs before the oldest are,
+    `statistics` that are kept, `drain` seconds that a stopping service gives to what it has accepted.
+    """
+
+    body: int = 2_000_000
+    upload: int = 64_000_000
+    pairs: int = 1000
+    systems: int = 64
+    references: int = 32
+    characters: int = 20_000
+    metrics: int = 12
+    resamples: int = 10_000
+    seconds: int = 60
+    in_flight: int = 64
+    queue: int = 32
+    jobs: int = 32
+    job_pairs: int = 1_000_000
+    job_days: int = 7
+    state_bytes: int = 2_000_000_000
+    statistics: int = 64
+    drain: int = 30
+
+    def changed(self, given: Iterable[str]) -> Limits:
+        """The limits after `NAME=VALUE` changes, as `--limit` takes them."""
+        known = [one.name for one in fields(self)]
+        found = self
+        for change in given:
+            name, equals, text = change.partition("=")
+            key = name.strip().replace("-", "_")
+            if not equals:
+                raise InvalidSetting(f"--limit takes NAME=VALUE, got {change!r}")
+            if key not in known:
+                raise UnknownName("limit", name, known)
+            number = text.strip().replace("_", "")
+            if not number.isdecimal() or not 0 < int(number) < 2**53:
+                raise InvalidSetting(f"--limit {name} takes a whole number of at least 1, got {text!r}")
+            found = replace(found, **{key: int(number)})
+        return found

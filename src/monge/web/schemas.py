@@ -1,0 +1,214 @@
+"""What requests hold and answers look like: the source of the OpenAPI description."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from monge import api
+
+HYPOTHESIS = "The cat slept on the warm mat."
+REFERENCE = "A cat was sleeping on the mat."
+Name = Annotated[str, Field(max_length=2000)]
+Settings = Annotated[
+    list[Name] | dict[str, str | int | float | bool],
+    Field(description="AXIS=VALUE or AXIS.FIELD=VALUE, as for --set; or an object of them."),
+]
+Metrics = Annotated[list[Name], Field(min_length=1, description="NAME, NAME@PROFILE or NAME[axis.field=value].")]
+TextsOfReferences = Annotated[
+    str | list[str] | list[list[str]] | None,
+    Field(description="One text, one a hypothesis, or a list of texts a hypothesis."),
+]
+Sources = Annotated[
+    str | list[str] | None, Field(description="Source texts; without references they stand in their place.")
+]
+
+
+class Asked(BaseModel):
+    """What every request about metrics may say: settings for all of them, language, model, statistics."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    settings: Settings = []
+    lang: Name | None = Field(None, description="Target language: en, de, zh …")
+    model: Name | None = Field(None, description="One of the models this service was started with.")
+    statistics: list[Name] = Field([], description="Ids that POST /v1/stats gave.", max_length=8)
+
+
+class ScoreRequest(Asked):
+    """Texts to score, and how."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {"hypotheses": [HYPOTHESIS], "references": [REFERENCE], "metrics": ["twmd", "bertscore"]},
+                {
+                    "hypotheses": {"a": [HYPOTHESIS], "b": ["It rains."]},
+                    "references": [[REFERENCE, "The cat slept."]],
+                    "metrics": ["twmd[transport.temperature=0.05]"],
+                    "segments": True,
+                },
+            ]
+        }
+    )
+
+    hypotheses: str | list[str] | dict[str, list[str]] = Field(
+        description="One text, a list of texts, or lists by the name of their system."
+    )
+    references: TextsOfReferences = None
+    sources: Sources = None
+    metrics: Metrics = [api.DEFAULT_METRIC]
+    segments: bool = Field(False, description="With the scores of every segment.")
+    intervals: bool = Field(False, description="With a bootstrap interval of each score.")
+    seed: int = Field(12345, ge=0, le=2**32 - 1, description="Of the bootstrap.")
+    signatures: list[Annotated[str, Field(max_length=8000)]] = Field(
+        [], description="Replay these instead of naming metrics."
+    )
+    refit: bool = Field(False, description="With signatures: accept statistics of other texts.")
+
+
+class ExplainRequest(Asked):
+    """One pair to explain."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [{"hypothesis": HYPOTHESIS, "reference": REFERENCE, "metric": "twmd"}],
+        }
+    )
+
+    hypothesis: str
+    reference: str
+    metric: Name = api.DEFAULT_METRIC
+
+
+class CompareRequest(Asked):
+    """Systems to compare on the same items."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {
+                    "systems": {"a": [HYPOTHESIS, "It rains."], "b": ["A cat.", "It is raining."]},
+                    "references": [REFERENCE, "It is raining."],
+                    "metrics": ["twmd"],
+                }
+            ]
+        }
+    )
+
+    systems: dict[str, list[str]]
+    references: list[str] | list[list[str]] | None = None
+    sources: list[str] | None = None
+    metrics: Metrics = [api.DEFAULT_METRIC]
+    test: str = Field("bootstrap", description="bootstrap or permutation: whose p-values make the clusters.")
+    resamples: int = Field(1000, ge=1)
+    confidence: float = Field(0.95, gt=0, lt=1)
+    alpha: float = Field(0.05, gt=0, lt=1)
+    seed: int = Field(12345, ge=0, le=2**32 - 1)
+
+
+class FitRequest(BaseModel):
+    """Texts to fit corpus statistics from."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        strict=True,
+        json_schema_extra={
+            "examples": [{"references": [REFERENCE, "It is raining.", "The dog ran home."], "metric": "moverscore"}]
+        },
+    )
+
+    references: list[str] | list[list[str]] = []
+    hypotheses: list[str] = []
+    metric: Name = "moverscore"
+    settings: Settings = []
+    lang: Name | None = None
+    model: Name | None = None
+
+
+class SignatureRequest(BaseModel):
+    """A signature."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    signature: Annotated[str, Field(max_length=8000)]
+
+
+class DiffRequest(BaseModel):
+    """Two signatures."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    one: Annotated[str, Field(max_length=8000)]
+    other: Annotated[str, Field(max_length=8000)]
+
+
+class Refused(BaseModel):
+    """Every answer that is not what was asked for."""
+
+    error: str = Field(description="What is wrong, what was received, what is accepted.")
+    error_type: str = Field(description="A word for programs.")
+    limit: int | None = Field(description="The limit that was met, if one was.")
+    hint: str = Field(description="A way out.")
+
+
+class SegmentScore(BaseModel):
+    """The score of one segment; `reference` is the index of the reference that gave it, -1 where no single one did."""
+
+    id: str
+    score: float
+    parts: dict[str, float]
+    reference: int
+    flags: list[str]
+
+
+class Interval(BaseModel):
+    """A bootstrap interval."""
+
+    low: float
+    high: float
+
+
+class ResultOf(BaseModel):
+    """The scores of one system by one metric."""
+
+    metric: str
+    system: str
+    score: float
+    higher_is_better: bool
+    n: int
+    parts: dict[str, float]
+    signature: str
+    run: dict[str, Any]
+    interval: Interval | None = None
+    segments: list[SegmentScore] | None = None
+
+
+class Scored(BaseModel):
+    """What `monge score --format json` prints."""
+
+    monge: str
+    results: list[ResultOf]
+
+
+class Fitted(BaseModel):
+    """Statistics that are kept under an id, the digest of what they hold."""
+
+    id: str
+    metric: str
+    holds: list[str]
+
+
+class JobState(BaseModel):
+    """A job: how far it has come, and where its result will be."""
+
+    id: str
+    state: str = Field(description="queued, running, done, failed or cancelled.")
+    done: int
+    total: int
+    remaining_seconds: float | None
+    metrics: list[str]
+    systems: list[str]
+    created: float
+    error: Refused | None

@@ -1,0 +1,125 @@
+"""The process: it listens, says where and when it is ready, and on SIGTERM finishes what it has accepted."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+import signal
+import socket
+import tempfile
+from pathlib import Path
+from types import FrameType
+from typing import TextIO
+
+import uvicorn
+
+from monge.errors import UsageError
+from monge.web.app import App, create
+from monge.web.service import Config
+
+BACKLOG = 1024
+
+
+class Server(uvicorn.Server):
+    """A server that, asked to stop, answers new requests with 503 until the accepted ones are answered."""
+
+    def __init__(self, config: uvicorn.Config, app: App) -> None:
+        super().__init__(config)
+        self._app, self.interrupted = app, False
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Begin to drain; a second signal stops at once."""
+        if self._app.guard.draining:
+            self.should_exit = self.force_exit = True
+            return
+        self.interrupted = sig == signal.SIGINT
+        self._app.guard.draining = True
+
+    async def on_tick(self, counter: int) -> bool:
+        """Stop when all that was accepted is answered, or its time is up."""
+        if self._app.guard.draining and not self.should_exit:
+            self._ticks = getattr(self, "_ticks", 0) + 1
+            patience = 10 * self._app.service.limits.drain
+            if (self._app.guard.open == 0 and self._ticks > 5) or self._ticks > patience:
+                self.should_exit = True
+        return await super().on_tick(counter)
+
+
+class OneLine(logging.Formatter):
+    """Log lines as JSON objects: time, level, message; texts are never in them."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The line."""
+        said = {"time": self.formatTime(record), "level": record.levelname.lower(), "message": record.getMessage()}
+        if record.exc_info:
+            said["error"] = self.formatException(record.exc_info)
+        return json.dumps(said)
+
+
+def run(config: Config, host: str, port: int, stream: TextIO, *, quiet: bool = False) -> int:
+    """Serve until a signal comes; the exit code."""
+    handler = logging.StreamHandler(stream)
+    handler.setFormatter(OneLine())
+    for name in ("monge.web", "uvicorn.error"):
+        logger = logging.getLogger(name)
+        logger.handlers, logger.propagate = [handler], False
+        logger.setLevel(logging.WARNING if quiet or name != "monge.web" else logging.INFO)
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")  # waking threads costs more than cutting a few texts
+    if config.state is not None:
+        _check_state(config.state)
+    app = create(config)
+    listening = _listening(host, port)
+    settings = uvicorn.Config(
+        app, log_config=None, access_log=False, server_header=False, timeout_keep_alive=30, lifespan="on", ws="none",
+        timeout_graceful_shutdown=config.limits.drain, h11_max_incomplete_event_size=65536,
+    )  # fmt: skip
+    server = Server(settings, app)
+    bound = listening.getsockname()
+    shown = f"[{bound[0]}]" if ":" in bound[0] else bound[0]
+    if not quiet:
+        stream.write(f"monge: listening on http://{shown}:{bound[1]}/, loading models\n")
+        stream.flush()
+    return asyncio.run(_served(server, app, listening, stream, quiet))
+
+
+async def _served(server: Server, app: App, listening: socket.socket, stream: TextIO, quiet: bool) -> int:
+    """Serve; a model that cannot be loaded ends it with the error that says why."""
+    serving = asyncio.create_task(server.serve([listening]))
+    while not serving.done() and not hasattr(app.state, "warming"):
+        await asyncio.sleep(0.01)
+    warming = getattr(app.state, "warming", None)
+    if warming is not None:
+        await asyncio.wait({serving, warming}, return_when=asyncio.FIRST_COMPLETED)
+        if warming.done() and not warming.cancelled() and warming.exception() is not None:
+            server.should_exit = True
+            await serving
+            raise warming.exception()
+        if app.service.ready and not quiet:
+            stream.write("monge: ready\n")
+            stream.flush()
+    await serving
+    return 130 if server.interrupted else 0
+
+
+def _check_state(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise UsageError(f"--state {folder}: cannot be written ({error.strerror})") from None
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    found = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # named, or asyncio leaves Nagle's delay on
+    found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        found.bind((host, port))
+    except (OSError, OverflowError) as error:
+        found.close()
+        raise UsageError(f"cannot listen on {host}:{port} ({getattr(error, 'strerror', error)})") from None
+    found.listen(BACKLOG)
+    return found

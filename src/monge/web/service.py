@@ -1,0 +1,362 @@
+"""The service without HTTP: models that are loaded and warm, and what each kind of request gives."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import reduce
+from hashlib import blake2b
+from importlib.metadata import version
+from operator import or_
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from monge import api
+from monge.encode.packaged import packaged
+from monge.errors import DataError, UnknownName, UsageError
+from monge.render import explanation_html, explanation_json, explanation_svg, render_results
+from monge.render.table import render_study
+from monge.spec.catalogue import EVERY, described, form, kind_of, listed
+from monge.spec.labels import labels
+from monge.spec.presets import Spec, bounds_of, resolve
+from monge.spec.signature import parse
+from monge.study import Resampling, aligned, compare_results
+from monge.types import CorpusStats, Result, Segment
+from monge.web import schemas
+from monge.web.allowed import check_settings
+from monge.web.counters import Counters
+from monge.web.engine import Engine, Ticket
+from monge.web.examples import SYSTEMS, agreement
+from monge.web.limits import Limits
+from monge.web.refusals import Refusal, too_much
+
+KEPT_METRICS = 256
+VERSION = version("monge")
+
+
+@dataclass(frozen=True)
+class Config:
+    """What a service is started with: metrics to warm, models it may use, their precision, and its limits.
+
+    `state` is where jobs and statistics are kept; `token` is what clients must show; `hosts` are the names
+    it answers to, any where there are none; `share` off gives every request an encoding pass of its own, which is for
+    measuring what sharing is worth.
+    """
+
+    metrics: tuple[str, ...] = (api.DEFAULT_METRIC,)
+    models: tuple[str, ...] = ("auto",)
+    precision: str = "fp32"
+    device: str = "auto"
+    limits: Limits = field(default_factory=Limits)
+    state: Path | None = None
+    token: str | None = None
+    hosts: tuple[str, ...] = ()
+    share: bool = True
+
+
+def _named(model: str) -> str:
+    """A packaged model under its one name, so that it is loaded once."""
+    row = packaged(model)
+    return model if row is None or row.path is None else row.name
+
+
+class Service:
+    """Metrics by name, requests in, bytes out; safe to be called by many threads."""
+
+    def __init__(self, config: Config) -> None:
+        config = replace(config, models=tuple(map(_named, config.models)))
+        self.config, self.limits, self.counters = config, config.limits, Counters()
+        for name in config.metrics:  # a wrong name is known before a model is loaded
+            check_settings(resolve(name, self._changes(name, ()))[1], config.models, config.precision)
+        self.engine = Engine(self.counters, share=config.share)
+        self.ready = False
+        self.models: dict[str, str] = {}
+        self.signatures: dict[str, str] = {}
+        self.milliseconds: dict[str, float] = {}
+        self._metrics: OrderedDict[tuple[Any, ...], api.Metric] = OrderedDict()
+        self._statistics: OrderedDict[str, CorpusStats] = OrderedDict()
+        self._lock = Lock()
+
+    def warm(self) -> None:
+        """Load every model and score the bundled example with every metric, so that the first request is no slower."""
+        names = list(SYSTEMS.systems)
+        rows = api.segments_of(SYSTEMS.systems[names[0]], SYSTEMS.references)
+        for model in self.config.models:
+            for name in self.config.metrics:
+                metric = self.metric(name, (), None, model)
+                alone = metric.scorer.members.get("")
+                if alone is not None and alone.reads:
+                    self.models[model] = metric.by_transport("warm").reader.encoder.name
+                started = time.perf_counter()
+                results = self.scored([metric], rows, Ticket())
+                self.milliseconds[metric.name] = 1000 * (time.perf_counter() - started) / len(rows)
+                self.signatures.setdefault(metric.name, str(results[0].signature))
+            if model not in self.models:
+                self.models[model] = api.encoder_for(
+                    model, precision=self.config.precision, device=self.config.device
+                ).name
+        self.ready = True
+
+    # --- metrics ----------------------------------------------------------------------------------------------------
+
+    def _changes(self, name: str, settings: Iterable[str]) -> tuple[str, ...]:
+        """Settings behind the precision of this service, which metrics of words do not have."""
+        bare = name.partition("[")[0].strip()
+        own = bare in EVERY and kind_of(bare) != "lexical" and self.config.precision != "fp32"
+        return (*((f"encoder.precision={self.config.precision}",) if own else ()), *settings)
+
+    def resolved(self, name: str, settings: Sequence[str], lang: str | None) -> tuple[str, Spec]:
+        """Name and spec of a metric as it was asked for, if this service may compute it."""
+        found, spec = resolve(name, self._changes(name, settings), lang)
+        check_settings(spec, self.config.models, self.config.precision)
+        return found, spec
+
+    def metric(self, name: str, settings: Sequence[str], lang: str | None, model: str | None) -> api.Metric:
+        """A metric with its model; those asked for lately are kept."""
+        where = self._model(model)
+        key = name, tuple(settings), lang, where
+        with self._lock:
+            if key in self._metrics:
+                self._metrics.move_to_end(key)
+                return self._metrics[key]
+        found = api.bind(*self.resolved(name, settings, lang), model=where, device=self.config.device)
+        with self._lock:
+            self._metrics[key] = found
+            while len(self._metrics) > KEPT_METRICS:
+                self._metrics.popitem(last=False)
+        return found
+
+    def _model(self, model: str | None) -> str:
+        if model is None:
+            return self.config.models[0]
+        called = {**{name: key for key, name in self.models.items()}, **{key: key for key in self.config.models}}
+        if model not in called:
+            raise UnknownName("model", model[:80], called, "(this service: " + ", ".join(called) + ")")
+        return called[model]
+
+    def asked_for(self, asked: schemas.Asked, names: Sequence[str]) -> list[api.Metric]:
+        """The metrics of a request."""
+        if len(names) > self.limits.metrics:
+            raise too_much("metrics", len(names), "metrics", self.limits.metrics)
+        settings = changes_of(asked.settings)
+        return [self.metric(name, settings, asked.lang, asked.model) for name in names]
+
+    def _replayed(self, request: schemas.ScoreRequest) -> tuple[list[api.Metric], list[dict[str, str]]]:
+        if request.settings or "metrics" in request.model_fields_set:
+            raise UsageError("signatures replay metrics: give them or metrics and settings, not both")
+        if len(request.signatures) > self.limits.metrics:
+            raise too_much("signatures", len(request.signatures), "metrics", self.limits.metrics)
+        found = []
+        for line in request.signatures:
+            models = (*self.config.models, *self.models.values())
+            check_settings(parse(line).spec, models, self.config.precision)
+            found.append(api.replay(line, model=self._model(request.model), device=self.config.device))
+        return [metric for metric, _ in found], [digests for _, digests in found]
+
+    # --- texts ------------------------------------------------------------------------------------------------------
+
+    def segments(
+        self, systems: dict[str, list[str]], references: Any, sources: Any, *, ids: Sequence[str] | None = None
+    ) -> list[Segment]:
+        """The segments of a request, within the limits."""
+        pairs = sum(map(len, systems.values()))
+        if pairs > self.limits.pairs:
+            raise too_much("pairs", pairs, "pairs", self.limits.pairs)
+        self.check_systems(len(systems))
+        if not pairs:
+            raise DataError("hypotheses: there is nothing to score")
+        rows = [
+            replace(row, system=name)
+            for name, texts in systems.items()
+            for row in api.segments_of(texts, references, sources)
+        ]
+        for row in rows:
+            self.check_row(row)
+        return rows
+
+    def check_systems(self, count: int) -> None:
+        """Raise where there are too many systems: every two are tested against each other."""
+        if count > self.limits.systems:
+            raise too_much("systems", count, "systems", self.limits.systems)
+
+    def check_row(self, row: Segment) -> Segment:
+        """The segment, if it is within the limits."""
+        if len(row.references) > self.limits.references:
+            what = f"references of item {row.id}"
+            raise too_much(what, len(row.references), "references", self.limits.references)
+        longest = max(len(text) for text in (row.hypothesis, *row.references, row.source or ""))
+        if longest > self.limits.characters:
+            raise too_much(f"characters of a text of item {row.id}", longest, "characters", self.limits.characters)
+        return row
+
+    # --- requests ---------------------------------------------------------------------------------------------------
+
+    def scored(
+        self,
+        metrics: Sequence[api.Metric],
+        rows: Sequence[Segment],
+        ticket: Ticket,
+        corpora: api.Corpora = api.Corpora(),  # noqa: B008 - frozen
+        expect: list[dict[str, str]] | None = None,
+    ) -> list[Result]:
+        """Results of some segments, their windows scored together with those of other requests."""
+        started = time.perf_counter()
+        found = api.score_segments(metrics, rows, corpora=corpora, expect=expect, score=self.engine.shared(ticket))
+        self.counters.stage("request", time.perf_counter() - started)
+        return found
+
+    def score(self, request: schemas.ScoreRequest, ticket: Ticket) -> bytes:
+        """What `monge score --format json` prints."""
+        given = request.hypotheses
+        one = isinstance(given, str)
+        systems = given if isinstance(given, dict) else {"": [given] if isinstance(given, str) else given}
+        references: Any = request.references
+        references = [references] if one and isinstance(references, str) else references
+        if one and isinstance(references, list) and len(references) > 1 and all(isinstance(r, str) for r in references):
+            references = [references]  # several references of one text
+        sources = [request.sources] if isinstance(request.sources, str) else request.sources
+        rows = self.segments(systems, references, sources)
+        expect = None
+        if request.signatures:
+            metrics, digests = self._replayed(request)
+            expect = None if request.refit else digests
+        else:
+            metrics = self.asked_for(request, request.metrics)
+        results = self.scored(metrics, rows, ticket, self.corpora(request.statistics), expect)
+        if request.intervals:
+            results = api.with_intervals(results, seed=request.seed)
+        return "".join(render_results(results, "json", version=VERSION, segments=request.segments)).encode()
+
+    def explain(self, request: schemas.ExplainRequest, ticket: Ticket, form: str) -> bytes:
+        """Why a pair gets its score, as json, svg or html."""
+        self.check_row(Segment("1", request.hypothesis, (request.reference,)))
+        metric = self.asked_for(request, [request.metric])[0]
+        stats = self.corpora(request.statistics).stats
+        work: Callable[[], Any] = lambda: metric.explain(request.hypothesis, request.reference, stats=stats)  # noqa: E731
+        found = self.engine.alone(work, ticket)
+        shown = {"json": explanation_json, "svg": explanation_svg, "html": explanation_html}
+        return shown[form](found).encode()
+
+    def compare(self, request: schemas.CompareRequest, ticket: Ticket) -> bytes:
+        """What `monge compare --format json` prints."""
+        if request.resamples > self.limits.resamples:
+            raise too_much("resamples", request.resamples, "resamples", self.limits.resamples)
+        resampling = Resampling(
+            resamples=request.resamples,
+            confidence=request.confidence,
+            alpha=request.alpha,
+            seed=request.seed,
+            test=request.test,
+        )
+        rows = aligned(self.segments(request.systems, request.references, request.sources))
+        metrics = self.asked_for(request, request.metrics)
+        results = self.scored(metrics, rows, ticket, self.corpora(request.statistics))
+        found = compare_results(named(metrics), results, resampling=resampling)
+        return render_study(found, "json", version=VERSION).encode()
+
+    def fit(self, request: schemas.FitRequest, ticket: Ticket) -> dict[str, Any]:
+        """Fit statistics and keep them; their id is the digest of what they hold."""
+        rows = [text for row in request.references for text in ([row] if isinstance(row, str) else row)]
+        texts = [*rows, *request.hypotheses]
+        if len(texts) > self.limits.pairs:
+            raise too_much("texts", len(texts), "pairs", self.limits.pairs)
+        for text in texts:
+            self.check_row(Segment("1", text))
+        metric = self.metric(request.metric, changes_of(request.settings), request.lang, request.model)
+        work = lambda: metric.fit(request.references, hypotheses=request.hypotheses)  # noqa: E731
+        found = self.engine.alone(work, ticket)
+        metric.scorer.check_stats(found)
+        return {"id": self.keep_statistics(found), "metric": metric.name, "holds": list(found.held())}
+
+    # --- statistics -------------------------------------------------------------------------------------------------
+
+    def keep_statistics(self, stats: CorpusStats) -> str:
+        """Keep statistics under the digest of what they hold; the oldest go first."""
+        text = json.dumps(stats.to_dict(), sort_keys=True, allow_nan=False)
+        name = blake2b(text.encode(), digest_size=12).hexdigest()
+        folder = self._folder()
+        if folder is not None:
+            try:
+                api.save_stats(stats, folder / f"{name}.json")
+            except UsageError as error:
+                raise Refusal(507, f"statistics cannot be kept: {error}", None, "make room under --state") from None
+            for old in sorted(folder.glob("*.json"), key=lambda one: one.stat().st_mtime)[: -self.limits.statistics]:
+                old.unlink(missing_ok=True)
+        with self._lock:
+            self._statistics[name] = stats
+            while len(self._statistics) > self.limits.statistics:
+                self._statistics.popitem(last=False)
+        return name
+
+    def statistics(self, name: str) -> CorpusStats:
+        """Statistics by their id."""
+        with self._lock:
+            found = self._statistics.get(name)
+        folder = self._folder()
+        if found is None and folder is not None and name.isalnum() and (folder / f"{name}.json").is_file():
+            found = api.load_stats(folder / f"{name}.json")
+            with self._lock:
+                self._statistics[name] = found
+        if found is None:
+            raise Refusal(404, f"no statistics {name[:40]!r} are kept here", None, "fit them with POST /v1/stats")
+        return found
+
+    def _folder(self) -> Path | None:
+        if self.config.state is None:
+            return None
+        folder = self.config.state / "statistics"
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder
+
+    def corpora(self, names: Sequence[str]) -> api.Corpora:
+        """The statistics of a request, united where there are several."""
+        return api.Corpora(reduce(or_, map(self.statistics, names)) if names else None)
+
+    # --- the catalogue ----------------------------------------------------------------------------------------------
+
+    def catalogue(self) -> dict[str, Any]:
+        """Every metric: what it measures, range, cost a pair where it was measured, agreement with people."""
+        known = agreement()
+        return {
+            name: {
+                **row,
+                "kind": kind_of(name),
+                "milliseconds_a_pair": self.milliseconds.get(name),
+                "agreement": known.get(name),
+            }
+            for name, row in listed().to_dict().items()
+        }
+
+    def variant(self, name: str, settings: Sequence[str], lang: str | None) -> dict[str, Any]:
+        """A metric with its settings, the form they are set by, and the signature it would sign with."""
+        bare, spec = self.resolved(name, settings, lang)
+        metric = self.metric(name, settings, lang, None)
+        alone = metric.scorer.members.get("")
+        lacking = metric.scorer.fits or getattr(alone, "needs_given", False)  # it signs digests of what it is given
+        signed = None if lacking else metric.scorer.signed(CorpusStats(""))
+        return {
+            **described(bare, spec).to_dict(),
+            "kind": kind_of(bare),
+            "form": form(bare),
+            "signature": None if signed is None else str(signed),
+            "fits": list(metric.scorer.fits),
+            "higher_is_better": bounds_of(spec).higher_is_better,
+        }
+
+
+def named(metrics: Sequence[api.Metric]) -> list[tuple[str, str]]:
+    """Name and label of every metric of a run."""
+    called = labels((metric.name, metric.asked) for metric in metrics)
+    return [(metric.name, label) for metric, label in zip(metrics, called, strict=True)]
+
+
+def changes_of(settings: Sequence[str] | dict[str, Any]) -> tuple[str, ...]:
+    """Settings as AXIS=VALUE texts."""
+    if isinstance(settings, dict):
+        shown = {True: "yes", False: "no"}
+        return tuple(f"{key}={shown[one] if isinstance(one, bool) else one}" for key, one in settings.items())
+    return tuple(settings)

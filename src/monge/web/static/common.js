@@ -1,0 +1,133 @@
+// What all views share: elements from data (never from markup), requests with a token, and forms made from the spec.
+
+export const given = JSON.parse(document.getElementById("bootstrap").textContent);
+const SVG = "http://www.w3.org/2000/svg";
+
+export function make(tag, attributes = {}, ...children) {
+  return fill(document.createElement(tag), attributes, children);
+}
+
+export function draw(tag, attributes = {}, ...children) {
+  return fill(document.createElementNS(SVG, tag), attributes, children);
+}
+
+function fill(element, attributes, children) {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else if (value === true) element.setAttribute(name, "");
+    else if (value !== false && value !== null && value !== undefined) element.setAttribute(name, value);
+  }
+  element.append(...children.flat().filter((one) => one !== null && one !== undefined));
+  return element;
+}
+
+export function number(value, digits = 4) {
+  if (value === null || value === undefined) return "";
+  return Math.abs(value) >= 100 ? value.toFixed(1) : value.toFixed(digits);
+}
+
+export function later(work, milliseconds = 250) {
+  let timer = 0;
+  return (...parts) => { clearTimeout(timer); timer = setTimeout(() => work(...parts), milliseconds); };
+}
+
+export class Refused extends Error {
+  constructor(status, said) { super(said.error || `HTTP ${status}`); this.status = status; this.hint = said.hint || ""; }
+}
+
+let token = sessionStorage.getItem("token");
+
+async function askToken() {
+  document.querySelector(".token")?.remove();
+  return new Promise((resolve) => {
+    const input = make("input", { id: "token", type: "password", autocomplete: "off" });
+    const form = make("form", { class: "card token" }, make("div", { class: "row" },
+      make("label", { for: "token" }, "This service wants a token"), input, make("button", { class: "main" }, "Use it")));
+    form.addEventListener("submit", (event) => {
+      event.preventDefault(); token = input.value; sessionStorage.setItem("token", token); form.remove(); resolve();
+    });
+    document.getElementById("main").prepend(form); input.focus();
+  });
+}
+
+export async function ask(path, { body = null, form = null, method = null, signal = null, raw = false } = {}) {
+  const headers = token ? { Authorization: `Bearer ${token}` } : {};
+  if (body !== null) headers["Content-Type"] = "application/json";
+  const sent = body !== null ? JSON.stringify(body) : form;
+  const answer = await fetch(path, { method: method || (sent === null ? "GET" : "POST"), headers, body: sent, signal });
+  if (answer.status === 401) { await askToken(); return ask(path, { body, form, method, signal, raw }); }
+  if (!answer.ok) throw new Refused(answer.status, await answer.json().catch(() => ({})));
+  return raw ? answer : answer.json();
+}
+
+export async function copied(text, where, what) {
+  try { await navigator.clipboard.writeText(text); where.textContent = `${what} copied`; }
+  catch { where.textContent = text; }
+}
+
+export function fillMetrics(select) {
+  const groups = { transport: "By transport", blend: "Blends", lexical: "Of words and characters" };
+  for (const [kind, label] of Object.entries(groups)) {
+    const names = Object.keys(given.metrics).filter((name) => given.metrics[name].kind === kind);
+    select.append(make("optgroup", { label }, names.map((name) => make("option", { value: name }, name))));
+  }
+}
+
+// A metric as the command line writes it: NAME[axis=choice,axis.field=value].
+export const bare = (metric) => metric.split("[")[0];
+
+const known = new Map();
+export async function formOf(name) {
+  if (!known.has(name)) known.set(name, ask(`/v1/metrics/${encodeURIComponent(name)}`));
+  return (await known.get(name)).form;
+}
+
+function changesIn(metric) {
+  const inner = metric.includes("[") ? metric.slice(metric.indexOf("[") + 1, -1) : "";
+  return inner.split(/,(?=[a-z_]+(?:\.[a-z_]+)*=)/).filter(Boolean).map((one) => [one.slice(0, one.indexOf("=")), one.slice(one.indexOf("=") + 1)]);
+}
+
+let forms = 0;
+// The form of a metric's settings; `changed` is told the metric that it stands for.
+export async function settingsForm(metric, changed) {
+  const axes = await formOf(bare(metric)), box = make("div", { class: "form" }), said = new Map(changesIn(metric));
+  const tell = () => changed(written(bare(metric), axes, box)), number_ = ++forms;
+  for (const axis of axes) {
+    if (["encoder", "fluency"].includes(axis.axis)) continue;
+    const names = Object.keys(axis.choices), set = make("fieldset", { "data-axis": axis.axis }, make("legend", {}, axis.axis || "options"));
+    const fields = make("div", { class: "row" });
+    const show = (choice) => fields.replaceChildren(...axis.choices[choice].map((field) => fieldOf(field, said.get(field.target), number_, tell)));
+    let chosen = said.get(axis.axis) ?? axis.chosen;
+    if (!names.includes(chosen)) chosen = axis.chosen;
+    if (names.length > 1) {
+      const select = make("select", { "aria-label": `${axis.axis} of ${bare(metric)}`, onchange: () => { show(select.value); tell(); } },
+        names.map((name) => make("option", { value: name, selected: name === chosen }, name)));
+      set.append(select);
+    }
+    show(chosen); set.append(fields); box.append(set);
+  }
+  if (!axes.length) box.append(make("p", { class: "soft" }, "A blend of other metrics: its members have the settings."));
+  return box;
+}
+
+function fieldOf(field, said, number_, tell) {
+  const id = `set-${number_}-${field.target}`, value = said ?? field.value, name = field.target.split(".").pop();
+  const input = field.options.length
+    ? make("select", { id, "data-target": field.target, "data-usual": field.value, onchange: tell }, field.options.map((one) => make("option", { value: one, selected: one === value }, one)))
+    : make("input", { id, "data-target": field.target, "data-usual": field.value, value, title: field.accepts, autocomplete: "off", spellcheck: "false", oninput: later(tell, 400) });
+  return make("label", { for: id }, name, input);
+}
+
+function written(name, axes, box) {
+  const changes = [];
+  for (const axis of axes) {
+    const set = [...box.querySelectorAll("fieldset")].find((one) => one.dataset.axis === axis.axis);
+    if (!set) continue;
+    const select = set.querySelector(":scope > select");
+    if (select && select.value !== axis.chosen) changes.push(`${axis.axis}=${select.value}`);
+    for (const input of set.querySelectorAll("[data-target]")) {
+      if (input.value !== input.dataset.usual) changes.push(`${input.dataset.target}=${input.value}`);
+    }
+  }
+  return changes.length ? `${name}[${changes.join(",")}]` : name;
+}

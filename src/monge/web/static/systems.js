@@ -1,0 +1,127 @@
+// Systems: files in, a ranking out, and the segments behind it.
+import { ask, draw, given, make, number } from "./common.js";
+
+const form = document.getElementById("upload"), told = document.getElementById("told"), bar = document.getElementById("progress"), outcome = document.getElementById("outcome");
+const cancel = document.getElementById("cancel"), at = (id) => document.getElementById(id), SIZE = 10;
+let job = null, start = 0;
+
+form.addEventListener("submit", (event) => {
+  event.preventDefault();
+  const data = new FormData();
+  for (const name of ["hypotheses", "references", "source", "table"]) for (const file of at(name).files) data.append(name, file, file.name);
+  submit(data);
+});
+
+at("example").addEventListener("click", () => {
+  const data = new FormData(), file = (lines) => new Blob([lines.join("\n") + "\n"], { type: "text/plain" });
+  for (const [name, lines] of Object.entries(given.systems.systems)) data.append("hypotheses", file(lines), `${name}.txt`);
+  data.append("references", file(given.systems.references), "reference.txt");
+  submit(data);
+});
+
+async function submit(data) {
+  for (const metric of at("metrics").value.split("\n").map((one) => one.trim()).filter(Boolean)) data.append("metric", metric);
+  outcome.hidden = true; told.textContent = "sending …"; told.className = "soft";
+  try { await follow((await ask("/v1/jobs", { form: data })).id); }
+  catch (error) { say(error); }
+}
+
+function say(error) { told.textContent = `${error.message} ${error.hint ? `(${error.hint})` : ""}`; told.className = "bad"; bar.hidden = true; cancel.hidden = true; }
+
+async function follow(id) {
+  job = id; location.hash = `job=${id}`; bar.hidden = false; cancel.hidden = false;
+  const answer = await ask(`/v1/jobs/${id}/events`, { raw: true }), reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+  let text = "", state = null;
+  for (;;) {
+    const { value, done } = await reader.read();
+    if (done) break;
+    text += value;
+    const events = text.split("\n\n");
+    text = events.pop();
+    for (const one of events) {
+      state = JSON.parse(one.slice(one.indexOf("data: ") + 6));
+      bar.max = state.total || 1; bar.value = state.done;
+      const left = state.remaining_seconds === null ? "" : `, about ${Math.ceil(state.remaining_seconds)} s left`;
+      told.textContent = `${state.state}: ${state.done} of ${state.total} pairs${left}`;
+    }
+  }
+  bar.hidden = true; cancel.hidden = true;
+  if (state?.state === "done") await shown();
+  else if (state?.error) say({ message: state.error.error, hint: state.error.hint });
+}
+
+cancel.addEventListener("click", () => ask(`/v1/jobs/${job}`, { method: "DELETE" }).catch(say));
+
+async function shown() {
+  outcome.hidden = false; start = 0;
+  const first = await ask(`/v1/jobs/${job}/segments?size=1`);
+  const comparison = await ask(`/v1/jobs/${job}/comparison`).catch((error) => { if (error.status === 404) return null; throw error; });
+  at("ranking").replaceChildren(...(comparison ? comparison.results.map(rankingOf) : [plainOf(first.distributions)]));
+  at("distributions").replaceChildren(...distributionsOf(first.distributions));
+  for (const [id, names] of [["metric", first.metrics], ["system", first.systems], ["other", first.systems]]) at(id).replaceChildren(...names.map((name) => make("option", { value: name }, name || "(unnamed)")));
+  at("other").selectedIndex = Math.min(1, first.systems.length - 1);
+  at("order").options[2].disabled = first.systems.length < 2; at("order").options[3].disabled = first.metrics.length < 2;
+  await browse();
+}
+
+function rankingOf(one) {
+  const sign = one.higher_is_better ? -1 : 1, systems = [...one.systems].sort((a, b) => sign * (a.score - b.score));
+  const low = Math.min(...systems.map((s) => s.low)), high = Math.max(...systems.map((s) => s.high), low + 1e-9), x = (value) => 8 + 184 * (value - low) / (high - low);
+  const rows = systems.map((s) => make("tr", {}, make("th", { scope: "row" }, s.system), make("td", { class: "number" }, number(s.score)),
+    make("td", { class: "number" }, `${number(s.low)} … ${number(s.high)}`),
+    make("td", {}, draw("svg", { class: "interval", viewBox: "0 0 200 20", "aria-hidden": "true" }, draw("line", { x1: x(s.low), x2: x(s.high), y1: 10, y2: 10, "stroke-width": 3 }), draw("circle", { cx: x(s.score), cy: 10, r: 5 }))),
+    make("td", { class: "number" }, String(s.cluster))));
+  return make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": `Ranking by ${one.metric}` }, make("table", {}, make("caption", { class: "soft" }, `${one.metric}, ${one.higher_is_better ? "higher" : "lower"} is better; ${one.of}, ${one.n} items; systems of a cluster cannot be told apart`),
+    make("thead", {}, make("tr", {}, ...["System", "Score", "Interval", "", "Cluster"].map((name, k) => (name ? make("th", { scope: "col", class: [1, 2, 4].includes(k) ? "number" : "" }, name) : make("td"))))), make("tbody", {}, rows)));
+}
+
+function plainOf(distributions) {
+  return make("table", {}, make("thead", {}, make("tr", {}, ...["Metric", "System", "Score"].map((name) => make("th", { scope: "col" }, name)))),
+    make("tbody", {}, distributions.map((one) => make("tr", {}, make("td", {}, one.metric), make("td", {}, one.system), make("td", {}, number(one.score))))));
+}
+
+function distributionsOf(all) {
+  return [...all].sort((a, b) => all.findIndex((one) => one.metric === a.metric) - all.findIndex((one) => one.metric === b.metric)).map((one) => {
+    const peers = all.filter((other) => other.metric === one.metric), low = Math.min(...peers.map((p) => p.low)), high = Math.max(...peers.map((p) => p.high), low + 1e-9);
+    const most = Math.max(...one.counts, 1), x = (value) => 4 + 292 * (value - low) / (high - low), width = Math.max((x(one.high) - x(one.low)) / one.counts.length, 1);
+    const svg = draw("svg", { viewBox: "0 0 300 96", role: "img", "aria-label": `Histogram of ${one.metric} of ${one.system}: mean ${number(one.score)}, from ${number(one.low)} to ${number(one.high)}` },
+      one.counts.map((count, k) => draw("rect", { x: x(one.low) + k * width, y: 76 - 70 * count / most, width: Math.max(width - 0.6, 0.6), height: 70 * count / most })),
+      draw("line", { x1: 4, x2: 296, y1: 76.5, y2: 76.5 }), draw("text", { x: 4, y: 91 }, number(low, 3)), draw("text", { x: 296, y: 91, "text-anchor": "end" }, number(high, 3)));
+    return make("figure", {}, make("figcaption", {}, make("strong", {}, one.system || "system"), " ", make("span", { class: "soft" }, `${one.metric}, mean ${number(one.score)}`)), svg);
+  });
+}
+
+async function browse() {
+  const asked = new URLSearchParams({ order: at("order").value, metric: at("metric").value, system: at("system").value, descending: at("descending").checked, start, size: SIZE });
+  if (asked.get("order") === "difference") asked.set("other", at("other").value);
+  try {
+    const page = await ask(`/v1/jobs/${job}/segments?${asked}`);
+    at("segments").replaceChildren(...page.items.map((item) => itemOf(item, page)));
+    at("place").textContent = `${start + 1} to ${start + page.items.length} of ${page.total}`;
+    at("previous").disabled = start === 0; at("next").disabled = start + SIZE >= page.total;
+  } catch (error) { at("segments").replaceChildren(make("p", { class: "bad", role: "alert" }, error.message)); }
+}
+
+function itemOf(item, page) {
+  const key = page.order === "difference" || page.order === "disagreement" ? ` · ${page.order} ${number(item.key)}` : "";
+  return make("article", { class: "item", "data-id": item.id, "data-key": item.key }, make("h3", {}, `Item ${item.id}`, make("span", { class: "soft" }, key)),
+    item.references.map((text) => make("p", { dir: "auto" }, make("span", { class: "soft" }, "reference: "), text)),
+    item.outputs.map((one) => make("div", { class: "output" }, make("p", { dir: "auto" }, make("strong", {}, one.system || "system"), " ", one.hypothesis, " ",
+      make("a", { href: `/#${new URLSearchParams([["h", one.hypothesis], ...item.references.map((text) => ["r", text]), ...page.metrics.map((name) => ["m", name])])}`, "aria-label": `Why? Item ${item.id} of ${one.system}` }, "why?")),
+      make("p", { class: "number soft" }, Object.entries(one.scores).map(([name, value]) => `${name} ${number(value)}`).join(" · ")))));
+}
+
+for (const id of ["order", "metric", "system", "other", "descending"]) at(id).addEventListener("change", () => { start = 0; browse(); });
+at("previous").addEventListener("click", () => { start = Math.max(start - SIZE, 0); browse(); });
+at("next").addEventListener("click", () => { start += SIZE; browse(); });
+for (const button of document.querySelectorAll("[data-format]")) button.addEventListener("click", async () => {
+  const answer = await ask(`/v1/jobs/${job}/result?format=${button.dataset.format}`, { raw: true });
+  const link = make("a", { href: URL.createObjectURL(await answer.blob()), download: `monge-${job}.${button.dataset.format}` });
+  link.click(); setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+});
+for (const drop of document.querySelectorAll(".drop")) {
+  for (const name of ["dragenter", "dragover"]) drop.addEventListener(name, () => drop.classList.add("over"));
+  for (const name of ["dragleave", "drop"]) drop.addEventListener(name, () => drop.classList.remove("over"));
+}
+const earlier = new URLSearchParams(location.hash.slice(1)).get("job");
+if (earlier) follow(earlier).catch(say);

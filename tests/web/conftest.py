@@ -1,0 +1,122 @@
+"""A service on a tiny model, in this process and in one of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("fastapi")
+
+from fastapi.testclient import TestClient
+
+from monge.web.app import create
+from monge.web.limits import Limits
+from monge.web.service import Config
+
+MONGE = [sys.executable, "-c", "from monge.cli.main import main; main()"]
+
+
+@pytest.fixture(scope="session")
+def sentence():
+    """Sentences that the tiny model can read, one for every number: `sentence(7)`."""
+    words = "the cat sat on mat dog ran to house and slept a an is of in it he she said hello world not"
+    known = words.split(" ")
+
+    def call(number: int, length: int = 7) -> str:
+        return " ".join(known[(number * 7 + k * (number % 5 + 1) + number // 23) % len(known)] for k in range(length))
+
+    return call
+
+
+def ready(client: TestClient) -> TestClient:
+    deadline = time.monotonic() + 120
+    while client.get("/health/ready").status_code != 200:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    return client
+
+
+@pytest.fixture(scope="module")
+def config(tiny_bert, tmp_path_factory) -> Config:
+    return Config(
+        metrics=("twmd", "bertscore"),
+        models=(str(tiny_bert),),
+        state=tmp_path_factory.mktemp("state"),
+        limits=Limits(seconds=30),
+    )
+
+
+@pytest.fixture(scope="module")
+def client(config):
+    with TestClient(create(config)) as found:
+        yield ready(found)
+
+
+class Process:
+    """A service in a process of its own, on a free port."""
+
+    def __init__(self, *arguments: object, cwd: Path) -> None:
+        self.err = cwd / f"err-{time.monotonic_ns()}"
+        command = [*MONGE, "serve", "--port", "0", *map(str, arguments)]
+        with self.err.open("wb") as err:
+            self.process = subprocess.Popen(command, cwd=cwd, stdout=subprocess.DEVNULL, stderr=err, env=os.environ)
+        self.until("monge: ready")
+        self.url = next(one for one in self.told().split() if one.startswith("http://")).rstrip(",").rstrip("/")
+        self.port = int(self.url.rpartition(":")[2])
+
+    def told(self) -> str:
+        return self.err.read_text("utf-8")
+
+    def until(self, words: str, seconds: float = 120) -> None:
+        deadline = time.monotonic() + seconds
+        while words not in self.told():
+            assert self.process.poll() is None and time.monotonic() < deadline, self.told()
+            time.sleep(0.05)
+
+    def ask(self, path: str, body: Any = None, **headers: str) -> tuple[int, bytes]:
+        data = None if body is None else json.dumps(body).encode()
+        sent = {"Content-Type": "application/json", **{key.replace("_", "-"): one for key, one in headers.items()}}
+        try:
+            with urllib.request.urlopen(urllib.request.Request(self.url + path, data, sent), timeout=60) as found:
+                return found.status, found.read()
+        except urllib.error.HTTPError as error:
+            with error:
+                return error.code, error.read()
+
+    def socket(self) -> socket.socket:
+        return socket.create_connection(("127.0.0.1", self.port), timeout=30)
+
+    def memory(self) -> int:
+        """Resident bytes."""
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        return 1024 * int(next(line.split()[1] for line in status.splitlines() if line.startswith("VmRSS")))
+
+    def stop(self, sig: int = signal.SIGTERM) -> int:
+        if self.process.poll() is None:
+            self.process.send_signal(sig)
+        return self.process.wait(60)
+
+
+@pytest.fixture(scope="module")
+def started(tiny_bert, tmp_path_factory):
+    """Start services: `started("--limit", "pairs=3")`; what is still there at the end is stopped."""
+    found: list[Process] = []
+
+    def call(*arguments: object) -> Process:
+        found.append(Process("--model", tiny_bert, *arguments, cwd=tmp_path_factory.mktemp("serve")))
+        return found[-1]
+
+    yield call
+    for one in found:
+        one.stop(signal.SIGKILL)

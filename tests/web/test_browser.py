@@ -1,0 +1,299 @@
+"""The page in a real browser: what a person, a keyboard, a screen reader and an attacker meet."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import threading
+import time
+from pathlib import Path
+
+import pytest
+import uvicorn
+
+from monge.web.app import create
+from monge.web.server import _listening
+
+playwright = pytest.importorskip("playwright.sync_api")
+CHROMIUM = os.environ.get("MONGE_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+MARKUP = Path(__file__).with_name("markup.txt").read_text("utf-8").splitlines()
+WIDTHS, SCHEMES = (375, 1440), ("light", "dark")
+VIEWS = ("/", "/systems", "/catalogue", "/docs")
+
+
+@pytest.fixture(scope="module")
+def base(config):
+    """A service in a thread, on a port of its own."""
+    listening = _listening("127.0.0.1", 0)
+    server = uvicorn.Server(uvicorn.Config(create(config), log_level="error", ws="none"))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
+    thread.start()
+    while not server.started or not server.config.app.service.ready:
+        time.sleep(0.05)
+    yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+    server.should_exit = True
+    thread.join(20)
+    listening.close()
+
+
+@pytest.fixture(scope="module")
+def browser():
+    if CHROMIUM is None:
+        if os.environ.get("CI"):
+            pytest.fail("no chromium here, and CI must run everything: apt-get install chromium", pytrace=False)
+        pytest.skip("no chromium here (apt-get install chromium, or set MONGE_CHROMIUM)")
+    with playwright.sync_playwright() as driver:
+        found = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield found
+        found.close()
+
+
+@pytest.fixture
+def page(browser, base):
+    """A page that counts what must not happen: dialogs, errors, violations of the policy, requests that leave."""
+    context = browser.new_context(viewport={"width": 1440, "height": 900})
+    found, bad = context.new_page(), []
+    found.on("dialog", lambda one: (bad.append(f"dialog {one.message}"), one.dismiss()))
+    found.on("pageerror", lambda one: bad.append(f"error {one}"))
+    found.on("console", lambda one: bad.append(one.text) if "Content Security Policy" in one.text else None)
+    found.on("request", lambda one: None if one.url.startswith((base, "blob:", "data:")) else bad.append(one.url))
+    found.add_init_script(
+        "addEventListener('securitypolicyviolation', (e) => { (window.violations ??= []).push(e.violatedDirective) })"
+    )
+    found.set_default_timeout(30_000)
+    yield found
+    assert bad == [] and found.evaluate("window.ran ?? null") is None
+    assert found.evaluate("window.violations ?? []") == []
+    context.close()
+
+
+def score(page, card: int = 0) -> str:
+    return page.locator(".results .card .score").nth(card).inner_text()
+
+
+def until(page, expression: str) -> None:
+    """Wait until an expression is true; the driver's own way evaluates strings, which the page's policy forbids."""
+    deadline = time.monotonic() + 30
+    while not page.evaluate(expression):
+        assert time.monotonic() < deadline, expression
+        page.wait_for_timeout(30)
+
+
+def settled(page) -> None:
+    until(page, "document.querySelector('.arc') && !document.querySelector('.stale')")
+
+
+def test_typing_shows_scores_and_arcs(page, base):
+    page.goto(base)
+    settled(page)
+    assert page.locator(".results .card").count() == 2 and page.locator(".arc").count() > 5
+    before = score(page)
+    page.fill("#hypothesis", "the dog ran to the house")
+    page.fill("#reference-1", "the dog ran to the house")
+    until(page, "[...document.querySelectorAll('.score')].every((one) => one.textContent === '1.0000')")
+    assert before != score(page) == "1.0000"
+    page.click("[data-example='3']")
+    until(page, "document.querySelector('.score').textContent !== '1.0000'")
+    page.fill("#hypothesis", "")
+    until(page, "document.querySelectorAll('.arc').length === 0")
+    page.click("#add-reference")
+    page.fill("#reference-2", "the cat")
+    page.select_option("#add-metric", "chrf")
+    page.click("#add")
+    until(page, "document.querySelectorAll('.results .card').length === 3")
+
+
+def test_pointing_at_a_word_shows_where_its_mass_went(page, base):
+    page.goto(base)
+    settled(page)
+    told = page.locator(".told").first
+    word = page.locator(".word[data-side='0'][data-unit='1']").first
+    word.hover()
+    assert "weight" in told.inner_text() and " % (similarity" in told.inner_text()
+    assert page.locator("svg.dim").count() == 2 and page.locator(".arc.lit").count() >= 1
+    faint = (
+        "[...document.querySelectorAll('svg.dim .arc:not(.lit)')].every((one) => getComputedStyle(one).opacity < 0.2)"
+    )
+    until(page, faint)
+    page.mouse.move(0, 0)
+    assert page.locator("svg.dim").count() == 0
+    page.locator(".word[data-side='1']").first.focus()
+    assert "from" in told.inner_text()
+
+
+def test_settings_change_the_signature(page, base):
+    page.goto(base)
+    settled(page)
+    card = page.locator(".results .card").first
+    card.get_by_text("Settings", exact=True).click()
+    card.get_by_label("temperature").fill("0.9")
+    until(page, "document.querySelector('.results h2').textContent.includes('temperature=0.9')")
+    until(page, "document.querySelector('code.signature').textContent.includes('temperature=0.9,')")
+    card.get_by_label("transport of twmd").select_option("exact")
+    until(page, "document.querySelector('.results h2').textContent === 'twmd[transport=exact]'")
+    until(page, "document.querySelector('code.signature').textContent.includes('transport:exact|')")
+
+
+def test_a_link_restores_what_was_seen(page, base):
+    page.goto(base)
+    settled(page)
+    page.fill("#hypothesis", "a dog & <b>cat</b> #1 + 50%")
+    page.click("#add-reference")
+    page.fill("#reference-2", "it is")
+    until(page, "location.hash.includes('it+is')")
+    settled(page)
+    link, shown = page.evaluate("location.href"), [score(page), score(page, 1)]
+    page.goto("about:blank")
+    page.goto(link)
+    settled(page)
+    assert page.input_value("#hypothesis") == "a dog & <b>cat</b> #1 + 50%"
+    assert page.input_value("#reference-2") == "it is" and [score(page), score(page, 1)] == shown
+
+
+def test_two_systems_end_in_a_ranking_and_segments_are_sorted(page, base, sentence):
+    page.goto(f"{base}/systems")
+    lines = [[sentence(k + 50 * system) for k in range(25)] for system in range(3)]
+    files = [{"name": name, "mimeType": "text/plain", "buffer": ("\n".join(one) + "\n").encode()}
+             for name, one in zip(("a.txt", "b.txt", "r.txt"), lines, strict=True)]  # fmt: skip
+    page.set_input_files("#hypotheses", files[:2])
+    page.set_input_files("#references", files[2])
+    page.click("button[type=submit]")
+    page.wait_for_selector(".item")
+    assert page.locator("#ranking table").count() == 2 and page.locator("#ranking tbody tr").count() == 4
+    assert page.locator("#distributions figure").count() == 4
+    for order, down in (("score", False), ("difference", True), ("disagreement", True)):
+        page.select_option("#order", order)
+        page.set_checked("#descending", down)
+        page.wait_for_timeout(300)
+        keys = [float(one.get_attribute("data-key")) for one in page.locator(".item").all()]
+        assert len(keys) == 10 and keys == sorted(keys, reverse=down)
+    page.click("#next")
+    until(page, "document.getElementById('place').textContent.startsWith('11 ')")
+    with page.expect_download() as coming:
+        page.click("[data-format='tsv']")
+    assert Path(coming.value.path()).read_text().startswith("metric\tsystem")
+    address = page.evaluate("location.href")
+    page.locator(".item a").first.click()
+    settled(page)
+    page.goto("about:blank")
+    page.goto(address)
+    page.wait_for_selector(".item")
+
+
+def test_a_wrong_upload_is_said(page, base):
+    page.goto(f"{base}/systems")
+    file = {"name": "a.txt", "mimeType": "text/plain", "buffer": b"x\n"}
+    page.set_input_files("#hypotheses", file)
+    page.set_input_files("#references", {**file, "name": "r.txt", "buffer": b"x\ny\n"})
+    page.click("button[type=submit]")
+    page.wait_for_selector("#told.bad")
+    assert "a.txt has 1 lines but r.txt has 2" in page.inner_text("#told")
+
+
+def test_markup_is_text_wherever_it_is_put(page, base):
+    page.goto(base)
+    settled(page)
+    for one in MARKUP:
+        page.fill("#hypothesis", one)
+        page.fill("#reference-1", one[::-1])
+    page.fill("#hypothesis", " ".join(MARKUP[:12]))
+    page.fill("#reference-1", " ".join(MARKUP[12:24]))
+    settled(page)
+    page.wait_for_timeout(300)
+    page.locator(".word").first.hover()
+    page.goto(f"{base}/systems")
+    body = ("\n".join(MARKUP) + "\n").encode()
+    files = [
+        {"name": f"{k}<img src=x onerror=window.ran=1>.txt", "mimeType": "text/plain", "buffer": body} for k in (1, 2)
+    ]
+    page.set_input_files("#hypotheses", files)
+    page.set_input_files("#references", {**files[0], "name": "r"})
+    page.fill("#metrics", "chrf")
+    page.click("button[type=submit]")
+    page.wait_for_selector(".item")
+    shown = page.inner_text("#segments")
+    assert all(one in shown for one in MARKUP[:10])
+    for _ in range(5):
+        page.click("#next")
+        page.wait_for_timeout(100)
+    page.fill("#metrics", "\n".join(MARKUP[:5]))
+    page.click("button[type=submit]")
+    page.wait_for_selector("#told.bad")
+    page.goto(f"{base}/catalogue#{MARKUP[1]}")
+    page.fill("#filter", MARKUP[0])
+    page.wait_for_selector("#signature")
+    page.goto(f"{base}/#h={MARKUP[7]}&r={MARKUP[8]}&m={MARKUP[9]}&m=twmd[layers=<b>]")
+    page.wait_for_selector(".results .bad")
+
+
+def test_a_variant_is_built_and_signed(page, base):
+    page.goto(f"{base}/catalogue")
+    page.wait_for_selector("#signature")
+    page.fill("#filter", "lazy")
+    assert 0 < page.locator("#metrics tbody tr:visible").count() < 6
+    page.click("[data-metric='lazy-emd']")
+    until(page, "document.getElementById('signature').textContent.includes('metric:lazy-emd|')")
+    page.get_by_label("ground of lazy-emd").select_option("euclidean")
+    until(page, "document.getElementById('signature').textContent.includes('ground:euclidean|')")
+
+
+def test_everything_is_reached_by_keyboard(page, base):
+    page.goto(base)
+    settled(page)
+    seen = []
+    for _ in range(70):
+        page.keyboard.press("Tab")
+        seen.append(page.evaluate(
+            "(() => { const e = document.activeElement; return e.id || e.dataset.unit || e.textContent.trim() })()"
+        ))  # fmt: skip
+    assert seen[0] == "Skip to the content"
+    for wanted in ("A pair", "Systems", "hypothesis", "reference-1", "add-reference", "copy-link", "add-metric", "add"):
+        assert wanted in seen, seen
+    assert {"signature", "command", "Python", "Settings", "As a heat map"} <= set(seen)
+    page.focus("[data-example='4']")
+    page.keyboard.press("Enter")
+    until(page, "document.getElementById('hypothesis').value.startsWith('It rained')")
+    assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") != "none"
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_axe_finds_nothing_serious(browser, base, scheme):
+    package = pytest.importorskip("axe_playwright_python")
+    axe = (Path(package.__file__).parent / "axe.min.js").read_text("utf-8")
+    context = browser.new_context(viewport={"width": 1440, "height": 900}, color_scheme=scheme)
+    page = context.new_page()
+    found = []
+    for view in VIEWS:
+        page.goto(base + view)
+        if view == "/":
+            settled(page)
+            page.locator("summary").last.click()
+        if view == "/systems":
+            page.click("#example")
+            page.wait_for_selector(".item")
+        page.wait_for_timeout(400)
+        page.evaluate(axe)
+        report = page.evaluate("axe.run()")
+        found += [(view, one["id"], one["nodes"][0]["html"][:160], one["nodes"][0]["failureSummary"][:300])
+                  for one in report["violations"] if one["impact"] in ("serious", "critical")]  # fmt: skip
+    context.close()
+    assert found == []
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_pictures_of_every_view(browser, base, width, scheme, tmp_path):
+    """Kept under MONGE_SHOTS, to be looked at; nothing is wider than its screen."""
+    kept = Path(os.environ.get("MONGE_SHOTS", tmp_path))
+    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    page = context.new_page()
+    for view in VIEWS:
+        page.goto(base + view)
+        if view == "/":
+            settled(page)
+        if view == "/systems":
+            page.click("#example")
+            page.wait_for_selector(".item")
+        page.screenshot(path=kept / f"{view.strip('/') or 'pair'}-{width}-{scheme}.png", full_page=True)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+    context.close()
