@@ -34,7 +34,8 @@ def sentence():
     known = words.split(" ")
 
     def call(number: int, length: int = 7) -> str:
-        return " ".join(known[(number * 7 + k * (number % 5 + 1) + number // 23) % len(known)] for k in range(length))
+        mixed = number * 48_271 % 6_436_343  # 23 ** 5: one to one, neighbours far apart
+        return " ".join(known[(mixed // len(known) ** (k % 5) + k * k) % len(known)] for k in range(length))
 
     return call
 

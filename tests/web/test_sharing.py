@@ -102,8 +102,10 @@ def test_a_large_request_takes_turns_with_small_ones(service, sentence):
         order.append(name)
 
     with ThreadPoolExecutor(4) as pool:
+        before = counted(service, "monge_pass_texts_count")
         first = pool.submit(run, "large", large)
-        time.sleep(0.05)
+        while counted(service, "monge_pass_texts_count") == before:
+            time.sleep(0.002)
         small = [pool.submit(run, "small", asked(sentence, 20_000 + k, 1)) for k in range(3)]
         for one in (first, *small):
             one.result()

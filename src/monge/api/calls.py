@@ -96,9 +96,8 @@ def show(metric: str | None = None, *, settings: Sequence[str] = (), lang: str |
     """Print every setting of a metric and the range of its scores; without a name, every metric."""
     from monge.render.table import render_study
     from monge.spec.catalogue import described, listed
-    from monge.spec.presets import resolve
 
-    found = listed() if metric is None else described(*resolve(metric, tuple(settings), lang))
+    found = listed() if metric is None else described(metric, tuple(settings), lang)
     sys.stdout.write(render_study(found, "text", version=""))
 
 

@@ -9,7 +9,6 @@ import typer
 from monge.cli import options
 from monge.cli.emit import write_listing
 from monge.spec.catalogue import described, listed
-from monge.spec.presets import resolve
 from monge.types.table import STUDY_FORMATS
 
 Format = Annotated[str, options.formats(STUDY_FORMATS)]
@@ -28,4 +27,4 @@ def show(
     output: options.Output = None,
 ) -> None:
     """Show every setting of a metric, and the range of its scores."""
-    write_listing(described(*resolve(metric, options.changes(settings), lang)), output_format, output)
+    write_listing(described(metric, options.changes(settings), lang), output_format, output)

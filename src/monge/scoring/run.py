@@ -60,8 +60,8 @@ class Run:
         window: int = SEGMENTS,
         score: ScoreWindow = score_window,
     ) -> None:
-        self._segments, self._corpora, self._store, self._window = segments, corpora, store, window
-        self._score_window = score
+        self._segments, self._corpora, self._store = segments, corpora, store
+        self._window, self._score_window = window, score
         self.systems, self.given, self.first = _looked_through(segments)
         if not self.systems:
             raise DataError("there is nothing to score: no segments")
@@ -170,9 +170,9 @@ class Run:
                 return None
             return encoding.pieces([faced(row, side) for side in reading for row in rows])
 
-        made = ((one, cut(one[1])) for one in windows)
+        coming = ((one, cut(one[1])) for one in windows)
         here = self._score_window is score_window  # what waits for others anyway needs no thread that cuts ahead
-        for (positions, rows), pieces in ahead(made) if here else made:
+        for (positions, rows), pieces in ahead(coming) if here else coming:
             for side, one in sides.items():
                 mine = [faced(row, side) for row in rows] if len(sides) > 1 else rows
                 for j, scores in zip(one.places, one.scores(mine, encoding, pieces), strict=True):

@@ -200,18 +200,24 @@ def compare_segments(
     resampling = replace(resampling, test=_test(resampling))
     check_apart(scores, [one.label for one in variants])
     came = list(rows)
-    every = aligned(came)
-    by_system: dict[str, list[Segment]] = {}
-    for row in every:
-        by_system.setdefault(row.system, []).append(row)
+    by_system = aligned(came)
     outside = [_outside_standings(one, came, by_system, resampling) for one in scores]
     if not variants:
         return Comparison(tuple(outside), resampling)
+    every = [row for some in by_system.values() for row in some]
     metrics = [one.metric for one in variants]
     results = api.score_segments(metrics, every, cache=run.cache, watch=api.Watch(run.progress))
-    named = [(one.name, one.label) for one in variants]
-    standings = compare_results(named, results, resampling=resampling).standings
-    return Comparison((*standings, *outside), resampling)
+    found = compare_results([(one.name, one.label) for one in variants], results, resampling=resampling)
+    return replace(found, standings=(*found.standings, *outside))
+
+
+def compare_results(
+    metrics: Sequence[tuple[str, str]], results: Sequence[Result], *, resampling: Resampling = USUAL
+) -> Comparison:
+    """Compare systems by what `score_segments` gave of `aligned` segments; of each metric its name and its label."""
+    resampling = replace(resampling, test=_test(resampling))
+    standings = tuple(_standings(one, results[k :: len(metrics)], resampling) for k, one in enumerate(metrics))
+    return Comparison(standings, resampling)
 
 
 def _outside_standings(
@@ -225,15 +231,6 @@ def _outside_standings(
     return Standings(given.name, given.name, signature, higher, n, MEAN_OF_SEGMENTS, systems, pairs)
 
 
-def compare_results(
-    metrics: Sequence[tuple[str, str]], results: Sequence[Result], *, resampling: Resampling = USUAL
-) -> Comparison:
-    """Compare systems by what `score_segments` gave of `aligned` segments; of each metric its name and its label."""
-    resampling = replace(resampling, test=_test(resampling))
-    standings = tuple(_standings(one, results[k :: len(metrics)], resampling) for k, one in enumerate(metrics))
-    return Comparison(standings, resampling)
-
-
 def _test(resampling: Resampling) -> str:
     test = "bootstrap" if resampling.test == AUTO else resampling.test
     if test not in TESTS:
@@ -241,8 +238,8 @@ def _test(resampling: Resampling) -> str:
     return test
 
 
-def aligned(rows: Iterable[Segment]) -> list[Segment]:
-    """The segments system by system, each in the order of the first system's items, which all must have."""
+def aligned(rows: Iterable[Segment]) -> dict[str, list[Segment]]:
+    """The segments of every system, in the order of the first system's items, which all must have."""
     found: dict[str, dict[str, Segment]] = {}
     for row in rows:
         mine = found.setdefault(row.system, {})
@@ -263,7 +260,7 @@ def aligned(rows: Iterable[Segment]) -> list[Segment]:
             raise Misaligned(
                 f"{first} and {other} have different items, e.g. {sorted(missing)[0]!r}: nothing is paired"
             )
-    return [mine[item] for mine in found.values() for item in found[first]]
+    return {system: [mine[item] for item in found[first]] for system, mine in found.items()}
 
 
 def _standings(metric: tuple[str, str], results: Sequence[Result], resampling: Resampling) -> Standings:

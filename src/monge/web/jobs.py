@@ -120,9 +120,7 @@ class Job:
                 source[0][0] if source else None,
             )
             rows = [Segment(r.id, r.hypothesis, r.references, r.source, called[r.system]) for r in read]
-        if rows[0].references:
-            return rows
-        return [Segment(r.id, r.hypothesis, (r.source or "",), r.source, r.system) for r in rows]
+        return rows
 
     def told(self, message: str) -> str:
         """A message with the names that the client gave its files, instead of where they lie here."""
@@ -333,7 +331,7 @@ class Jobs:
 def _paired(rows: Sequence[Segment]) -> list[Segment]:
     """The segments as a comparison wants them; none where systems do not have the same items."""
     try:
-        return aligned(rows)
+        return [row for some in aligned(rows).values() for row in some]
     except (Misaligned, UsageError):
         return []
 

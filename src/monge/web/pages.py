@@ -10,7 +10,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
-from monge.spec.catalogue import EVERY, kind_of
+from monge.spec.forms import EVERY, kind_of
 from monge.web.examples import PAIRS, SYSTEMS
 from monge.web.refusals import Refusal
 from monge.web.service import VERSION

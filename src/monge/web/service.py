@@ -16,11 +16,13 @@ from threading import Lock
 from typing import Any
 
 from monge import api
-from monge.encode.packaged import packaged
+from monge.encode.packaged import EMBEDDED
 from monge.errors import DataError, UnknownName, UsageError
 from monge.render import explanation_html, explanation_json, explanation_svg, render_results
 from monge.render.table import render_study
-from monge.spec.catalogue import EVERY, described, form, kind_of, listed
+from monge.scoring.run import Run
+from monge.spec.catalogue import described, listed
+from monge.spec.forms import EVERY, form, kind_of
 from monge.spec.labels import labels
 from monge.spec.presets import Spec, bounds_of, resolve
 from monge.spec.signature import parse
@@ -58,17 +60,12 @@ class Config:
     share: bool = True
 
 
-def _named(model: str) -> str:
-    """A packaged model under its one name, so that it is loaded once."""
-    row = packaged(model)
-    return model if row is None or row.path is None else row.name
-
-
 class Service:
     """Metrics by name, requests in, bytes out; safe to be called by many threads."""
 
     def __init__(self, config: Config) -> None:
-        config = replace(config, models=tuple(map(_named, config.models)))
+        if EMBEDDED.path is not None:  # under one name, so that it is loaded once
+            config = replace(config, models=tuple(EMBEDDED.name if one == "auto" else one for one in config.models))
         self.config, self.limits, self.counters = config, config.limits, Counters()
         for name in config.metrics:  # a wrong name is known before a model is loaded
             check_settings(resolve(name, self._changes(name, ()))[1], config.models, config.precision)
@@ -92,7 +89,7 @@ class Service:
                 if alone is not None and alone.reads:
                     self.models[model] = metric.by_transport("warm").reader.encoder.name
                 started = time.perf_counter()
-                results = self.scored([metric], rows, Ticket())
+                results = Run([metric.scorer], rows, score=self.engine.shared(Ticket())).results()  # any language
                 self.milliseconds[metric.name] = 1000 * (time.perf_counter() - started) / len(rows)
                 self.signatures.setdefault(metric.name, str(results[0].signature))
             if model not in self.models:
@@ -252,7 +249,8 @@ class Service:
             seed=request.seed,
             test=request.test,
         )
-        rows = aligned(self.segments(request.systems, request.references, request.sources))
+        by_system = aligned(self.segments(request.systems, request.references, request.sources))
+        rows = [row for some in by_system.values() for row in some]
         metrics = self.asked_for(request, request.metrics)
         results = self.scored(metrics, rows, ticket, self.corpora(request.statistics))
         found = compare_results(named(metrics), results, resampling=resampling)
@@ -339,7 +337,7 @@ class Service:
         lacking = metric.scorer.fits or getattr(alone, "needs_given", False)  # it signs digests of what it is given
         signed = None if lacking else metric.scorer.signed(CorpusStats(""))
         return {
-            **described(bare, spec).to_dict(),
+            **described(name, self._changes(name, settings), lang).to_dict(),
             "kind": kind_of(bare),
             "form": form(bare),
             "signature": None if signed is None else str(signed),
