@@ -11,8 +11,8 @@ import errno
 import json
 import shutil
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing
+from collections.abc import Iterable, Sequence
+from contextlib import closing, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from secrets import token_hex
@@ -345,11 +345,13 @@ def _keep(path: Path, text: str | Iterable[str]) -> None:
 
 
 def _size(folder: Path) -> int:
-    return sum(one.stat().st_size for one in _files(folder))
-
-
-def _files(folder: Path) -> Iterator[Path]:
-    return (one for one in folder.rglob("*") if one.is_file())
+    """Bytes of the files of a directory, as far as they stay while they are looked at."""
+    size = 0
+    with suppress(FileNotFoundError):
+        for one in folder.rglob("*"):
+            with suppress(FileNotFoundError):
+                size += one.stat().st_size
+    return size
 
 
 def full(error: OSError) -> Refusal:
