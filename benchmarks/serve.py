@@ -93,10 +93,19 @@ class Load:
 
 
 async def load(
-    port: int, bodies: list[bytes], clients: int, *, until: float = 0, right: dict[bytes, float] | None = None
+    port: int,
+    bodies: list[bytes],
+    clients: int,
+    *,
+    until: float = 0,
+    rate: float = 0,
+    right: dict[bytes, float] | None = None,
 ) -> Load:
-    """Clients that take bodies one after another: all of them once, or over and over until a time."""
-    found, place = Load(), 0
+    """Clients that take bodies one after another: all of them once, or over and over until a time.
+
+    With a `rate`, so many requests a second are sent by whoever is free; otherwise as soon as the last is answered.
+    """
+    found, place, begun = Load(), 0, time.perf_counter()
 
     async def work() -> None:
         nonlocal place
@@ -104,14 +113,16 @@ async def load(
         while (time.perf_counter() < until) if until else place < len(bodies):
             body = bodies[place % len(bodies)]
             place += 1
+            if rate:
+                await asyncio.sleep(max(begun + place / rate - time.perf_counter(), 0))
             status, seconds, answer = await client.ask(body)
             found.statuses[status] += 1
             if status == 200:
                 found.seconds.append(seconds)
                 if right is not None and abs(json.loads(answer)["results"][0]["score"] - right[body]) > 1e-5:
                     found.wrong += 1
-            else:
-                await asyncio.sleep(0.05 * (status == 429))
+            elif not rate:
+                await asyncio.sleep(0.05)
 
     started = time.perf_counter()
     await asyncio.gather(*(work() for _ in range(clients)))
@@ -162,9 +173,10 @@ async def measured(given: argparse.Namespace) -> dict[str, Any]:
 
 
 async def overload(server: Server, bodies: list[bytes], seconds: float) -> dict[str, Any]:
-    """Four times the clients that fill the service, for some seconds, then how soon it is as before."""
+    """Four times the requests that the service can answer, for some seconds, then how soon it is as before."""
     at = (await load(server.port, bodies, CLIENTS, until=time.perf_counter() + seconds)).told()
-    over = (await load(server.port, bodies, MANY, until=time.perf_counter() + seconds)).told()
+    rate = 4 * at["pairs_per_second"]
+    over = (await load(server.port, bodies, MANY, until=time.perf_counter() + seconds, rate=rate)).told()
     started = time.perf_counter()
     while True:
         one = (await load(server.port, bodies[:8], 8)).told()

@@ -83,7 +83,7 @@ def create(config: Config | None = None) -> App:
 async def _lifespan(app: App) -> AsyncIterator[None]:
     """Start the desk at once, load the models beside it, run the jobs when they are there."""
     service, temporary = app.service, None
-    app.desk = Desk(service.limits, service.counters)
+    app.desk = app.guard.desk = Desk(service.limits, service.counters)
     if service.config.state is None:
         temporary = tempfile.mkdtemp(prefix="monge-jobs-")
     app.jobs = Jobs(service, Path(temporary or service.config.state or ".") / "jobs")

@@ -31,11 +31,10 @@ class Desk:
 
     async def serve(self, request: Request, work: Callable[[Ticket], T]) -> T:
         """What the work gives, made in a thread of its own."""
-        limits, deadline = self._limits, time.monotonic() + self._limits.seconds
-        many = limits.in_flight + limits.queue
-        if self.waiting + self.working >= many:
-            hint = "come back after Retry-After seconds; --limit queue=N lets more wait"
-            raise Refusal(429, f"{many} requests are worked on or wait already", many, hint, retry=1)
+        deadline = time.monotonic() + self._limits.seconds
+        busy = self.busy()
+        if busy is not None:
+            raise busy
         await self._place(deadline)
         ticket = Ticket()
         self.working += 1
@@ -51,6 +50,14 @@ class Desk:
                 ticket.cancelled = True
                 self._counters.abandoned()
                 raise self._late()
+
+    def busy(self) -> Refusal | None:
+        """Why no other request is let in now, if none is."""
+        many = self._limits.in_flight + self._limits.queue
+        if self.waiting + self.working < many:
+            return None
+        hint = "come back after Retry-After seconds; --limit queue=N lets more wait"
+        return Refusal(429, f"{many} requests are worked on or wait already", many, hint, retry=1)
 
     async def _place(self, deadline: float) -> None:
         self.waiting += 1

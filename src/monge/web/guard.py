@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from hmac import compare_digest
 from typing import Any
 
+from monge.web.desk import Desk
 from monge.web.refusals import Refusal
 from monge.web.service import Service
 
@@ -30,6 +31,7 @@ HEADERS = {
     "cache-control": "no-store",
 }
 UPLOADS = "/v1/jobs"
+WORK = ("/v1/score", "/v1/explain", "/v1/compare", "/v1/stats")
 OPEN = ("/health/", "/static/")
 PAGES = ("/", "/systems", "/catalogue", "/docs", "/openapi.json", "/favicon.ico")
 """What needs no token: health, and pages, which hold nothing of anybody."""
@@ -42,6 +44,7 @@ class Guard:
 
     def __init__(self, app: Any, service: Service) -> None:
         self._app, self._service = app, service
+        self.desk: Desk | None = None
         self.draining = False
         self.open = 0  # requests that are not answered yet
 
@@ -112,6 +115,8 @@ class Guard:
                 return Refusal(401, "this service wants a token", None, "Authorization: Bearer TOKEN")
         if headers.get(b"content-encoding", b"identity").lower() not in (b"identity", b""):
             return Refusal(415, "compressed bodies are not read", None, "send it as it is")
+        if path in WORK and self.desk is not None and (busy := self.desk.busy()) is not None:
+            return busy  # before its body is read: saying no must cost little
         length, most = headers.get(b"content-length", b"0"), self._most(path)
         if not length.isdigit() or len(length) > 15 or int(length) > most:
             return _large(most, path)
