@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import unicodedata
 from pathlib import Path
 
 import pytest
@@ -47,6 +49,7 @@ the cat sat on mat dog ran to house and slept a an is of in it he she said hello
 un run jump wall river ##happi ##ly ##ning ##ner ##ners ##ing ##s ##ed ##the new ##est
 . , ! ? : ; ' " ( ) [ ] - / “ ” – … 。 ，
 猫 坐 在 垫 子 上 狗 sep cls mask ##p query passage x y z w v u 1 2 3"""
+JUDGED_WORDS = "quick brown fox jumps over lazy dogs while nine small cats watch from warm zzz"
 SENTENCE_PIECES = "the cat sat on mat dog ran house and un happi ly run ning slept . , : ! ▁. ▁,"
 
 
@@ -57,7 +60,8 @@ def tiny_bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
     from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
 
-    vocabulary = {piece: number for number, piece in enumerate(dict.fromkeys(WORDPIECES.split()))}
+    pieces = list(dict.fromkeys(WORDPIECES.split()))
+    vocabulary = {piece: number for number, piece in enumerate(dict.fromkeys([*pieces, *_words_of_tests()]))}
     backend = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
     backend.normalizer = normalizers.BertNormalizer(lowercase=True)
     backend.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
@@ -69,8 +73,20 @@ def tiny_bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
         mask_token="[MASK]", model_max_length=48,
     )  # fmt: skip
     torch.manual_seed(1)
-    config = BertConfig(vocab_size=len(vocabulary), max_position_embeddings=64, pad_token_id=3, **SIZES)
-    return _saved(tmp_path_factory.mktemp("models") / "tiny-bert", BertModel(config), tokenizer)
+    model = BertModel(BertConfig(vocab_size=len(pieces), max_position_embeddings=64, pad_token_id=3, **SIZES))
+    table = model.embeddings.word_embeddings.weight.detach()
+    more = 0.3 * torch.randn(len(vocabulary) - len(pieces), table.shape[1])
+    model.set_input_embeddings(torch.nn.Embedding.from_pretrained(torch.cat([table, more]), padding_idx=3))
+    model.config.vocab_size = len(vocabulary)
+    return _saved(tmp_path_factory.mktemp("models") / "tiny-bert", model, tokenizer)
+
+
+def _words_of_tests() -> list[str]:
+    """What the bundled example and the drawn judgements are written in: a model must know most of a text."""
+    example = Path(__file__).parents[1] / "src" / "monge" / "example"
+    texts = " ".join(path.read_text("utf-8") for path in sorted(example.glob("*.txt"))).lower()
+    plain = "".join(one for one in unicodedata.normalize("NFD", texts) if not unicodedata.combining(one))
+    return sorted(set(re.findall(r"\w+", plain)) | set(JUDGED_WORDS.split()))
 
 
 @pytest.fixture(scope="session")

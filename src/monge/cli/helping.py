@@ -19,13 +19,6 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
             "      --with-texts -f parquet -o scores.parquet",
         ),
     ),
-    "serve": (
-        ("Open the page and the interface on this machine:", "monge serve"),
-        (
-            "For others, with a token, jobs that outlive a restart, and a higher limit:",
-            "monge serve --host 0.0.0.0 --token-file token.txt \\\n      --state jobs --limit pairs=2000",
-        ),
-    ),
     "explain": (
         ("See which word was moved to which:", 'monge explain "A cat slept." "The cat was sleeping."'),
         (
@@ -107,6 +100,13 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     "show": (
         ("Every setting of a metric:", "monge show moverscore"),
         ("Of a profile, with a setting changed:", "monge show twmd@paper --set transport.temperature=0.05"),
+    ),
+    "serve": (
+        ("On this machine alone, with a page in the browser:", "monge serve"),
+        (
+            "For others, with two metrics, jobs kept over restarts:",
+            "monge serve --host 0.0.0.0 --token-file token.txt -m twmd -m chrf \\\n      --state jobs",
+        ),
     ),
     "selfcheck": (
         ("Does this installation give the numbers it should?", "monge selfcheck"),

@@ -23,14 +23,17 @@ class Address:
     """Where the service listens, and who may ask."""
 
     host: Annotated[
-        str, typer.Option("--host", metavar="ADDRESS", help="The address to listen on; any but loopback needs a token.")
+        str,
+        typer.Option("--host", metavar="ADDRESS", help="Listen at this address; any but loopback needs --token-file."),
     ] = "127.0.0.1"
     port: Annotated[
-        int, typer.Option("--port", metavar="N", min=0, max=65535, help="The port to listen on; 0 takes a free one.")
+        int, typer.Option("--port", metavar="N", min=0, max=65535, help="Listen at this port; 0 takes a free one.")
     ] = 8000
     token_file: Annotated[
         str | None,
-        typer.Option("--token-file", metavar="FILE", help="A file with a line that clients must show as bearer token."),
+        typer.Option(
+            "--token-file", metavar="FILE", help="A file with one line that clients must show as bearer token."
+        ),
     ] = None
 
     def token(self) -> str | None:
@@ -71,7 +74,7 @@ def serve(
         typer.Option(
             "--model",
             metavar="NAME|DIR",
-            help="A model that requests may use, the first where they name none; give it several times for several.",
+            help="A model that requests may use; repeatable, the first is the usual one.",
             rich_help_panel=options.MODEL,
         ),
     ] = None,
@@ -80,32 +83,29 @@ def serve(
         typer.Option(
             "--precision",
             metavar="fp32|bf16|int8",
-            help="The numbers that every model computes in.",
+            help="The numbers that every model computes with.",
             rich_help_panel=options.MODEL,
         ),
     ] = "fp32",
     device: options.Device = "auto",
-    share: Annotated[
-        bool,
-        typer.Option(
-            "--share/--no-share",
-            help="Let requests share encoding passes; off, to measure what that is worth.",
-            rich_help_panel=options.MODEL,
-        ),
-    ] = True,
     limit: Annotated[
         list[str] | None,
-        typer.Option("--limit", metavar="NAME=VALUE", help="Change a limit of the service; GET /version lists them."),
+        typer.Option(
+            "--limit", metavar="NAME=VALUE", help="Change a limit of requests and jobs; GET /version lists them."
+        ),
     ] = None,
     state: Annotated[
         str | None,
         typer.Option(
             "--state",
             metavar="DIR",
-            help="Keep jobs and statistics here, so that they outlive a restart.",
+            help="Keep jobs and statistics in this directory over restarts.",
             rich_help_panel=options.KEEPING,
         ),
     ] = None,
+    share: Annotated[
+        bool, typer.Option("--share/--no-share", help="Score requests that wait at the same time in one encoding pass.")
+    ] = True,
     quiet: options.Quiet = False,
 ) -> int:
     """Serve scores over HTTP, with a page that shows why a text got its score."""

@@ -17,8 +17,8 @@ from fastapi.responses import JSONResponse, StreamingResponse
 from starlette.exceptions import HTTPException
 
 from monge.errors import MongeError
-from monge.render import render_results
-from monge.spec.signature import difference, parse
+from monge.render import View, render_results
+from monge.spec.signature import difference, parse, shortened
 from monge.types import Signature
 from monge.web import browse, pages, schemas
 from monge.web.desk import Desk
@@ -278,7 +278,7 @@ def _jobs(app: App) -> APIRouter:
             text = app.jobs.path(name, "results.json").read_bytes()
             return Response(text, media_type=JSON, headers=headers)
         results = app.jobs.results(name)
-        pieces = render_results(results, format, version=VERSION, segments=True)
+        pieces = render_results(results, format, view=View(VERSION, segments=True, signed=shortened))
         if format == "html":
             headers["content-security-policy"] = REPORT_POLICY
         return StreamingResponse(iter(pieces), media_type=RESULT_FORMATS[format], headers=headers)

@@ -328,9 +328,9 @@ def spoken(monkeypatch):
         return scored(rows, [1.0, 2.0, 3.0, 4.0])
 
     groups = {
-        "cs-en": group(["a", "b", "c", "d"]),
-        "en-de": group(["e", "f", "g", "h"]),
-        "en-zh": group(["i", "j", "k", "l"]),
+        "cs-en": group(["the", "cat", "sat", "on"]),
+        "en-de": group(["mat", "dog", "ran", "to"]),
+        "en-zh": group(["house", "and", "slept", "a"]),
     }
     plain = dict.fromkeys(("text", "licence", "citation"), "")
     found = Judged(
