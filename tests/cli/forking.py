@@ -7,6 +7,7 @@ pseudo-terminals). It is answered by two lines: the process' number, then its ex
 import gc
 import json
 import os
+import signal
 import sys
 
 import scipy.stats  # noqa: F401
@@ -23,6 +24,7 @@ gc.freeze()
 
 
 def child(request):
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background inherits that Ctrl-C is ignored
     os.chdir(request["cwd"])
     for number, path in enumerate(request["streams"]):
         opened = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOCTTY, 0o644)

@@ -130,7 +130,7 @@ def lose(directory, *names):
 
 def test_weights_that_do_not_cover_an_encoder_that_runs_padded(tiny_bert, tmp_path):
     sizes = {"hidden_size": 32, "num_attention_heads": 4, "intermediate_size": 64, "embedding_size": 16}
-    model = AlbertModel(AlbertConfig(**sizes, num_hidden_layers=3, vocab_size=200))
+    model = AlbertModel(AlbertConfig(**sizes, num_hidden_layers=3, vocab_size=1000))
     directory = with_tokenizer(model, tiny_bert, tmp_path / "albert")
     assert open_encoder(str(directory)).depth == 3
     lose(directory, "ffn_output")
@@ -140,7 +140,7 @@ def test_weights_that_do_not_cover_an_encoder_that_runs_padded(tiny_bert, tmp_pa
 def test_a_pooler_and_a_decoder_may_be_missing(copy, tmp_path):
     lose(copy, "pooler")
     assert open_encoder(str(copy)).depth == 6
-    sizes = {"d_model": 32, "d_kv": 8, "d_ff": 64, "num_layers": 3, "num_heads": 4, "vocab_size": 200}
+    sizes = {"d_model": 32, "d_kv": 8, "d_ff": 64, "num_layers": 3, "num_heads": 4, "vocab_size": 1000}
     directory = with_tokenizer(T5Model(T5Config(**sizes)), copy, tmp_path / "t5")
     lose(directory, "decoder.block.2.layer.1.")
     assert open_encoder(str(directory)).depth == 3

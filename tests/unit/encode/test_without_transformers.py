@@ -43,7 +43,7 @@ TEXTS = [
     "#hash ##ing",
 ]
 SIZES = {
-    "vocab_size": 120,
+    "vocab_size": 1000,
     "num_hidden_layers": 3,
     "hidden_size": 32,
     "num_attention_heads": 4,
@@ -51,7 +51,7 @@ SIZES = {
 }
 OTHERS = {
     "distilbert": lambda: DistilBertModel(
-        DistilBertConfig(vocab_size=120, dim=32, n_layers=3, n_heads=4, hidden_dim=64)
+        DistilBertConfig(vocab_size=1000, dim=32, n_layers=3, n_heads=4, hidden_dim=64)
     ),
     "electra": lambda: ElectraModel(ElectraConfig(**SIZES, embedding_size=16)),
     "mpnet": lambda: MPNetModel(MPNetConfig(**SIZES, max_position_embeddings=300)),
