@@ -39,6 +39,7 @@ class Judgements(bundles.Judgements):
     ] = None
     switch: studies.Switches = None
     columns: inputs.Columns = None
+    sample: options.Sample = None
 
 
 @dataclass(frozen=True, kw_only=True)

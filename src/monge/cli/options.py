@@ -25,6 +25,17 @@ GROUPS = ("", INPUT, MODEL, STATISTICS, OUTPUT, KEEPING)
 """The groups of options in the order in which help shows them; the everyday ones, without a name, come first."""
 
 
+Sample = Annotated[
+    int | None,
+    typer.Option(
+        "--sample",
+        metavar="N",
+        help="Use only N source segments of each group, drawn at random.",
+        rich_help_panel=INPUT,
+    ),
+]
+
+
 def metrics_option(default: str) -> Any:
     """The option `-m` of a command that takes several metrics."""
     return typer.Option(

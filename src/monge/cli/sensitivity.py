@@ -20,15 +20,7 @@ class Judgements(bundles.Judgements):
     human: options.Human = None
     statistic: options.Statistic = None
     columns: inputs.Columns = None
-    sample: Annotated[
-        int | None,
-        typer.Option(
-            "--sample",
-            metavar="N",
-            help="Use only N segments of each group, drawn at random.",
-            rich_help_panel=options.INPUT,
-        ),
-    ] = None
+    sample: options.Sample = None
 
 
 @dataclass(frozen=True, kw_only=True)
