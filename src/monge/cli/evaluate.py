@@ -58,13 +58,12 @@ class Tests(studies.Tests):
     ] = "auto"
 
 
-@bundles.flat
-def evaluate(
-    *,
-    judgements: Judgements,
-    metric: options.Metrics = None,
-    scores: inputs.Scores = None,
-    setup: bundles.Setup,
+@dataclass(frozen=True, kw_only=True)
+class Judges:
+    """What is judged: metrics, and scores from files."""
+
+    metric: options.Metrics = None
+    scores: inputs.Scores = None
     uniform_units: Annotated[
         bool,
         typer.Option(
@@ -73,7 +72,15 @@ def evaluate(
             "order changes.",
             rich_help_panel=options.STATISTICS,
         ),
-    ] = False,
+    ] = False
+
+
+@bundles.flat
+def evaluate(
+    *,
+    judgements: Judgements,
+    judges: Judges,
+    setup: bundles.Setup,
     tests: Tests,
     figures: bundles.Figures,
     output: studies.Output,
@@ -81,18 +88,18 @@ def evaluate(
     """Measure how well metrics agree with human judgements, and test which of them agrees best."""
     output.check()
     figures.check()
-    given = given_scores(scores or ())
+    given = given_scores(judges.scores or ())
     from monge import study
 
     task = studies.task_of(judgements, switches=studies.switches(judgements.switch))
-    names = metric or ([] if given else ["twmd"])
+    names = judges.metric or ([] if given else ["twmd"])
     setup.checked(names, quiet=output.quiet)
     with output.watching() as watch:
         found = study.evaluate(
             task,
             names,
             setup=studies.setup_of(setup),
-            uniform_units=uniform_units,
+            uniform_units=judges.uniform_units,
             scores=given,
             resampling=tests.resampling(),
             run=output.run(watch),

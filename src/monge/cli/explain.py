@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, fields
 from typing import Annotated
 
 import typer
@@ -17,36 +18,50 @@ from monge.types import Segment
 from monge.types.explanation import EXPLANATION_FORMATS
 
 
-@bundles.flat
-def explain(
-    *,
+@dataclass(frozen=True)
+class Asked(bundles.Texts):
+    """What is explained: texts on the command line, or a segment of a table or of files."""
+
     texts: Annotated[
         list[str] | None,
         typer.Argument(
             metavar="[HYPOTHESIS REFERENCE…|TABLE]",
             help="The generated text and the one it is compared with; of several references the best counts. With "
-            "--id: "
-            "a table that has them.",
+            "--id: a table that has them.",
         ),
-    ] = None,
+    ] = None
     also: Annotated[
         list[str] | None,
         typer.Option(
             "--also", metavar="TEXT", help="Another generated text, explained beside the first one; repeatable."
         ),
-    ] = None,
-    files: bundles.Texts,
+    ] = None
     segment: Annotated[
         str | None,
         typer.Option(
             "--id", metavar="ID", help="The segment of a table with this id, or this line of -t and -r, counted from 1."
         ),
-    ] = None,
-    table_format: inputs.TableFormat = None,
-    columns: inputs.Columns = None,
-    metric: options.Metric = api.DEFAULT_METRIC,
-    setup: bundles.Setup,
-    stats: options.Stats = None,
+    ] = None
+    table_format: inputs.TableFormat = None
+    columns: inputs.Columns = None
+
+    def rows(self, *, quiet: bool) -> list[Segment]:
+        """The segments to explain, side by side."""
+        texts, also = self.texts or [], self.also or []
+        if self.segment is None:
+            return _texts(texts, also, self)
+        if also or len(texts) > 1:
+            raise UsageError("--id picks a segment of a table or of -t and -r files; texts of their own go without it")
+        files = {one.name: getattr(self, one.name) for one in fields(bundles.Texts)}
+        table = next(iter(texts), None)
+        given = inputs.Input(**files, table=table, table_format=self.table_format, columns=self.columns)
+        return _picked(list(inputs.read_input(given, purpose="explain", quiet=quiet)), self.segment)
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What is shown of an explanation, how, and where."""
+
     every: Annotated[
         bool,
         typer.Option(
@@ -54,34 +69,36 @@ def explain(
             help="Show every word of long texts instead of the worst 20 (text format).",
             rich_help_panel=options.OUTPUT,
         ),
-    ] = False,
-    output_format: Annotated[str, options.formats(EXPLANATION_FORMATS)] = "text",
-    output: options.Output = None,
-    signature_form: options.SignatureForm = "short",
-    quiet: options.Quiet = False,
+    ] = False
+    output_format: Annotated[str, options.formats(EXPLANATION_FORMATS)] = "text"
+    output: options.Output = None
+    signature_form: options.SignatureForm = "short"
+    quiet: options.Quiet = False
+
+
+@bundles.flat
+def explain(
+    *,
+    asked: Asked,
+    metric: options.Metric = api.DEFAULT_METRIC,
+    setup: bundles.Setup,
+    stats: options.Stats = None,
+    shown: Shown,
 ) -> None:
     """Show why a pair of texts gets its score: which words were matched, at what cost, and each word's share."""
-    check_output(output_format, EXPLANATION_FORMATS, output)
-    signed = options.signed(signature_form)
+    check_output(shown.output_format, EXPLANATION_FORMATS, shown.output)
+    signed = options.signed(shown.signature_form)
     name, spec = resolve(metric, setup.changes(), setup.lang)
-    if segment is None:
-        asked = _texts(texts or [], also or [], files)
-    else:
-        if also or len(texts or ()) > 1:
-            raise UsageError("--id picks a segment of a table or of -t and -r files; texts of their own go without it")
-        given = inputs.Input(
-            **vars(files), table=next(iter(texts or ()), None), table_format=table_format, columns=columns
-        )
-        asked = _picked(list(inputs.read_input(given, purpose="explain", quiet=quiet)), segment)
-    if len(asked) > 1 and output_format == "svg":
-        raise UsageError(f"svg draws one pair, here are {len(asked)} hypotheses: take html, or one of them")
+    rows = asked.rows(quiet=shown.quiet)
+    if len(rows) > 1 and shown.output_format == "svg":
+        raise UsageError(f"svg draws one pair, here are {len(rows)} hypotheses: take html, or one of them")
     loaded = setup.bind(name, spec)
     known = api.load_stats(*stats) if stats else None
-    found = [loaded.explain(one.hypothesis, _compared(one, loaded), stats=known) for one in asked]
+    found = [loaded.explain(one.hypothesis, _compared(one, loaded), stats=known) for one in rows]
     from monge.render import render_explanations
 
-    names = [one.system or f"hypothesis {k}" for k, one in enumerate(asked, 1)]
-    emit(render_explanations(found, names, output_format, every=every, signed=signed), output)
+    names = [one.system or f"hypothesis {k}" for k, one in enumerate(rows, 1)]
+    emit(render_explanations(found, names, shown.output_format, every=shown.every, signed=signed), shown.output)
 
 
 def _compared(row: Segment, metric: api.Metric) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Annotated
 
 import typer
@@ -18,13 +19,10 @@ from monge.spec.presets import Spec, resolve
 from monge.types import Segment
 
 
-@bundles.flat
-def fit(
-    *,
-    output: Annotated[
-        str,
-        typer.Option("--output", "-o", metavar="FILE", help="The file that the statistics are written to, as JSON."),
-    ],
+@dataclass(frozen=True)
+class Corpus:
+    """What statistics are fitted on."""
+
     references: Annotated[
         list[str] | None,
         typer.Option(
@@ -33,7 +31,7 @@ def fit(
             metavar="FILE",
             help="The texts to fit on: references, sources or any corpus, one a line; repeatable.",
         ),
-    ] = None,
+    ] = None
     hypotheses: Annotated[
         list[str] | None,
         typer.Option(
@@ -42,7 +40,7 @@ def fit(
             metavar="FILE",
             help="The hypotheses, for metrics that fit each side by itself; repeatable.",
         ),
-    ] = None,
+    ] = None
     baseline: Annotated[
         str | None,
         typer.Option(
@@ -50,7 +48,7 @@ def fit(
             metavar="FILE",
             help="Fit a baseline instead: what random pairs of these texts get, which --rescale maps to 0.",
         ),
-    ] = None,
+    ] = None
     parallel: Annotated[
         str | None,
         typer.Option(
@@ -58,13 +56,13 @@ def fit(
             metavar="FILE",
             help="Fit maps between languages instead, for centre=clp and umd: source, tab, target in every line.",
         ),
-    ] = None,
+    ] = None
     table: Annotated[
         str | None,
         typer.Argument(metavar="[TABLE]", help="A table instead of files: its references, and its hypotheses."),
-    ] = None,
-    table_format: inputs.TableFormat = None,
-    columns: inputs.Columns = None,
+    ] = None
+    table_format: inputs.TableFormat = None
+    columns: inputs.Columns = None
     seed: Annotated[
         int,
         typer.Option(
@@ -73,7 +71,17 @@ def fit(
             help="The seed of the random pairs of --baseline.",
             rich_help_panel=options.STATISTICS,
         ),
-    ] = 12345,
+    ] = 12345
+
+
+@bundles.flat
+def fit(
+    *,
+    output: Annotated[
+        str,
+        typer.Option("--output", "-o", metavar="FILE", help="The file that the statistics are written to, as JSON."),
+    ],
+    corpus: Corpus,
     metric: Annotated[
         str, typer.Option("--metric", "-m", metavar="NAME", help="The metric that will use the statistics.")
     ] = api.DEFAULT_METRIC,
@@ -84,23 +92,26 @@ def fit(
     """Fit word weights (idf) or mean vectors on a corpus once, to score with them later: `--stats FILE`."""
     check_writable(output)
     name, spec = resolve(metric, setup.changes(overlong), setup.lang)
-    if sum(map(bool, (parallel, baseline, table, references or hypotheses))) > 1:
+    if sum(map(bool, (corpus.parallel, corpus.baseline, corpus.table, corpus.references or corpus.hypotheses))) > 1:
         raise UsageError("--parallel, --baseline, a table, and -r with -t are fitted each by itself: give one of them")
-    if not (parallel or baseline or table or references or hypotheses):
+    if not (corpus.parallel or corpus.baseline or corpus.table or corpus.references or corpus.hypotheses):
         raise UsageError("nothing to fit: give texts with -r FILE (and -t FILE for the hypothesis side), or a table")
-    if table is None and (table_format or columns):
+    if corpus.table is None and (corpus.table_format or corpus.columns):
         raise UsageError("--table-format and --columns are for a table: give one (- is standard input)")
-    rows = None if table is None else list(inputs.table_of(table, table_format, columns, quiet=quiet))
+    rows = None
+    if corpus.table is not None:
+        rows = list(inputs.table_of(corpus.table, corpus.table_format, corpus.columns, quiet=quiet))
     loaded = setup.bind(name, spec)
-    if parallel is not None:
-        found = loaded.fit_maps(_pairs(parallel))
-    elif baseline is not None:
-        found = loaded.fit_baseline(TextFile(baseline), seed=seed)
+    if corpus.parallel is not None:
+        found = loaded.fit_maps(_pairs(corpus.parallel))
+    elif corpus.baseline is not None:
+        found = loaded.fit_baseline(TextFile(corpus.baseline), seed=corpus.seed)
     elif rows is not None:
         found = loaded.fit(_shared(rows, spec), hypotheses=[row.hypothesis for row in rows])
         loaded.scorer.check_stats(found)
     else:
-        shared, own = ([line for path in paths or () for line in TextFile(path)] for paths in (references, hypotheses))
+        sides = corpus.references, corpus.hypotheses
+        shared, own = ([line for path in paths or () for line in TextFile(path)] for paths in sides)
         found = loaded.fit(shared, hypotheses=own)
         loaded.scorer.check_stats(found)
     api.save_stats(found, output)

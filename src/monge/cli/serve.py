@@ -64,11 +64,10 @@ class Address:
             return False
 
 
-@bundles.flat
-def serve(
-    *,
-    address: Address,
-    metric: options.Metrics = None,
+@dataclass(frozen=True)
+class Models:
+    """Which models requests may use, and how they run."""
+
     model: Annotated[
         list[str] | None,
         typer.Option(
@@ -77,7 +76,7 @@ def serve(
             help="A model that requests may use; repeatable, the first is the usual one.",
             rich_help_panel=options.MODEL,
         ),
-    ] = None,
+    ] = None
     precision: Annotated[
         str,
         typer.Option(
@@ -86,8 +85,16 @@ def serve(
             help="The numbers that every model computes with.",
             rich_help_panel=options.MODEL,
         ),
-    ] = "fp32",
-    device: options.Device = "auto",
+    ] = "fp32"
+    device: options.Device = "auto"
+
+
+@bundles.flat
+def serve(
+    *,
+    address: Address,
+    metric: options.Metrics = None,
+    models: Models,
     limit: Annotated[
         list[str] | None,
         typer.Option(
@@ -122,9 +129,9 @@ def serve(
         resolve(name)
     config = Config(
         metrics=names,
-        models=tuple(model or ("auto",)),
-        precision=precision,
-        device=device,
+        models=tuple(models.model or ("auto",)),
+        precision=models.precision,
+        device=models.device,
         limits=Limits().changed(limit or ()),
         state=Path(state) if state is not None else None,
         token=address.token(),

@@ -55,6 +55,25 @@ class Learning:
     ] = 12345
 
 
+@dataclass(frozen=True)
+class Going:
+    """How a run goes on, and whether it speaks."""
+
+    dry_run: Annotated[
+        bool,
+        typer.Option(
+            "--dry-run", help="Say what would be done and how long it takes.", rich_help_panel=options.KEEPING
+        ),
+    ] = False
+    fresh: Annotated[
+        bool,
+        typer.Option(
+            "--fresh", help="Begin anew instead of going on with an unfinished run.", rich_help_panel=options.KEEPING
+        ),
+    ] = False
+    quiet: options.Quiet = False
+
+
 @bundles.flat
 def tune(
     *,
@@ -67,23 +86,19 @@ def tune(
     output: Annotated[
         str, typer.Option("--output", "-o", metavar="DIR", help="The directory that the adapter is written to.")
     ],
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done and how long it takes.")] = False,
-    fresh: Annotated[
-        bool, typer.Option("--fresh", help="Begin anew instead of going on with an unfinished run.")
-    ] = False,
-    quiet: options.Quiet = False,
+    going: Going,
 ) -> None:
     """Tune a model on human judgements through a metric; the result is a small adapter beside the model."""
     from monge.tune import estimate
     from monge.tune import tune as run
 
     plan = _plan(metric, learning, judgements, setup)
-    if dry_run:
+    if going.dry_run:
         sys.stdout.write(estimate(plan))
         return
-    with _shown(show=not quiet and sys.stderr.isatty()) as watch:
-        made = run(plan, output, watch=watch, fresh=fresh)
-    if not quiet:
+    with _shown(show=not going.quiet and sys.stderr.isatty()) as watch:
+        made = run(plan, output, watch=watch, fresh=going.fresh)
+    if not going.quiet:
         held = made.card["held_out"]
         before = made.card["curve"][0]["agreement"]
         sys.stderr.write(
@@ -95,6 +110,11 @@ def tune(
 def _plan(metric: str, learning: Learning, judgements: bundles.Judgements, setup: bundles.Setup) -> Plan:
     from monge.tune import Method, Plan, Schedule
 
+    unused = {"--lang": setup.lang, "--precision": setup.precision, "--online": setup.online}
+    unused["--device"] = setup.device not in ("auto", "cpu")
+    wrong = next((name for name, given in unused.items() if given), None)
+    if wrong is not None:
+        raise UsageError(f"{wrong} has no say in tuning, which runs a local model on the CPU in fp32: leave it out")
     try:
         dev: str | float = float(learning.dev)
     except ValueError:

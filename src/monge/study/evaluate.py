@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -241,10 +240,9 @@ def _tail(found: Evaluation) -> list[str]:
 
 
 def evaluate(
-    task: Task | str,
+    task: Task,
     metrics: Sequence[str] = ("twmd",),
     *,
-    data: str | Path | None = None,
     setup: Setup = DEFAULT_MODEL,
     uniform_units: bool = False,
     scores: Sequence[GivenScores] = NO_SCORES,
@@ -254,9 +252,8 @@ def evaluate(
     """Agreement of metrics with human judgements: a result a metric, human column and statistic.
 
     Args:
-        task: Which judgements of which data, and which statistics; or the name of a data set, all of it.
+        task: Which judgements of which data, and which statistics.
         metrics: NAME, NAME@PROFILE, 'NAME[axis.field=value]', or a lexical metric.
-        data: With a name: the directory of the published files.
         setup: Settings, language and model that all of them share.
         uniform_units: Give every metric the same units and weights, and tell whether that changes their order.
         scores: Scores from files, which take part as metrics do.
@@ -265,7 +262,8 @@ def evaluate(
     """
     if metrics or not scores:
         check_names(metrics, setup)
-    task = _task(task, data)
+    if not isinstance(task, Task):
+        raise UsageError(f"evaluate: expected a Task, such as Task('wmt17', DIRECTORY), got {task!r}")
     every = task.open(resampling.seed)
     statistics = [task.statistics(one, errors=True, segments=True) for one in every]
     run.tell(every)
@@ -285,16 +283,6 @@ def _with_outside(scores: Sequence[Scores], given: Sequence[Scores], size: int) 
     """The scores of files behind those of every `size` variants: each half of a doubled list compares with them."""
     starts = range(0, len(scores), size) if scores else (0,)
     return [one for start in starts for one in (*scores[start : start + size], *given)]
-
-
-def _task(given: Task | str, data: str | Path | None) -> Task:
-    if isinstance(given, Task):
-        if data is not None:
-            raise UsageError("evaluate: a Task names its data: leave data= out")
-        return given
-    if not isinstance(given, str) or data is None:
-        raise UsageError(f"evaluate: expected a Task, or a data set's name and data=DIRECTORY, got {given!r}")
-    return Task(given, data)
 
 
 def assess(
