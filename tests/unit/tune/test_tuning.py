@@ -208,7 +208,7 @@ def test_a_foreign_or_damaged_adapter_is_refused(plan, tmp_path, tiny_roberta):
 
 def test_an_estimate_says_what_would_be_done(plan):
     said = estimate(plan)
-    assert "48 judgements of table" in said or "judgements of table" in said
+    assert "judgements of table" in said
     assert "parameters learn" in said
     assert "about" in said
 

@@ -1,0 +1,70 @@
+"""`monge tune` at the front door: an adapter is made, scores with it, and what cannot be is one line."""
+
+import pytest
+
+
+@pytest.fixture
+def judged(workplace):
+    words = ["the", "cat", "sat", "on", "mat", "dog", "ran", "house"]
+    rows = ["hypothesis\treference\thuman"]
+    for k in range(40):
+        reference = [words[(k + i) % 8] for i in range(5)]
+        kept = [word if (k >> i) & 1 else words[(k * 3 + i) % 8] for i, word in enumerate(reference)]
+        shared = sum(a == b for a, b in zip(reference, kept, strict=True))
+        rows.append(f"{' '.join(kept)}\t{' '.join(reference)}\t{shared + k / 100}")
+    (workplace / "judged.tsv").write_text("\n".join(rows) + "\n")
+    (workplace / "h.txt").write_text("the cat sat\nthe dog ran\n")
+    (workplace / "r.txt").write_text("the cat ran\nthe dog sat on the mat\n")
+    return [
+        "tune",
+        "twmd",
+        "--train",
+        "table",
+        "--data",
+        "judged.tsv",
+        "--dev",
+        "0.25",
+        "--layers",
+        "2",
+        "--batch",
+        "8",
+    ]
+
+
+def test_an_adapter_is_made_and_scores(monge, judged, tiny_bert, workplace):
+    said = monge(*judged, "--model", tiny_bert, "-o", "adapter", "--epochs", "1")
+    assert said.code == 0, said.err
+    assert "before" in said.err and "use it with --model adapter" in said.err
+    scored = monge("score", "-t", "h.txt", "-r", "r.txt", "--model", "adapter", "--layers", "2")
+    assert scored.code == 0, scored.err
+    assert f"{tiny_bert.name}+adapter#" in scored.out
+    again = monge(*judged, "--model", tiny_bert, "-o", "adapter")
+    assert again.code == 2
+    assert "adapter exists already" in again.err
+
+
+def test_a_dry_run_writes_nothing(monge, judged, tiny_bert, workplace):
+    said = monge(*judged, "--model", tiny_bert, "-o", "adapter", "--dry-run")
+    assert said.code == 0, said.err
+    assert "30 judgements of table" in said.out and "10 judgements of table" in said.out
+    assert not list(workplace.glob("adapter*"))
+
+
+@pytest.mark.parametrize(
+    ("more", "code", "message"),
+    [
+        (["--device", "cuda"], 2, "--device has no say in tuning"),
+        (["--precision", "bf16"], 2, "--precision has no say in tuning"),
+        (["--lang", "de"], 2, "--lang has no say in tuning"),
+        (["--dev", "1.5"], 2, "between 0 and 1, got 1.5"),
+        (["--method", "lorra"], 2, "method takes lora, last, all, got 'lorra'"),
+        (["--train", "table*x"], 2, "--train takes [OBJECTIVE:]DATASET[*WEIGHT]"),
+        (["--rate", "3"], 2, "rate 3"),
+    ],
+)
+def test_what_is_refused(monge, judged, tiny_bert, workplace, more, code, message):
+    said = monge(*judged, "--model", tiny_bert, "-o", "adapter", *more)
+    assert said.code == code
+    assert message in said.err
+    assert said.err.count("\n") == 1
+    assert not list(workplace.glob("adapter*"))
