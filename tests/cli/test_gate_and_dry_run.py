@@ -10,7 +10,6 @@ import sys
 import pytest
 
 BASIC = ("score", "-t", "system-a.txt", "-r", "reference.txt", "-m", "chrf")
-BOTH = (*BASIC, "-t", "system-b.txt", "-r", "reference-2.txt", "-s", "source-de.txt")
 
 
 def lines(path):
