@@ -29,9 +29,15 @@ class Setup:
     layers: options.Layers = None
     lang: options.Lang = None
     model: options.Model = "auto"
+    adapter: options.Adapter = None
     online: options.Online = False
     device: options.Device = "auto"
     precision: options.Precision = None
+
+    @property
+    def named(self) -> str:
+        """The model with its adapter, by one name."""
+        return self.model if self.adapter is None else f"{self.model}+{self.adapter}"
 
     def changes(self, overlong: str | None = None) -> tuple[str, ...]:
         """All changes as AXIS=VALUE texts, `--set` last."""
@@ -52,7 +58,7 @@ class Setup:
     def bind(self, name: str, spec: Spec, cache: str | None = None) -> api.Metric:
         """The metric with its model, loaded; `cache` keeps static vectors."""
         return api.bind(
-            name, spec, model=self.model, lang=self.lang, device=self.device, online=self.online, cache=cache
+            name, spec, model=self.named, lang=self.lang, device=self.device, online=self.online, cache=cache
         )
 
 

@@ -108,7 +108,7 @@ class Choice:
         """The metrics with their models, and what each must find again where it is replayed; `cache` keeps vectors."""
         if not self.signature:
             return [setup.bind(name, spec, cache) for name, spec in self.asked(setup)], None
-        again = partial(api.replay, model=setup.model, device=setup.device, online=setup.online)
+        again = partial(api.replay, model=setup.named, device=setup.device, online=setup.online)
         replayed = [again(line, settings=self.changes(setup)) for line in self.signature]
         return [one for one, _ in replayed], None if self.refit else [digests for _, digests in replayed]
 
@@ -227,7 +227,7 @@ def score(
     if shown.dry_run:
         from monge.cli.dryrun import foreseen
 
-        model = api.suited(setup.model, setup.lang)
+        model = api.suited(setup.named, setup.lang)
         return foreseen(rows, choice.asked(setup), model, texts=texts, given=given, shown=shown, keep=keep)
     with stage("loaded the model", verbose=keep.verbose):
         loaded, expected = choice.load(setup, keep.folder)

@@ -123,7 +123,7 @@ def setup_of(setup: bundles.Setup) -> Setup:
     """What all variants share, as studies take it."""
     from monge.study import Setup
 
-    return Setup(setup.changes(), setup.lang, setup.model, setup.device, setup.online)
+    return Setup(setup.changes(), setup.lang, setup.named, setup.device, setup.online)
 
 
 def task_of(given: Any, **more: Any) -> Task:

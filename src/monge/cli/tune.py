@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,10 +15,8 @@ from monge.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from monge.tune import Lesson, Plan
+    from monge.tune import Plan
     from monge.tune.loop import Told
-
-_LESSON = re.compile(r"(?:(?P<objective>[a-z]+):)?(?P<data>[^*:]+)(?:\*(?P<weight>[0-9.]+))?")
 
 
 @dataclass(frozen=True)
@@ -31,7 +28,9 @@ class Learning:
         typer.Option(
             "--train",
             metavar="[OBJECTIVE:]DATASET[*WEIGHT]",
-            help="Judgements to learn from: wmt15+wmt16, rank:wmt18*0.5, similarity:stsb; repeatable.",
+            help="Judgements to learn from, repeatable: wmt15+wmt16, rank:wmt18*0.5, 'similarity:stsb(split=train)', "
+            "nli:FILE, paraphrase:FILE, distil:DATASET. Objectives: score, correlation, rank, similarity, paraphrase, "
+            "nli, distil; in brackets pairs, human, text, sample, or a switch of the data set.",
         ),
     ]
     dev: Annotated[
@@ -40,11 +39,36 @@ class Learning:
             "--dev", metavar="DATASET|FRACTION", help="Judgements to choose by: a data set, or a part held out."
         ),
     ] = "0.1"
+    human: Annotated[
+        str | None,
+        typer.Option("--human", metavar="COLUMN", help="The column of human scores, where there are several."),
+    ] = None
+    grades: Annotated[
+        str | None,
+        typer.Option(
+            "--grades",
+            metavar="germeval|GRADE=COSINE,…",
+            help="With paraphrase: what cosine each grade stands for; germeval is 4=.85,3.5=.70,3=.50 … 1=.05.",
+        ),
+    ] = None
     method: Annotated[
-        str, typer.Option("--method", metavar="lora|last|all", help="What learns: low-rank changes, last blocks, all.")
+        str,
+        typer.Option(
+            "--method",
+            metavar="lora|last|all|mix",
+            help="What learns: low-rank changes of the weights, the last blocks, all weights, or how layers are mixed.",
+        ),
     ] = "lora"
     rank: Annotated[int, typer.Option("--rank", metavar="N", help="With lora: the rank of the changes.")] = 8
-    blocks: Annotated[int, typer.Option("--blocks", metavar="N", help="With last: how many blocks learn.")] = 2
+    blocks: Annotated[
+        int,
+        typer.Option(
+            "--blocks",
+            metavar="N",
+            help="With lora and last: how many of the blocks below the layer that is read learn; "
+            "0 is all with lora, 2 with last. Fewer train faster.",
+        ),
+    ] = 0
     epochs: Annotated[
         int, typer.Option("--epochs", metavar="N", help="How many passes are made over the judgements.")
     ] = 3
@@ -53,6 +77,28 @@ class Learning:
     seed: Annotated[
         int, typer.Option("--seed", metavar="N", help="The seed of the split, the order and the start.")
     ] = 12345
+
+
+@dataclass(frozen=True)
+class Teaching:
+    """Whom `distil` learns from."""
+
+    teacher: Annotated[
+        str | None,
+        typer.Option("--teacher", metavar="METRIC", help="With distil: the metric whose scores are learned."),
+    ] = None
+    teacher_model: Annotated[
+        str | None,
+        typer.Option(
+            "--teacher-model", metavar="NAME|DIR", help="The model of the teacher, such as a larger tuned one."
+        ),
+    ] = None
+    teacher_alike: Annotated[
+        float,
+        typer.Option(
+            "--teacher-alike", metavar="X", help="The weight of learning how alike the teacher finds any two sentences."
+        ),
+    ] = 0.0
 
 
 @dataclass(frozen=True)
@@ -82,6 +128,7 @@ def tune(
     ],
     learning: Learning,
     judgements: bundles.Judgements,
+    teaching: Teaching,
     setup: bundles.Setup,
     output: Annotated[
         str, typer.Option("--output", "-o", metavar="DIR", help="The directory that the adapter is written to.")
@@ -92,7 +139,7 @@ def tune(
     from monge.tune import estimate
     from monge.tune import tune as run
 
-    plan = _plan(metric, learning, judgements, setup)
+    plan = _plan(metric, learning, judgements, teaching, setup)
     if going.dry_run:
         sys.stdout.write(estimate(plan))
         return
@@ -107,38 +154,39 @@ def tune(
         )
 
 
-def _plan(metric: str, learning: Learning, judgements: bundles.Judgements, setup: bundles.Setup) -> Plan:
-    from monge.tune import Method, Plan, Schedule
+def _plan(
+    metric: str, learning: Learning, judgements: bundles.Judgements, teaching: Teaching, setup: bundles.Setup
+) -> Plan:
+    from monge.tune import Lesson, Method, Plan, Schedule, Teacher
 
-    unused = {"--lang": setup.lang, "--precision": setup.precision, "--online": setup.online}
-    unused["--device"] = setup.device not in ("auto", "cpu")
+    unused = {"--lang": setup.lang, "--online": setup.online, "--device": setup.device not in ("auto", "cpu")}
     wrong = next((name for name, given in unused.items() if given), None)
     if wrong is not None:
-        raise UsageError(f"{wrong} has no say in tuning, which runs a local model on the CPU in fp32: leave it out")
+        raise UsageError(f"{wrong} has no say in tuning, which runs a local model on the CPU: leave it out")
+    if teaching.teacher is None and (teaching.teacher_model is not None or teaching.teacher_alike):
+        raise UsageError("--teacher-model and --teacher-alike say more about --teacher METRIC: give that too")
     try:
         dev: str | float = float(learning.dev)
     except ValueError:
         dev = learning.dev
+    teacher = None
+    if teaching.teacher is not None:
+        teacher = Teacher(teaching.teacher, teaching.teacher_model or "auto", teaching.teacher_alike)
     return Plan(
         metric,
-        tuple(_lesson(one) for one in learning.train),
+        tuple(Lesson.written(one) for one in learning.train),
         judgements.data,
         dev=dev,
-        model=setup.model,
-        settings=setup.changes(),
+        model=setup.named,
+        settings=options.changes(setup.settings, setup.layers),
         pairs=judgements.groups,
-        method=Method(learning.method, learning.rank, learning.blocks),
+        human=learning.human,
+        text=judgements.text,
+        grades=learning.grades,
+        teacher=teacher,
+        method=Method(learning.method, learning.rank, learning.blocks, setup.precision or "fp32"),
         schedule=Schedule(learning.epochs, learning.batch, learning.rate, seed=learning.seed),
     )
-
-
-def _lesson(given: str) -> Lesson:
-    from monge.tune import Lesson
-
-    found = _LESSON.fullmatch(given.strip())
-    if found is None:
-        raise UsageError(f"--train takes [OBJECTIVE:]DATASET[*WEIGHT], got {given!r}")
-    return Lesson(found["data"], found["objective"] or "auto", float(found["weight"] or 1))
 
 
 @contextmanager

@@ -1,21 +1,26 @@
 """Adapters: tuned weights beside a base model, merged into it when it is opened.
 
 A directory with `adapter.safetensors` and `card.json`. A tensor `NAME.low_rank_out` [o, r] and its partner
-`NAME.low_rank_in` [r, i] add their product to the base's parameter NAME [o, i]; a tensor NAME replaces it. The card
-names the base by the digests of its weights, tokenizer and configuration: another base is refused.
+`NAME.low_rank_in` [r, i] add their product to the base's parameter NAME [o, i]; a tensor NAME replaces it; a tensor
+`mix` [k + 1] says how layers 0 to k are summed to what is read as layer k. The card names the
+base by the digests of its weights, tokenizer and configuration: another base is refused.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from torch import Tensor
 
 from monge.encode import digests
+from monge.encode.body import MIX
 from monge.encode.models import ModelFiles
+from monge.encode.packaged import SHIPPED
+from monge.encode.protocol import Tuning
 from monge.errors import ModelError
 
 WEIGHTS, CARD = "adapter.safetensors", "card.json"
@@ -34,7 +39,7 @@ class Adapter:
     tensors: Mapping[str, Tensor]
     digest: str
 
-    def files(self, base: ModelFiles) -> ModelFiles:
+    def merged_files(self, base: ModelFiles) -> ModelFiles:
         """The base model's files under the name and the weights' digest of both."""
         self.check_base(base)
         weights = digests.of_facts(base.weights_digest, self.digest)
@@ -44,6 +49,13 @@ class Adapter:
     def base(self) -> str:
         """The name or directory of the base model, as it was given when the adapter was made."""
         return str(self.card["base"]["model"])
+
+    @property
+    def tuning(self) -> Tuning:
+        """What the card says about how scores are to be read."""
+        layers, affine = self.card.get("layers") or [], self.card.get("affine") or {}
+        layer = int(layers[0]) if len(layers) == 1 else None
+        return Tuning(layer, dict(self.card.get("settings") or {}), **affine)
 
     def check_base(self, files: ModelFiles) -> None:
         """Raise where a model is not the one that the adapter was made for."""
@@ -62,6 +74,9 @@ class Adapter:
             if name.endswith(IN):
                 continue
             target = name.removesuffix(OUT)
+            if target == MIX:
+                found[target] = tensor.float()
+                continue
             if target not in parameters:
                 raise ModelError(f"{self.directory}: it changes {target!r}, which the base model does not have")
             was = parameters[target]
@@ -77,8 +92,30 @@ def is_adapter(path: Path) -> bool:
     return (path / WEIGHTS).is_file() or ((path / CARD).is_file() and not (path / digests.CONFIG).is_file())
 
 
-def read_adapter(directory: Path) -> Adapter:
-    """The adapter in a directory, checked as far as it can be without its base."""
+def shipped_adapter(name: str, base: ModelFiles) -> Adapter:
+    """The adapter of this package with that name for a base model, which is known by the digest of its weights."""
+    found = sorted((files("monge.encode") / "adapters" / name).iterdir(), key=lambda one: one.name)
+    read = [read_adapter(Path(str(one)), name) for one in found]
+    serving = [one for one in read if one.card["base"]["weights"] == base.weights_digest]
+    if not serving:
+        bases = ", ".join(one.card["base"]["name"] for one in read)
+        raise ModelError(
+            f"no adapter {name} for {base.name} (weights {base.weights_digest[:8]}): there is one for {bases}"
+        )
+    return serving[0]
+
+
+def named_adapter(name: str, base: ModelFiles) -> Adapter:
+    """The adapter that is meant beside a base model: a shipped one by name, or a directory."""
+    if name in SHIPPED:
+        return shipped_adapter(name, base)
+    if not Path(name).expanduser().is_dir():
+        raise ModelError(f"{name!r} is no adapter: neither a directory nor one of {', '.join(SHIPPED)}")
+    return read_adapter(Path(name).expanduser())
+
+
+def read_adapter(directory: Path, name: str | None = None) -> Adapter:
+    """The adapter in a directory, checked as far as it can be without its base; it is called as the directory is."""
     from safetensors import SafetensorError
     from safetensors.torch import load
 
@@ -101,4 +138,4 @@ def read_adapter(directory: Path) -> Adapter:
     lone = next((n for n in tensors if n.endswith(OUT) and n.removesuffix(OUT) + IN not in tensors), None)
     if lone is not None:
         raise ModelError(f"{weights}: {lone} has no partner {lone.removesuffix(OUT) + IN}")
-    return Adapter(directory.resolve().name, directory, card, tensors, digest)
+    return Adapter(name or directory.resolve().name, directory, card, tensors, digest)

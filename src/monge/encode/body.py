@@ -189,6 +189,8 @@ class Body:
 
 
 WORDS = "embeddings.word_embeddings.weight"
+MIX = "mix"
+"""The name of what an adapter may add: weights [k + 1] of layers 0 to k, whose weighted sum is read as layer k."""
 
 
 def readable(kind: str, positions: int, pad: int | None) -> int:

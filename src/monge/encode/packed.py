@@ -21,7 +21,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from monge.encode.body import ACTIVATIONS, Body
+from monge.encode.body import ACTIVATIONS, MIX, Body
 from monge.encode.int8 import FLOOR, Int8Linear
 from monge.errors import InvalidSetting
 
@@ -34,7 +34,7 @@ _SCORES = 1 << 20
 """Attention scores held at a time (4 MB in fp32): texts of a bucket are taken in buckets that stay in cache."""
 
 
-def _packable(dtype: torch.dtype) -> bool:
+def packable(dtype: torch.dtype) -> bool:
     """Whether this torch has the op, and this CPU a kernel for the type."""
     if not torch._C._has_mkldnn or not hasattr(torch.ops.mkldnn, "_linear_pointwise"):
         return False
@@ -53,7 +53,7 @@ class PrepackedLinear:
         self._bias = bias.to(dtype)
         self._weight = weight.to(dtype)
         self._ops: Any = None
-        if _packable(dtype):
+        if packable(dtype):
             self._ops = torch.ops.mkldnn._linear_pointwise
             self._weight = torch.ops.mkldnn._reorder_linear_weight(self._weight.contiguous(), None)
 
@@ -163,6 +163,7 @@ class PackedEncoder:
         self._relative = None if relative is None else relative.to(self._dtype)
         self._blocks = [_Block(body, number, precision) for number in range(body.depth)]
         first = {name: one for name, one in body.tensors.items() if name.startswith("embeddings.")}
+        self._mix: Tensor | None = body.tensors.get(MIX)
         self._body = replace(body, tensors=first)  # the rest is packed: let it go
 
     @torch.inference_mode()
@@ -177,7 +178,8 @@ class PackedEncoder:
         order = sorted(range(len(ids)), key=lambda text: len(ids[text]))
         h = self._embed([ids[text] for text in order])
         lengths = [len(ids[text]) for text in order]
-        kept = {0: h} if 0 in layers else {}
+        mixed = self._mixed(layers)
+        kept = {0: h} if 0 in layers or mixed else {}
         buckets = self._buckets(lengths, h.shape[1] // self._heads)
         tokens, h = len(h), _lengthened(h.to(self._dtype))
         for k, block in enumerate(self._blocks[: max(layers, default=0)] if buckets else [], start=1):
@@ -186,34 +188,33 @@ class PackedEncoder:
             for part in buckets:
                 part.attend(qkv, context)
             h = block.finish(h, context)
-            if k in layers:
+            if k in layers or k < len(mixed):
                 kept[k] = h
+        if mixed:
+            every = torch.stack([kept[k][:tokens].float() for k in range(len(mixed))])
+            kept[len(mixed) - 1] = torch.tensordot(torch.tensor(mixed), every, dims=1)
         rows = _rows(order, lengths)
         return [kept.get(layer, h)[:tokens].float()[rows] for layer in layers]
+
+    def _mixed(self, layers: Sequence[int]) -> list[float]:
+        """The weights of layers 0 to k where an adapter mixes them and their sum, layer k, is asked for."""
+        return [] if self._mix is None or len(self._mix) - 1 not in layers else self._mix.tolist()
 
     def _embed(self, texts: list[Sequence[int]]) -> Tensor:
         """``LN(word + type + position)`` of all tokens, ``[tokens, d]``."""
         tensors, room = self._body.tensors, self._body.settings["max_position_embeddings"]
         ids = torch.tensor([i for text in texts for i in text], dtype=torch.long)
-        positions = torch.cat([self._positions(text) for text in texts]) if texts else ids
-        if texts and len(positions) and int(positions.max()) >= room:
+        places = torch.cat([positions(text, self._body.pad) for text in texts]) if texts else ids
+        if texts and len(places) and int(places.max()) >= room:
             raise InvalidSetting(f"a text of {max(map(len, texts))} tokens: this model has {room} positions")
         h = self._body.words(ids)
         types = tensors.get("embeddings.token_type_embeddings.weight")
         if types is not None:
             h = h + types[0]
-        h = h + F.embedding(positions, tensors["embeddings.position_embeddings.weight"])
+        h = h + F.embedding(places, tensors["embeddings.position_embeddings.weight"])
         norm = self._body.pair("embeddings.LayerNorm")
         h = F.layer_norm(h, h.shape[-1:], *norm, self._body.settings["layer_norm_eps"])
         return self._project(h) if self._project else h
-
-    def _positions(self, text: Sequence[int]) -> Tensor:
-        """Position ids of one text; the RoBERTa family counts from the pad id on and skips pad ids in the text."""
-        pad = self._body.pad
-        if pad is None:
-            return torch.arange(len(text))
-        real = torch.tensor(text, dtype=torch.long) != pad
-        return real.cumsum(0) * real + pad
 
     def _buckets(self, lengths: list[int], head: int) -> list[_Bucket]:
         """The sorted texts cut into buckets of one attention width and at most ``_SCORES`` scores."""
@@ -233,6 +234,14 @@ class PackedEncoder:
                 relative = None if self._relative is None else self._relative[..., :width, :width]
                 buckets.append(_Bucket(runs, scratch, relative))
         return buckets
+
+
+def positions(text: Sequence[int], pad: int | None) -> Tensor:
+    """Position ids of one text; the RoBERTa family counts from the pad id on and skips pad ids in the text."""
+    if pad is None:
+        return torch.arange(len(text))
+    real = torch.tensor(text, dtype=torch.long) != pad
+    return real.cumsum(0) * real + pad
 
 
 def _lengthened(h: Tensor) -> Tensor:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -22,6 +22,21 @@ class Request:
     unit_layers: bool = False
 
 
+@dataclass(frozen=True)
+class Tuning:
+    """What a tuned encoder says of itself: the layer that was tuned, through which metric, and what was learned of it.
+
+    `settings` are those of the metric, as text; slope * score + intercept gives human z scores, off by `error` (root
+    mean square) on judgements that were held out.
+    """
+
+    layer: int | None
+    settings: Mapping[str, str]
+    slope: float | None = None
+    intercept: float = 0.0
+    error: float = 0.0
+
+
 class Encoder(Protocol):
     """Texts -> pieces -> hidden layers. Identity is by digests: of weights, tokenizer and configuration."""
 
@@ -34,6 +49,7 @@ class Encoder(Protocol):
     longest: int  # pieces of one text, specials included
     looks_up: bool  # whether a word may have no vector: static vectors
     unknown: int | None  # id of the piece that stands for what the vocabulary lacks, where it can lack something
+    tuning: Tuning | None  # where it was tuned on human judgements
     frame: tuple[tuple[int, ...], tuple[int, ...]]  # special ids before and after every text
 
     def tokenise(self, texts: Sequence[str], *, prefix: str = "") -> list[Tokens]:

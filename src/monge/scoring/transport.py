@@ -255,8 +255,26 @@ class TransportMetric:
                 f"{show_choice(self.spec.layers)}, language {self.spec.scale.lang}): fit one with monge fit --baseline "
                 "CORPUS and give it with --stats"
             )
+        if self.spec.scale.name == "human":
+            self._check_tuned()
         for side in self.counted_sides:
             _check_idf(self.name, self.spec.weights.name, self.counts(stats, side), side)
+
+    def _check_tuned(self) -> None:
+        """Raise where the model was not tuned to give human z scores through this very metric."""
+        encoder, tuning = self.reader.encoder, self.reader.encoder.tuning
+        if tuning is None or tuning.slope is None:
+            raise StatisticsMismatch(
+                f"{self.name}: scale=human needs a model that was tuned on human scores, {encoder.name} was not: "
+                "use --model mt, or tune one with monge tune"
+            )
+        mine = {one: value for one, value in self.spec.written().items() if one not in _UNTUNED}
+        other = next((one for one, value in mine.items() if tuning.settings.get(one) != value), None)
+        if other is not None:
+            raise StatisticsMismatch(
+                f"{self.name}: {encoder.name} was tuned with {other}={tuning.settings.get(other)}, not {mine[other]}: "
+                "its scores have no human scale with that"
+            )
 
     def digests(self, stats: CorpusStats) -> dict[str, str]:
         """Short digests of the statistics it uses, by kind; a side each, joined by '/'."""
@@ -313,6 +331,8 @@ class TransportMetric:
         """The parts [n] as they are given out: raw, or scaled where they are scores themselves."""
         if self.spec.scale.name == "raw":
             return parts
+        if self.spec.scale.name == "human":
+            return {**parts, "score": self._human(parts["score"])}
         base = self.baseline(stats) if isinstance(self.spec.scale, Baseline) else None
         if base is not None:
             from_random = {name: (parts[name] - at) / (1.0 - at) for name, at in base.items() if name in parts}
@@ -322,6 +342,13 @@ class TransportMetric:
             **parts,
             **{name: np.array([in_unit(one, self.raw) for one in parts[name].tolist()]) for name in scores},
         }
+
+    def _human(self, scores: Array) -> Array:
+        """Human z scores of raw ones [n], as learned when the model was tuned; that was done with larger as better."""
+        tuning = self.reader.encoder.tuning
+        assert tuning is not None and tuning.slope is not None
+        sign = 1.0 if self.raw.higher_is_better else -1.0
+        return sign * tuning.slope * scores + tuning.intercept
 
     def result(self, columns: Mapping[str, Column], stats: CorpusStats) -> Result:
         """The result of a system: the mean of its segments, flags counted."""
@@ -351,6 +378,10 @@ class TransportMetric:
         return explained(self, segment, stats)
 
 
+_UNTUNED = ("encoder", "scale")
+"""Axes that may differ from those a model was tuned with: they do not move what the human scale means."""
+
+
 def _short(encoder: Encoder) -> str:
     return f"{encoder.weights_digest[:8]}/{encoder.config_digest[:8]}"
 
@@ -375,7 +406,8 @@ def _request(layers: Layers, depth: int, *, unit_layers: bool) -> Request:
 def bound(name: str, spec: MetricSpec, encoder: Encoder, language_model: CausalModel | None = None) -> TransportMetric:
     """A metric bound to an encoder, and to its language model if it has one: layers and length become numbers."""
     check(spec)
-    layers = concrete(spec.layers, encoder.name, encoder.depth)
+    tuned = None if encoder.tuning is None else encoder.tuning.layer
+    layers = concrete(spec.layers, encoder.name, encoder.depth, tuned)
     longest = min(spec.encoder.max_length or encoder.longest, encoder.longest)
     settings = replace(spec.encoder, model=encoder.name, precision=encoder.precision, max_length=longest)
     spec = replace(spec, layers=layers, encoder=settings)

@@ -307,7 +307,8 @@ class Against(Choice):
 
 @dataclass(frozen=True)
 class Scale(Choice):
-    """Scores as they are (raw), or mapped to 0..1, 1 best, by the range of the metric (unit; `spec.rules.in_unit`)."""
+    """Scores as they are (raw), mapped to 0..1, 1 best, by the range of the metric (unit; `spec.rules.in_unit`), or in
+    units of human z scores (human), which a model tuned on human scores knows (`monge tune`)."""
 
 
 @dataclass(frozen=True)
@@ -373,7 +374,7 @@ AXES: Mapping[str, Mapping[str, Choice]] = {
         Spectrum("cost+tempered"),
     ),
     "references": _table(*(References(name) for name in ("max", "mean", "first", "max-each"))),
-    "scale": _table(Scale("raw"), Scale("unit"), Baseline("baseline")),
+    "scale": _table(Scale("raw"), Scale("unit"), Scale("human"), Baseline("baseline")),
     "fluency": _table(Fluency("none"), LanguageModel("lm")),
     "against": _table(Against("references"), Against("source")),
 }

@@ -26,8 +26,8 @@ def automatic(model: str, depth: int) -> int:
     return layer if layer is not None and layer <= depth else round(FALLBACK * depth)
 
 
-def concrete(layers: Layers, model: str, depth: int) -> Layers:
-    """The same choice with layer numbers, checked against the depth of the model.
+def concrete(layers: Layers, model: str, depth: int, tuned: int | None = None) -> Layers:
+    """The same choice with layer numbers, checked against the depth of the model; `auto` is the `tuned` one of a tuned.
 
     Static vectors have one layer, 0: there is nothing to pool, so a pooled choice becomes that layer.
     """
@@ -42,7 +42,7 @@ def concrete(layers: Layers, model: str, depth: int) -> Layers:
             )
         return replace(layers, span=depth if layers.span < 0 else layers.span)
     if layers.at == "auto":
-        at = automatic(model, depth)
+        at = automatic(model, depth) if tuned is None else tuned
     elif layers.at == "last":
         at = depth
     else:

@@ -111,6 +111,8 @@ def bounds(spec: MetricSpec) -> Bounds:
     if spec.scale.name == "unit":
         worst = None if raw.worst is None else in_unit(raw.worst, raw)
         return Bounds(0.0, 1.0, in_unit(raw.best, raw), worst, True)
+    if spec.scale.name == "human":
+        return Bounds(-inf, inf, inf, None, True, note="human z scores: 0 is average, 1 a standard deviation above")
     if isinstance(spec.scale, Baseline):
         return Bounds(-inf, raw.high, raw.best, None, True)
     return raw

@@ -19,7 +19,8 @@ def card_text(card: Mapping[str, Any]) -> str:
     )
     before = next((one["agreement"] for one in card["curve"] if one["step"] == 0), None)
     method = plan["method"]
-    how = {"lora": f"low rank {method['rank']}", "last": f"last {method['blocks']} blocks", "all": "all weights"}
+    how = {"lora": f"low rank {method['rank']}", "last": f"last {method['blocks'] or 2} blocks", "all": "all weights"}
+    how["mix"] = "a mix of layers"
     affine = card.get("affine")
     units = (
         f"`{affine['slope']:.4f} * score {affine['intercept']:+.4f}` gives human z scores, "

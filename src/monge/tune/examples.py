@@ -14,9 +14,6 @@ from monge.data.lines import TextFile
 from monge.errors import DataError, InvalidSetting
 from monge.types import Array, Segment
 
-GERMEVAL = {1: 0.05, 1.5: 0.10, 2: 0.20, 2.5: 0.30, 3: 0.50, 3.5: 0.70, 4: 0.85}
-"""The grades of Opusparcus and the cosines that they stand for (GermEval 2022)."""
-GRADES: Mapping[str, Mapping[float, float]] = {"germeval": GERMEVAL}
 Places = npt.NDArray[np.int64]
 LABELS = ("entailment", "neutral", "contradiction")
 
@@ -25,7 +22,8 @@ LABELS = ("entailment", "neutral", "contradiction")
 class Examples:
     """Segments to learn from: `targets` [n] one each, or `better` [p, 2] places of a better and a worse one.
 
-    `groups` [n] says where each belongs; agreement is the mean over groups.
+    `groups` [n] says where each belongs; agreement is the mean over groups. `unit` [n] are scores on a scale of 0 to 1
+    that were not standardised: what a cosine is to be.
     """
 
     name: str
@@ -33,6 +31,7 @@ class Examples:
     groups: tuple[str, ...]
     targets: Array | None = None
     better: Places | None = None
+    unit: Array | None = None
     licence: str = ""
 
     def __len__(self) -> int:
@@ -47,6 +46,7 @@ class Examples:
                 rows=tuple(self.rows[k] for k in places),
                 groups=tuple(self.groups[k] for k in places),
                 targets=self.targets[list(places)],
+                unit=None if self.unit is None else self.unit[list(places)],
             )
         chosen = self.better[list(places)]
         used, index = np.unique(chosen, return_inverse=True)
@@ -58,9 +58,12 @@ class Examples:
         )
 
 
-def judged_examples(name: str, data: str | Path, pairs: Sequence[str] | None = None) -> Examples:
-    """The judgements of a published data set, or of several joined by +; scores are standardised by group."""
-    opened = [open_dataset(one, data, pairs=pairs) for one in name.split("+")]
+def judged_examples(name: str, data: str | Path, pairs: Sequence[str] | None = None, **options: str) -> Examples:
+    """The judgements of a published data set, or of several joined by +; scores are standardised by group.
+
+    `options`: human column, version of the text, switches of the data sets.
+    """
+    opened = [open_dataset(one, data, pairs=pairs, **options) for one in name.split("+")]  # type: ignore[arg-type]
     kinds = {one.kind for one in opened}
     if len(kinds) > 1 or "systems" in kinds:
         raise InvalidSetting(f"{name}: judgements of kinds {', '.join(sorted(kinds))} cannot be learned from together")
@@ -70,7 +73,8 @@ def judged_examples(name: str, data: str | Path, pairs: Sequence[str] | None = N
     licence = "; ".join(dict.fromkeys(one.licence for one in opened if one.licence))
     if kinds == {"scores"}:
         targets = np.concatenate([one.targets for one in found if one.targets is not None])
-        return Examples(name, rows, groups, targets=targets, licence=licence)
+        unit = np.concatenate([one.unit for one in found if one.unit is not None])
+        return Examples(name, rows, groups, targets=targets, unit=unit, licence=licence)
     starts = np.cumsum([0, *(len(one.rows) for one in found)])
     better = [one.better + start for one, start in zip(found, starts, strict=False) if one.better is not None]
     return Examples(name, rows, groups, better=np.concatenate(better), licence=licence)
@@ -81,7 +85,14 @@ def _examples(judged: Judged, name: str) -> Examples:
     groups = (label,) * len(group.segments)
     if group.scores is None:
         return Examples(label, group.segments, groups, better=group.rankings)
-    return Examples(label, group.segments, groups, targets=standardised(group.scores * judged.direction, label))
+    low, high = judged.human_range
+    return Examples(
+        label,
+        group.segments,
+        groups,
+        targets=standardised(group.scores * judged.direction, label),
+        unit=(group.scores - low) / (high - low),
+    )
 
 
 def standardised(scores: Array, name: str) -> Array:
@@ -120,14 +131,30 @@ class Labelled:
     name: str
     pairs: tuple[tuple[str, str], ...]
     values: Array
+    licence: str = ""
 
     def __len__(self) -> int:
         return len(self.pairs)
 
 
-def read_labelled(path: str | Path, labels: Mapping[str, float] | None = None) -> Labelled:
-    """Lines `first TAB second TAB label`, or a table of SICK (columns sentence_A, sentence_B, entailment_*)."""
-    known = labels or {name: float(k) for k, name in enumerate(LABELS)}
+def graded(values: Array, grades: Mapping[float, float], name: str) -> Array:
+    """What each grade stands for by a table."""
+    wrong = next((value for value in values.tolist() if value not in grades), None)
+    if wrong is not None:
+        raise DataError(f"{name}: grade {wrong:g}; grades: {', '.join(f'{one:g}' for one in grades)}")
+    return np.array([grades[value] for value in values.tolist()])
+
+
+def read_labelled(path: str | Path, grades: Mapping[float, float] | None = None) -> Labelled:
+    """Lines `first TAB second TAB label`, as Opusparcus has them with an id before, or a table of SICK.
+
+    A label is one of `LABELS` (SICK: columns sentence_A, sentence_B, entailment_*), or with `grades` one of those.
+    """
+    known = (
+        {f"{grade:g}": value for grade, value in grades.items()}
+        if grades is not None
+        else {name: float(k) for k, name in enumerate(LABELS)}
+    )
     pairs, values = [], []
     where: tuple[int, int, int] | None = None
     for number, line in enumerate(TextFile(path), start=1):
@@ -138,11 +165,24 @@ def read_labelled(path: str | Path, labels: Mapping[str, float] | None = None) -
                 raise DataError(f"{path}, line 1: no column entailment_judgment (columns: {', '.join(cells)})")
             where = cells.index("sentence_A"), cells.index("sentence_B"), judged
             continue
-        first, second, label = (cells[k] for k in where) if where else (*cells, "", "", "")[:3]
-        if label.strip().lower() not in known:
+        if where is None and len(cells) not in (3, 4):
+            raise DataError(
+                f"{path}, line {number}: {len(cells)} column(s), wanted two sentences and a label, tabs between"
+            )
+        first, second, label = (cells[k] for k in where) if where else cells[-3:]
+        plain = _plain(label)
+        if plain not in known:
             raise DataError(f"{path}, line {number}: label {label!r}; labels: {', '.join(known)}")
         pairs.append((first, second))
-        values.append(known[label.strip().lower()])
+        values.append(known[plain])
     if not pairs:
         raise DataError(f"{path}: no pairs of sentences")
     return Labelled(Path(path).name, tuple(pairs), np.array(values))
+
+
+def _plain(label: str) -> str:
+    """A label as it is compared: lower case, a number in its shortest form."""
+    try:
+        return f"{float(label):g}"
+    except ValueError:
+        return label.strip().lower()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -13,6 +13,17 @@ from torch.nn import functional as F
 from monge.errors import InvalidSetting
 from monge.tune.examples import LABELS, Examples, Labelled
 from monge.types import Segment
+
+OBJECTIVES = {
+    "score": "human scores: squared error of slope * score + intercept, both learned",
+    "correlation": "human scores: 1 - Pearson's r within a batch",
+    "rank": "better and worse outputs: softplus of the difference of their scores",
+    "similarity": "grades of similarity (STS), through the metric as score",
+    "paraphrase": "grades of paraphrases: squared error of the cosine of mean-pooled sentence vectors",
+    "nli": "entailment, neutral, contradiction: a classifier on mean-pooled sentence vectors",
+    "distil": "a teacher's scores of pairs that nobody judged, as score; and how alike it finds the sentences",
+}
+"""Name of an objective -> what it learns from, and its loss."""
 
 
 class Judge(Protocol):
@@ -55,6 +66,20 @@ class Affine(nn.Module):
         return self.slope * scores + self.intercept
 
 
+@dataclass(frozen=True)
+class Alike:
+    """A teacher's sentence vectors by text: the cosines of every two texts of a batch are to be the teacher's."""
+
+    vectors: Mapping[str, Tensor]
+    weight: float
+
+    def loss(self, texts: Sequence[str], judge: Judge) -> Tensor:
+        """Weight times the mean squared difference of the cosines [n, n]."""
+        mine = F.normalize(judge.sentences(texts), dim=1)
+        theirs = F.normalize(torch.stack([self.vectors[text] for text in texts]), dim=1)
+        return self.weight * F.mse_loss(mine @ mine.T, theirs @ theirs.T)
+
+
 @dataclass
 class ScoreObjective:
     """Human scores: the squared error of an affine map of the metric's, or 1 - Pearson within the batch."""
@@ -64,6 +89,7 @@ class ScoreObjective:
     correlate: bool = False
     name: str = "score"
     head: nn.Module = field(default_factory=Affine)
+    alike: Alike | None = None
 
     def __len__(self) -> int:
         return len(self.examples)
@@ -74,13 +100,15 @@ class ScoreObjective:
         return row.hypothesis, *row.references
 
     def loss(self, places: Sequence[int], judge: Judge) -> Tensor:
-        """Mean of (a s + b - z)², or 1 - r(s, z)."""
+        """Mean of (a s + b - z)², or 1 - r(s, z); and what is added for sentences that are to be as alike as said."""
         assert self.examples.targets is not None
         scores = judge.scores([self.examples.rows[k] for k in places])
         targets = torch.from_numpy(self.examples.targets[list(places)])
-        if self.correlate:
-            return 1 - pearson(scores, targets)
-        return F.mse_loss(self.head(scores), targets)
+        loss = 1 - pearson(scores, targets) if self.correlate else F.mse_loss(self.head(scores), targets)
+        if self.alike is None:
+            return loss
+        texts = list(dict.fromkeys(text for place in places for text in self.texts(place)))
+        return loss + self.alike.loss(texts, judge)
 
 
 @dataclass
@@ -179,19 +207,24 @@ def pearson(first: Tensor, second: Tensor) -> Tensor:
     return (one * other).sum() / (one.square().sum().sqrt() * other.square().sum().sqrt()).clamp_min(1e-12)
 
 
-KINDS: dict[str, Callable[..., Objective]] = {
-    "score": ScoreObjective,
-    "correlation": lambda examples, **more: ScoreObjective(examples, correlate=True, **more),
-    "similarity": lambda examples, **more: ScoreObjective(examples, name="similarity", **more),
-    "distil": lambda examples, **more: ScoreObjective(examples, name="distil", **more),
-    "rank": RankObjective,
-    "paraphrase": ParaphraseObjective,
-    "nli": NliObjective,
-}
-"""Name of an objective -> what makes it of examples."""
+def objective(kind: str, examples: Examples | Labelled, weight: float, width: int, seed: int) -> Objective:
+    """The objective of a kind over some examples; `width` is that of the vectors."""
+    if kind in ("nli", "paraphrase"):
+        pairs = examples if isinstance(examples, Labelled) else _as_labelled(examples)
+        if kind == "paraphrase":
+            return ParaphraseObjective(pairs, weight)
+        return NliObjective(pairs, width, weight, seed=seed)
+    assert isinstance(examples, Examples)
+    has = "scores" if examples.better is None else "rankings"
+    if (kind == "rank") != (has == "rankings"):
+        raise InvalidSetting(f"{examples.name} has {has}: the objective {kind} does not learn from those")
+    if kind == "rank":
+        return RankObjective(examples, weight)
+    return ScoreObjective(examples, weight, correlate=kind == "correlation", name=kind)
 
 
-def check_kind(name: str) -> None:
-    """Raise where there is no such objective."""
-    if name not in KINDS:
-        raise InvalidSetting(f"objective takes {', '.join(KINDS)}, got {name!r}")
+def _as_labelled(examples: Examples) -> Labelled:
+    """Judged pairs with a grade each on a scale of 0 to 1."""
+    assert examples.unit is not None
+    pairs = tuple((row.hypothesis, row.references[0]) for row in examples.rows)
+    return Labelled(examples.name, pairs, examples.unit)

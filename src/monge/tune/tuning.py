@@ -27,12 +27,15 @@ from monge.spec.axes import BatchCentre, CorpusCentre, Idf
 from monge.spec.metric import MetricSpec
 from monge.spec.presets import resolve
 from monge.stats import pearson
-from monge.tune import checkpoint, lowrank
+from monge.tune import checkpoint
+from monge.tune.blocks import Method
 from monge.tune.card import card_text, curve_svg
-from monge.tune.examples import Examples, judged_examples, split
-from monge.tune.learner import Learner, Live, Method
+from monge.tune.examples import Examples, Labelled, split
+from monge.tune.learner import Learner, Live, sentence_vectors
+from monge.tune.lessons import Lesson, Place, open_lesson, read_grades
 from monge.tune.loop import Loop, Schedule, State, Told
-from monge.tune.objectives import KINDS, Affine, Objective, ScoreObjective, check_kind
+from monge.tune.objectives import Affine, Objective, ScoreObjective, objective
+from monge.tune.teacher import Teacher, distilled
 from monge.types import CorpusStats, Segment
 
 if TYPE_CHECKING:
@@ -41,15 +44,6 @@ if TYPE_CHECKING:
 Watch = Callable[[Told], None]
 SCORED_AT_ONCE = 64
 """Segments of held-out data that are scored together."""
-
-
-@dataclass(frozen=True)
-class Lesson:
-    """What to learn from: an objective, the names of data sets joined by +, and its weight."""
-
-    data: str
-    objective: str = "auto"
-    weight: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -63,8 +57,18 @@ class Plan:
     model: str = "auto"
     settings: Sequence[str] = ()
     pairs: Sequence[str] | None = None
+    human: str | None = None
+    text: str = "raw"
+    grades: str | None = None
+    teacher: Teacher | None = None
     method: Method = field(default_factory=Method)
     schedule: Schedule = field(default_factory=Schedule)
+
+    @property
+    def place(self) -> Place:
+        """Where the judgements lie, and how they are read."""
+        grades = read_grades(self.grades)
+        return Place(self.data, self.pairs, self.human, self.text, grades, self.schedule.seed)
 
     def facts(self) -> dict[str, Any]:
         """The plan as JSON says it; the directory of the data is not part of it."""
@@ -95,13 +99,7 @@ class MetricJudge:
 
     def sentences(self, texts: Sequence[str]) -> Tensor:
         """Means over the pieces of each text, specials left out [n, d]."""
-        reader = self.metric.reader
-        read = self._live.read(list(dict.fromkeys(texts)), reader)
-        means = {}
-        for text, (tokens, vectors) in read.items():
-            inner = [k for k, special in enumerate(tokens.special) if not special] or list(range(len(tokens.ids)))
-            means[text] = vectors[self.metric.request][inner].mean(0)
-        return torch.stack([means[text] for text in texts])
+        return sentence_vectors(self.metric, self._live, texts)
 
 
 def _encoding(live: Live) -> Encoding:
@@ -114,7 +112,7 @@ class _Ready:
 
     learner: Learner
     judge: MetricJudge
-    lessons: list[Examples]
+    lessons: list[Examples | Labelled]
     held: Examples
     loop: Loop
 
@@ -130,8 +128,9 @@ def _ready(plan: Plan) -> _Ready:
     metric = trainable(plan, learner)
     learner.begin(max(metric.request.layers), plan.method, plan.schedule.seed)
     judge = MetricJudge(metric, learner, _statistics(metric, lessons))
-    objectives = [_objective(plan.lessons[k], one) for k, one in enumerate(lessons)]
-    _start_affine(objectives[0], judge)
+    objectives = [_objective(plan, k, one, judge) for k, one in enumerate(lessons)]
+    for one in objectives:
+        _start_affine(one, judge)
     return _Ready(learner, judge, lessons, held, Loop(objectives, judge, learner.parameters, plan.schedule))
 
 
@@ -175,7 +174,7 @@ def tune(plan: Plan, output: str | Path, *, watch: Watch = lambda _: None, fresh
         loop.check(agreement(judge, held), None)
     state = loop.run(lambda: agreement(judge, held), lambda _: checkpoint.save(partial, loop, facts), watch)
     about = {"seconds": round(time.monotonic() - began, 1), "affine": _affine(loop.objectives[0], judge, held)}
-    card = _card(plan, learner, ready.metric, [*ready.lessons, held], state, about)
+    card = _card(plan, ready, state, about)
     _write(folder, partial, learner, card)
     return Tuned(folder, card)
 
@@ -192,37 +191,47 @@ def trainable(plan: Plan, learner: Learner) -> TransportMetric:
     return bound(name, spec, learner)
 
 
-def _lessons(plan: Plan) -> tuple[list[Examples], Examples]:
+def _lessons(plan: Plan) -> tuple[list[Examples | Labelled], Examples]:
     """The judgements to learn from, and those held out: a part of the first ones, or a data set of its own."""
     if not plan.lessons:
         raise InvalidSetting("nothing to learn from: give --train DATASET")
-    found = [judged_examples(one.data, plan.data, plan.pairs) for one in plan.lessons]
+    found = [open_lesson(one, plan.place) for one in plan.lessons]
     if isinstance(plan.dev, float):
-        first, held = split(found[0], plan.dev, plan.schedule.seed)
-        return [first, *found[1:]], held
+        first = found[0]
+        if not isinstance(first, Examples):
+            raise InvalidSetting(f"{first.name} has nothing to choose by: give --dev DATASET, or another --train first")
+        learned, held = split(first, plan.dev, plan.schedule.seed)
+        return [learned, *found[1:]], held
     if plan.dev in [name for one in plan.lessons for name in one.data.split("+")]:
         raise InvalidSetting(f"--dev {plan.dev} is among the data that is learned from")
-    return found, judged_examples(plan.dev, plan.data, plan.pairs)
+    chosen = open_lesson(Lesson.written(plan.dev), plan.place)
+    if not isinstance(chosen, Examples):
+        raise InvalidSetting(f"--dev takes a data set of judgements or a fraction, got the file {plan.dev}")
+    return found, chosen
 
 
-def _statistics(metric: TransportMetric, lessons: Sequence[Examples]) -> CorpusStats | None:
+def _statistics(metric: TransportMetric, lessons: Sequence[Examples | Labelled]) -> CorpusStats | None:
     """Idf of the references that are learned from, where the metric weighs by it."""
     if not isinstance(metric.spec.weights, Idf):
         return None
-    texts = dict.fromkeys(text for one in lessons for row in one.rows for text in row.references)
-    own = dict.fromkeys(row.hypothesis for one in lessons for row in one.rows)
+    judged = [one for one in lessons if isinstance(one, Examples)]
+    texts = dict.fromkeys(text for one in judged for row in one.rows for text in row.references)
+    own = dict.fromkeys(row.hypothesis for one in judged for row in one.rows)
     return fit(metric, references=list(texts), hypotheses=list(own) if metric.fits_hypotheses else [])
 
 
-def _objective(lesson: Lesson, examples: Examples) -> Objective:
+def _objective(plan: Plan, number: int, examples: Examples | Labelled, judge: MetricJudge) -> Objective:
+    lesson, seed = plan.lessons[number], plan.schedule.seed
     kind = lesson.objective
     if kind == "auto":
-        kind = "score" if examples.better is None else "rank"
-    check_kind(kind)
-    if (kind == "rank") != (examples.better is not None):
-        has = "rankings" if examples.better is not None else "scores"
-        raise InvalidSetting(f"{lesson.data} has {has}: the objective {kind} does not learn from those")
-    return KINDS[kind](examples, weight=lesson.weight)
+        kind = "rank" if isinstance(examples, Examples) and examples.better is not None else "score"
+    width = len(judge.sentences(["."])[0]) if kind == "nli" else 0
+    if kind != "distil":
+        return objective(kind, examples, lesson.weight, width, seed)
+    assert isinstance(examples, Examples)
+    if plan.teacher is None:
+        raise InvalidSetting(f"distil:{lesson.data} learns from a teacher: give --teacher METRIC and --teacher-model")
+    return distilled(examples, plan.teacher, lesson.weight)
 
 
 def _start_affine(objective: Objective, judge: MetricJudge) -> None:
@@ -274,15 +283,8 @@ def _affine(objective: Objective, judge: MetricJudge, held: Examples) -> dict[st
     return {"slope": slope, "intercept": intercept, "error": float(np.sqrt((off**2).mean()))}
 
 
-def _card(
-    plan: Plan,
-    learner: Learner,
-    metric: TransportMetric,
-    lessons: Sequence[Examples],
-    state: State,
-    about: dict[str, Any],
-) -> dict[str, Any]:
-    *taught, held = lessons
+def _card(plan: Plan, ready: _Ready, state: State, about: dict[str, Any]) -> dict[str, Any]:
+    learner, metric, held = ready.learner, ready.metric, ready.held
     files = learner.files
     return {
         "format": kept.FORMAT,
@@ -298,7 +300,7 @@ def _card(
         "layers": list(metric.request.layers),
         "parameters": sum(one.numel() for one in learner.parameters),
         "plan": plan.facts(),
-        "learned_from": [{"data": one.name, "judgements": len(one), "licence": one.licence} for one in taught],
+        "learned_from": [{"data": one.name, "judgements": len(one), "licence": one.licence} for one in ready.lessons],
         "held_out": {"data": held.name, "judgements": len(held), "agreement": state.best_value},
         "curve": state.curve,
         **about,
@@ -313,7 +315,7 @@ def _write(folder: Path, partial: Path, learner: Learner, card: dict[str, Any]) 
     made = partial / "made"
     shutil.rmtree(made, ignore_errors=True)
     made.mkdir(parents=True)
-    tensors = {name: one.half().contiguous() for name, one in lowrank.tensors(learner.module).items()}
+    tensors = {name: one.half().contiguous() for name, one in learner.blocks.kept().items()}
     save_file(tensors, made / kept.WEIGHTS)
     card["sha256"] = digests.of_file(made / kept.WEIGHTS)
     (made / kept.CARD).write_text(json.dumps(card, indent=1, allow_nan=False) + "\n", "utf-8")

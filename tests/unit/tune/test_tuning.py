@@ -8,11 +8,12 @@ import torch
 from safetensors.torch import load_file
 
 import monge
-from monge.errors import DataError, InvalidSetting, ModelError, UsageError
-from monge.tune import Lesson, Method, Plan, Schedule, estimate, tune, tuning
-from monge.tune.examples import GERMEVAL, Labelled, judged_examples, read_labelled, standardised
+from monge.errors import DataError, InvalidSetting, ModelError, StatisticsMismatch, UsageError
+from monge.tune import Lesson, Method, Plan, Schedule, Teacher, estimate, tune, tuning
+from monge.tune.examples import Labelled, judged_examples, read_labelled, standardised
+from monge.tune.lessons import GRADES, read_grades
 from monge.tune.loop import Loop
-from monge.tune.objectives import KINDS, NliObjective, ParaphraseObjective
+from monge.tune.objectives import NliObjective, ParaphraseObjective, objective
 
 WORDS = ["the", "a", "cat", "dog", "sat", "ran", "on", "mat", "house", "house"]
 
@@ -41,6 +42,22 @@ def plan(judged, tiny_bert):
     )  # fmt: skip
 
 
+@pytest.fixture
+def tiny_mpnet(tiny_bert, tmp_path):
+    """A model of MPNet's kind, which attends by distance, with the pieces of the tiny one."""
+    from transformers import MPNetConfig, MPNetModel
+
+    torch.manual_seed(2)
+    size = {"hidden_size": 32, "num_hidden_layers": 3, "num_attention_heads": 4, "intermediate_size": 48}
+    for file in tiny_bert.iterdir():
+        if file.suffix != ".safetensors":
+            (tmp_path / file.name).write_bytes(file.read_bytes())
+    words = json.loads((tiny_bert / "config.json").read_text())["vocab_size"]
+    config = MPNetConfig(vocab_size=words, max_position_embeddings=64, pad_token_id=1, **size)
+    MPNetModel(config, add_pooling_layer=False).save_pretrained(tmp_path)
+    return tmp_path
+
+
 def ready(plan):
     return tuning._ready(plan)
 
@@ -62,8 +79,8 @@ def test_loss_falls_for_every_method(plan, method, metric):
 @pytest.mark.parametrize("kind", ["score", "correlation", "similarity", "distil"])
 def test_loss_falls_for_scores(plan, judged, kind):
     found = ready(plan)
-    objective = KINDS[kind](judged_examples("table", judged))
-    assert falls(Loop([objective], found.judge, found.learner.parameters, Schedule(epochs=9, batch=16, rate=5e-3)))
+    made = objective(kind, judged_examples("table", judged), 1.0, 0, 0)
+    assert falls(Loop([made], found.judge, found.learner.parameters, Schedule(epochs=9, batch=16, rate=5e-3)))
 
 
 def test_loss_falls_for_rankings(plan, judged):
@@ -74,7 +91,12 @@ def test_loss_falls_for_rankings(plan, judged):
     ranked = replace(examples, targets=None, better=np.stack([order[32:], order[:32]], axis=1))
     found = ready(plan)
     assert falls(
-        Loop([KINDS["rank"](ranked)], found.judge, found.learner.parameters, Schedule(epochs=9, batch=8, rate=5e-3))
+        Loop(
+            [objective("rank", ranked, 1.0, 0, 0)],
+            found.judge,
+            found.learner.parameters,
+            Schedule(epochs=9, batch=8, rate=5e-3),
+        )
     )
 
 
@@ -82,10 +104,10 @@ def test_loss_falls_for_sentences(plan):
     random = np.random.default_rng(1)
     pairs = tuple((" ".join(random.choice(WORDS, 5)), " ".join(random.choice(WORDS, 5))) for _ in range(64))
     found = ready(plan)
-    grades = Labelled("grades", pairs, random.choice(list(GERMEVAL.values()), 64))
+    grades = Labelled("grades", pairs, random.choice(list(GRADES["germeval"].values()), 64))
     labels = Labelled("labels", pairs, random.integers(0, 3, 64).astype(float))
-    for objective in (ParaphraseObjective(grades), NliObjective(labels, width=32)):
-        loop = Loop([objective], found.judge, found.learner.parameters, Schedule(epochs=9, batch=16, rate=1e-2))
+    for made in (ParaphraseObjective(grades), NliObjective(labels, width=32)):
+        loop = Loop([made], found.judge, found.learner.parameters, Schedule(epochs=9, batch=16, rate=1e-2))
         losses = [loop._step(step) for step in range(36)]
         assert np.mean(losses[-4:]) < 0.9 * np.mean(losses[:4])
 
@@ -222,3 +244,120 @@ def test_labelled_pairs(tmp_path):
     path.write_text("a cat\ta dog\tmaybe\n")
     with pytest.raises(DataError, match=r"line 1: label 'maybe'; labels: entailment, neutral, contradiction"):
         read_labelled(path)
+
+
+def test_graded_pairs_and_their_tables(tmp_path):
+    path = tmp_path / "opusparcus.txt"
+    path.write_text("de.1\tja\tgenau\t4.0\nde.2\tja\tnein\t1\n")
+    assert read_labelled(path, read_grades("germeval")).values.tolist() == [0.85, 0.05]
+    assert read_labelled(path, read_grades("4=.9,1=0")).values.tolist() == [0.9, 0.0]
+    path.write_text("ja\tnein\t2.25\n")
+    with pytest.raises(DataError, match=r"line 1: label '2\.25'; labels: 1, 1\.5"):
+        read_labelled(path, read_grades("germeval"))
+    path.write_text("ja\tnein\n")
+    with pytest.raises(DataError, match="line 1: 2 column"):
+        read_labelled(path, read_grades("germeval"))
+    with pytest.raises(InvalidSetting, match="--grades takes germeval or GRADE=COSINE"):
+        read_grades("germevall")
+    with pytest.raises(DataError, match="between -1 and 1, got 5"):
+        read_grades("1=5")
+
+
+@pytest.mark.parametrize(
+    ("text", "lesson"),
+    [
+        ("wmt15+wmt16", Lesson("wmt15+wmt16")),
+        ("rank:wmt18(pairs=*-en)*0.5", Lesson("wmt18", "rank", 0.5, (("pairs", "*-en"),))),
+        ("similarity:stsb(split=train,languages=de)",
+         Lesson("stsb", "similarity", 1.0, (("split", "train"), ("languages", "de")))),
+    ],
+)  # fmt: skip
+def test_lessons_are_written(text, lesson):
+    assert Lesson.written(text) == lesson
+
+
+@pytest.mark.parametrize("text", ["", "wmt15*x", "wmt15*0", "wmt15(split)", "score:"])
+def test_lessons_that_cannot_be_read(text):
+    with pytest.raises(InvalidSetting):
+        Lesson.written(text)
+
+
+def test_distil_learns_what_a_teacher_says(plan, tiny_roberta):
+    from dataclasses import replace
+
+    plain = replace(plan, lessons=[Lesson("table", "distil")])
+    with pytest.raises(InvalidSetting, match="learns from a teacher"):
+        ready(plain)
+    teacher = Teacher("bertscore", str(tiny_roberta), alike=1.0)
+    found = ready(replace(plain, teacher=teacher, schedule=Schedule(epochs=9, batch=16, rate=5e-3)))
+    (learned,) = found.loop.objectives
+    rows = learned.examples.rows
+    said = monge.load("bertscore", model=str(tiny_roberta)).score(
+        [row.hypothesis for row in rows], [row.references for row in rows]
+    )
+    assert np.corrcoef(said.segments, learned.examples.targets)[0, 1] == pytest.approx(1, abs=1e-9)
+    assert learned.alike is not None
+    assert falls(found.loop)
+
+
+def test_a_mix_of_layers_is_learned_and_opened(plan, tmp_path):
+    from dataclasses import replace
+
+    made = tune(replace(plan, method=Method("mix"), schedule=Schedule(epochs=6, batch=8, rate=0.3)), tmp_path / "mix")
+    mix = load_file(made.directory / "adapter.safetensors")["mix"].float()
+    assert mix.shape == (4,) and mix.sum() == pytest.approx(1, abs=1e-2)
+    base = monge.load("twmd", model=plan.model, layers=3).scorer.reader.encoder
+    tuned = monge.load("twmd", model=str(made.directory)).scorer.reader.encoder
+    ids = [text.ids for text in base.tokenise(["the cat sat", "a dog"])]
+    layers = torch.stack(base.hidden(ids, [0, 1, 2, 3]))
+    assert torch.allclose(tuned.hidden(ids, [3])[0], torch.tensordot(mix, layers, dims=1), atol=1e-6)
+    assert torch.equal(tuned.hidden(ids, [2])[0], layers[2])
+
+
+def test_blocks_that_stand_still_are_computed_once(plan, tiny_mpnet, tiny_roberta, monkeypatch):
+    """Fewer blocks learn: the vectors below them are those of the model, and are not computed again."""
+    from dataclasses import replace
+
+    for model in (plan.model, str(tiny_mpnet), str(tiny_roberta)):
+        found = ready(replace(plan, model=model, settings=("layers=2",), method=Method("lora", blocks=1)))
+        learner, texts = found.learner, ["the cat sat on the mat", "a dog"]
+        ids = [text.ids for text in learner.tokenise(texts)]
+        whole = monge.load("twmd", model=model, layers=2).scorer.reader.encoder
+        with torch.no_grad():
+            mine = learner.hidden(ids, [1, 2])
+        for one, other in zip(mine, whole.hidden(ids, [1, 2]), strict=True):
+            assert torch.allclose(one, other, atol=1e-5)
+        monkeypatch.setattr(learner, "_packed", None)
+        learner.hidden(ids, [2])  # would need the packed model for what is not kept
+
+
+def test_bf16_needs_a_processor_for_it(plan, monkeypatch):
+    from monge.tune import blocks
+
+    monkeypatch.setattr(blocks, "packable", lambda _: False)
+    with pytest.raises(InvalidSetting, match="no bf16 kernels"):
+        Method(precision="bf16")
+    monkeypatch.setattr(blocks, "packable", lambda _: True)
+    from dataclasses import replace
+
+    found = ready(replace(plan, method=Method(precision="bf16"), schedule=Schedule(epochs=8, batch=16, rate=3e-3)))
+    assert falls(found.loop)
+
+
+def test_a_tuned_model_knows_its_layer_and_the_human_scale(plan, tmp_path):
+    made = tune(plan, tmp_path / "adapter")
+    texts = ["the cat sat", "a dog ran home"], ["the cat ran", "the dog sat on the mat"]
+    tuned = monge.load("twmd", model=str(made.directory))
+    assert tuned.scorer.request.layers == (3,)
+    affine, raw = made.card["affine"], tuned.score(*texts).segments
+    human = monge.load("twmd", model=str(made.directory), settings=["scale=human"]).score(*texts)
+    assert human.segments == pytest.approx(affine["slope"] * raw + affine["intercept"], abs=1e-12)
+    assert "scale:human" in str(human.signature)
+    again = monge.load("twmd", model=f"{plan.model}+{made.directory}").score(*texts)
+    assert again.segments.tolist() == raw.tolist() and str(again.signature) == str(tuned.score(*texts).signature)
+    with pytest.raises(StatisticsMismatch, match="was not: use --model mt"):
+        monge.load("twmd", model=plan.model, settings=["scale=human"]).score(*texts)
+    with pytest.raises(StatisticsMismatch, match="was tuned with layers=3, not 2"):
+        monge.load("twmd", model=str(made.directory), settings=["scale=human"], layers=2).score(*texts)
+    with pytest.raises(ModelError, match="is no adapter: neither a directory nor one of mt"):
+        monge.load("twmd", model=f"{plan.model}+mtt").score(*texts)
