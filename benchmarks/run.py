@@ -19,6 +19,7 @@ import sys
 import tempfile
 import warnings
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 
 import encoder
@@ -137,6 +138,22 @@ def cached(segments: list[Segment], repeat: int) -> list[Ratio]:
             bar=12.0,
             aim=30.0,
         )
+    ]
+
+
+def adapted(segments: list[Segment], repeat: int) -> list[Ratio]:
+    """Scoring with an adapter in the model against scoring without, and the fast model against the default one."""
+    rows = segments_of([s.hypothesis for s in segments], [s.references[0] for s in segments])
+    tuned, fast = monge.load("twmd", model="mt"), monge.load("twmd", model="fast")
+    plain = monge.load("twmd", layers=tuned.scorer.request.layers[0])  # type: ignore[union-attr]
+    default = monge.load("twmd")
+    every = {"mt": tuned, "plain": plain, "fast": fast, "default": default}
+    for metric in every.values():
+        score_segments([metric], rows[:64])
+    times = rounds({name: partial(score_segments, [one], rows) for name, one in every.items()}, repeat=repeat)
+    return [
+        ratio("with an adapter: our time / without", times, "mt", "plain", bar=1.03, aim=1.0, at_most=True),
+        ratio("--model fast against the default", times, "fast", "default", bar=2.0, aim=3.0),
     ]
 
 
@@ -291,6 +308,7 @@ PARTS = {
     "moverscore": moverscore,
     "study": study,
     "cache": cached,
+    "adapter": adapted,
     "twmd": twmd,
     "exact": exact_transport,
     "cold": cold,

@@ -32,15 +32,40 @@ def card_text(card: Mapping[str, Any]) -> str:
     return (
         f"# An adapter for {base['name']}\n\n"
         f"Tuned through `{card['metric']}` at layer(s) {', '.join(map(str, card['layers']))}: "
-        f"{how[method['name']]}, {card['parameters']:,} parameters, {card['seconds']:.0f} s. "
+        f"{how[method['name']]}, {card['parameters']:,} parameters, {card['seconds']:.0f} s on {card['threads']} "
+        f"thread(s), {card['memory'] / 2**30:.1f} GB. "
         f"Base weights sha256 `{base['weights']}`.\n\n"
         f"| learned from | judgements | licence |\n|---|---:|---|\n{learned}\n\n"
         f"Held out: {held['data']}, {held['judgements']:,} judgements: agreement "
         f"{'' if before is None else f'{before:.4f} before, '}{held['agreement']:.4f} after.\n\n{units}"
+        f"Signature: `{card['signature']}`\n\n"
         f"Not tried on: {', '.join(kind for kind in KINDS if kind not in tried)}.\n\n"
+        f"Command: `{command(plan)}`\n\n"
         f"Made with {', '.join(f'{name} {value}' for name, value in card['made_with'].items())}; "
         f"the plan with every setting, and the curve, stand in `card.json`.\n"
     )
+
+
+def command(plan: Mapping[str, Any]) -> str:
+    """The command line of a plan; where the data lies is left open."""
+    lessons = []
+    for one in plan["lessons"]:
+        kind = "" if one["objective"] == "auto" else f"{one['objective']}:"
+        more = ",".join("=".join(option) for option in one["options"])
+        times = "" if one["weight"] == 1 else f"*{one['weight']:g}"
+        lessons.append(f"--train '{kind}{one['data']}{f'({more})' if more else ''}{times}'")
+    method, schedule, teacher = plan["method"], plan["schedule"], plan["teacher"]
+    said = {
+        "--pairs": ",".join(plan["pairs"] or ()), "--dev": plan["dev"], "--model": plan["model"],
+        "--human": plan["human"], "--grades": plan["grades"],
+        "--teacher": teacher and teacher["metric"], "--teacher-model": teacher and teacher["model"],
+        "--method": method["name"], "--rank": method["rank"], "--blocks": method["blocks"],
+        "--epochs": schedule["epochs"], "--batch": schedule["batch"], "--rate": schedule["rate"],
+        "--seed": schedule["seed"],
+    }  # fmt: skip
+    given = [f"{name} '{value}'" for name, value in said.items() if value not in (None, "")]
+    settings = [f"--set '{one}'" for one in plan["settings"]]
+    return " ".join(["monge tune", plan["metric"], *lessons, "--data DIR", *given, *settings, "-o ADAPTER"])
 
 
 def curve_svg(points: Sequence[Mapping[str, Any]]) -> str:

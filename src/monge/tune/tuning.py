@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import platform
+import resource
 import shutil
+import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -26,6 +28,7 @@ from monge.scoring.windows import Window
 from monge.spec.axes import BatchCentre, CorpusCentre, Idf
 from monge.spec.metric import MetricSpec
 from monge.spec.presets import resolve
+from monge.spec.signature import ModelIdentity, sign
 from monge.stats import pearson
 from monge.tune import checkpoint
 from monge.tune.blocks import Method
@@ -152,6 +155,7 @@ def estimate(plan: Plan) -> str:
         f"choose by  {len(ready.held):,} judgements of {ready.held.name}\n"
         f"steps      {ready.loop.steps} of {plan.schedule.batch}, {checks} checks\n"
         f"time       about {minutes:.0f} min on this machine as it is now ({seconds:.2f} s a step)\n"
+        f"memory     {peak_memory() / 2**30:.1f} GB so far; a run peaks a little above\n"
     )
 
 
@@ -173,9 +177,14 @@ def tune(plan: Plan, output: str | Path, *, watch: Watch = lambda _: None, fresh
     if not loop.state.curve:
         loop.check(agreement(judge, held), None)
     state = loop.run(lambda: agreement(judge, held), lambda _: checkpoint.save(partial, loop, facts), watch)
-    about = {"seconds": round(time.monotonic() - began, 1), "affine": _affine(loop.objectives[0], judge, held)}
+    about = {
+        "seconds": round(time.monotonic() - began, 1),
+        "threads": torch.get_num_threads(),
+        "memory": peak_memory(),
+        "affine": _affine(loop.objectives[0], judge, held),
+    }
     card = _card(plan, ready, state, about)
-    _write(folder, partial, learner, card)
+    _write(folder, partial, ready, card)
     return Tuned(folder, card)
 
 
@@ -308,16 +317,33 @@ def _card(plan: Plan, ready: _Ready, state: State, about: dict[str, Any]) -> dic
     }
 
 
-def _write(folder: Path, partial: Path, learner: Learner, card: dict[str, Any]) -> None:
+def peak_memory() -> int:
+    """The most bytes that this process has held."""
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return most if sys.platform == "darwin" else 1024 * most
+
+
+def _signed(ready: _Ready, name: str, digest: str) -> str:
+    """The signature that the metric has with the adapter in its model."""
+    metric, files = ready.metric, ready.learner.files
+    name, weights = f"{files.name}+{name}", digests.of_facts(files.weights_digest, digest)
+    identity = ModelIdentity(name, weights, files.tokenizer_digest, files.config_digest)
+    spec = replace(metric.spec, encoder=replace(metric.spec.encoder, model=name))
+    stats = metric.digests(ready.judge.stats) if ready.judge.stats is not None else {}
+    return str(sign(metric.name, spec, identity, stats=stats, stopwords=metric.stopword_digest))
+
+
+def _write(folder: Path, partial: Path, ready: _Ready, card: dict[str, Any]) -> None:
     """The adapter's directory, written beside its place and put there whole."""
     from safetensors.torch import save_file
 
     made = partial / "made"
     shutil.rmtree(made, ignore_errors=True)
     made.mkdir(parents=True)
-    tensors = {name: one.half().contiguous() for name, one in learner.blocks.kept().items()}
+    tensors = {name: one.half().contiguous() for name, one in ready.learner.blocks.kept().items()}
     save_file(tensors, made / kept.WEIGHTS)
     card["sha256"] = digests.of_file(made / kept.WEIGHTS)
+    card["signature"] = _signed(ready, folder.resolve().name, card["sha256"])
     (made / kept.CARD).write_text(json.dumps(card, indent=1, allow_nan=False) + "\n", "utf-8")
     (made / "README.md").write_text(card_text(card), "utf-8")
     (made / "curve.svg").write_text(curve_svg(card["curve"]), "utf-8")
