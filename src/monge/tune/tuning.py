@@ -335,13 +335,13 @@ def _signed(ready: _Ready, name: str, digest: str) -> str:
 
 def _write(folder: Path, partial: Path, ready: _Ready, card: dict[str, Any]) -> None:
     """The adapter's directory, written beside its place and put there whole."""
-    from safetensors.torch import save_file
+    from safetensors.torch import save
 
     made = partial / "made"
     shutil.rmtree(made, ignore_errors=True)
     made.mkdir(parents=True)
     tensors = {name: one.half().contiguous() for name, one in ready.learner.blocks.kept().items()}
-    save_file(tensors, made / kept.WEIGHTS)
+    (made / kept.WEIGHTS).write_bytes(save(tensors))
     card["sha256"] = digests.of_file(made / kept.WEIGHTS)
     card["signature"] = _signed(ready, folder.resolve().name, card["sha256"])
     (made / kept.CARD).write_text(json.dumps(card, indent=1, allow_nan=False) + "\n", "utf-8")
