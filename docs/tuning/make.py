@@ -47,11 +47,11 @@ def _english(*arguments: str) -> list[str]:
 RECIPES = {
     **{f"mini-{seed}": Recipe(MINI, _english(*HONEST, "--layers", "4", "--seed", str(seed))) for seed in (1, 2, 3)},
     "e5": Recipe(E5, _english(*HONEST, "--layers", "9", "--blocks", "5", "--epochs", "2")),
-    "mpnet": Recipe(MPNET, _english(*HONEST, "--layers", "7", "--blocks", "3", "--epochs", "2")),
+    "mpnet": Recipe(MPNET, _english(*HONEST, "--layers", "8", "--blocks", "4", "--epochs", "1")),
     "fast-15-16": Recipe(MINI, _english(*HONEST, "--layers", "1")),
     "mt-mini": Recipe(MINI, _english(*EVERYTHING, "--layers", "4", "--epochs", "1"), "mt"),
     "mt-e5": Recipe(E5, _english(*EVERYTHING, "--layers", "9", "--blocks", "5", "--epochs", "1"), "mt"),
-    "mt-mpnet": Recipe(MPNET, _english(*EVERYTHING, "--layers", "7", "--blocks", "3", "--epochs", "1"), "mt"),
+    "mt-mpnet": Recipe(MPNET, _english(*EVERYTHING, "--layers", "8", "--blocks", "4", "--epochs", "1"), "mt"),
     "fast": Recipe(MINI, _english(*EVERYTHING, "--layers", "1", "--epochs", "2"), "fast"),
     "german": Recipe(
         MULTI,

@@ -73,3 +73,28 @@ def test_what_is_refused(monge, judged, tiny_bert, workplace, more, code, messag
     assert message in said.err
     assert said.err.count("\n") == 1
     assert not list(workplace.glob("adapter*"))
+
+
+def test_scores_in_human_units_say_how_far_they_are_off(monge, judged, tiny_bert, workplace):
+    assert monge(*judged, "--model", tiny_bert, "-o", "adapter", "--epochs", "1").code == 0
+    texts = ["score", "-t", "h.txt", "-r", "r.txt"]
+    said = monge(*texts, "--model", tiny_bert, "--adapter", "adapter", "--calibrate", "human")
+    assert said.code == 0, said.err
+    assert "scale=human" in said.out
+    assert "twmd: in human z scores, off by" in said.err
+    plain = monge(*texts, "--model", tiny_bert, "--calibrate", "human")
+    assert plain.code == 3
+    assert "needs a model that was tuned on human scores" in plain.err
+    wrong = monge(*texts, "--model", tiny_bert, "--adapter", "mt")
+    assert wrong.code == 3
+    assert "no adapter mt for tiny-bert" in wrong.err and "all-MiniLM-L6-v2" in wrong.err
+
+
+def test_pairs_with_labels_and_grades_are_learned_from(monge, judged, tiny_bert, workplace):
+    (workplace / "nli.tsv").write_text("a cat\ta dog\tneutral\nthe cat sat\ta cat sat\tentailment\n" * 8)
+    (workplace / "grades.tsv").write_text("1\ta cat\ta dog\t2\n2\tthe cat sat\ta cat sat\t4\n" * 8)
+    more = ["--train", "nli:nli.tsv*0.5", "--train", "paraphrase:grades.tsv", "--epochs", "1"]
+    said = monge(*judged, *more, "--model", tiny_bert, "-o", "adapter")
+    assert said.code == 0, said.err
+    card = (workplace / "adapter" / "README.md").read_text()
+    assert "--train 'nli:nli.tsv*0.5'" in card and "| grades.tsv | 16 |" in card

@@ -172,6 +172,14 @@ class Metric:
         shown, notes = _winner(self.spec, found, len(references))
         return NotebookExplanation.of(replace(shown, notes=(*notes, *shown.notes)))
 
+    @property
+    def human_error(self) -> float | None:
+        """Of scores in units of human z scores: their root mean squared error on judgements held out in tuning."""
+        if not isinstance(self.asked, MetricSpec) or self.asked.scale.name != "human":
+            return None
+        tuning = self.by_transport("human_error").reader.encoder.tuning
+        return None if tuning is None or tuning.slope is None else tuning.error
+
     def by_transport(self, what: str) -> TransportMetric:
         """The metric bound to its encoder; raises where there is nothing of one encoder and one plan to `what`."""
         alone = self.scorer.members.get("")

@@ -22,7 +22,7 @@ import numpy as np
 
 from monge.cli import bundles
 from monge.cli.emit import write_listing
-from monge.encode.packaged import packaged
+from monge.encode.packaged import base_and_adapter, packaged
 from monge.spec.axes import BatchCentre, CorpusCentre, Idf, Remap
 from monge.spec.blend import BlendSpec
 from monge.spec.lexical import LexicalSpec
@@ -146,9 +146,11 @@ def _needs(spec: MetricSpec, given: Given) -> Iterator[str]:
 def _described(model: str) -> str:
     """A model by name, with its size where it lies here."""
     row, place = packaged(model), _place(model)
+    base, adapter = base_and_adapter(model)
     if place is None:
         return f"{model} (word vectors, or not on this machine)"
-    return f"{row.name if row else model} ({_parameters(place) / 1e6:.0f} million parameters, {place})"
+    named = f"{row.name if row else base}{f'+{adapter}' if adapter else ''}"
+    return f"{named} ({_parameters(place) / 1e6:.0f} million parameters, {place})"
 
 
 def _place(model: str) -> Path | None:
@@ -156,7 +158,7 @@ def _place(model: str) -> Path | None:
     row = packaged(model)
     if row is not None and row.path is not None:
         return row.path if row.whole else row.path.parent
-    path = Path(model).expanduser()
+    path = Path(base_and_adapter(model)[0]).expanduser()
     return path if path.is_dir() else None
 
 

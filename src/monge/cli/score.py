@@ -21,6 +21,7 @@ from monge.cli.parquet import check_parquet, write_parquet
 from monge.data.lines import TextFile
 from monge.errors import UsageError
 from monge.spec.labels import labels
+from monge.spec.metric import MetricSpec
 from monge.spec.presets import Spec, fitting, resolve
 from monge.spec.signature import parse
 from monge.types import Result, Segment
@@ -240,6 +241,7 @@ def score(
             _emit(results, rows, loaded, shown)
     if not keep.quiet:
         _notes(results, verbose=keep.verbose)
+        _tuned(loaded, setup.named, translated=texts.source is not None)
     return gate.judge(results, least, rows)
 
 
@@ -308,6 +310,17 @@ def _stream_results(results: Sequence[Result], metrics: Sequence[api.Metric], vi
         waited = "" not in metrics[k % len(metrics)].scorer.members
         lines = results_jsonl([result], view.texts) if waited else [result_line(result)]
         sys.stdout.writelines(line + "\n" for line in lines)
+
+
+def _tuned(metrics: Sequence[api.Metric], model: str, *, translated: bool) -> None:
+    """How far human z scores are off, and that translations have a model that was tuned on them."""
+    for metric in metrics:
+        if metric.human_error is not None:
+            off = f"{metric.human_error:.2f}"
+            tell(f"{metric.name}: in human z scores, off by {off} (root mean square) on judgements held out in tuning")
+    by_vectors = any(isinstance(metric.asked, MetricSpec) for metric in metrics)
+    if translated and by_vectors and model == "auto" and sys.stderr.isatty():
+        tell("for translations into English, --model mt agrees with people more than the plain model")
 
 
 def _notes(results: Sequence[Result], *, verbose: bool) -> None:
