@@ -5,7 +5,7 @@ EXAMPLE := src/monge/example
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export TOKENIZERS_PARALLELISM := false
 
-.PHONY: demo serve-demo screenshots test lint tests bench golden baselines sensitivity families reproduction help-screens setup clean
+.PHONY: demo serve-demo screenshots test lint tests bench golden baselines sensitivity families reproduction adapters help-screens setup clean
 
 demo: .venv/.demo
 	@$(BIN)/monge score -t $(EXAMPLE)/system-a.txt -t $(EXAMPLE)/system-b.txt -r $(EXAMPLE)/reference.txt \
@@ -53,6 +53,9 @@ families: .venv/.test  # the table of docs/families.md: MONGE_DATA and MONGE_MOD
 
 reproduction: .venv/.test  # docs/reproduction/tables.md: MONGE_DATA and MONGE_MODELS name the directories; what is kept is not run again
 	$(BIN)/python docs/reproduction/make.py
+
+adapters: .venv/.test  # trains what is not there, measures it, and makes docs/tuning.md: MONGE_DATA and MONGE_MODELS name the directories
+	$(BIN)/python docs/tuning/make.py
 
 help-screens: .venv/.test  # tests/cli/help: what every verb's --help shows at 80 and at 120 columns
 	$(BIN)/python tests/cli/help_screens.py
