@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import signal
 import socket
@@ -152,6 +153,26 @@ def test_slow_clients_do_not_keep_others_out(service):
     finally:
         for line in lines:
             line.close()
+
+
+def test_a_head_that_does_not_come_whole_is_not_waited_for(started):
+    service = started("-m", "twmd", "--limit", "head=1")
+    silent, trickling, kept = (service.socket() for _ in range(3))
+    with silent, trickling, kept:
+        kept.sendall(b"GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        assert b" 200 " in kept.recv(4096)
+        begun = time.monotonic()
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+            trickling.sendall(b"GET /health/live HTTP/1.1\r\nHost: localhost\r\nX: ")
+            while time.monotonic() < begun + 10:
+                trickling.sendall(b"x")
+                time.sleep(0.1)
+        assert 0.9 < time.monotonic() - begun < 8
+        assert silent.recv(1) == b""
+        kept.sendall(b"GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n")  # idle for longer than a head may take
+        assert b" 200 " in kept.recv(4096)
+        kept.sendall(b"GET /health/live HTTP/1.1\r\nHo")
+        assert kept.recv(1) == b""
 
 
 @pytest.fixture(scope="module")

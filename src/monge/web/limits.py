@@ -16,7 +16,8 @@ class Limits:
     `systems`, `references` of a pair, `characters` of a text, `metrics`, `resamples` of a comparison, `seconds` until
     it is given up. Of all: `in_flight` requests that are worked on, `queue` that wait for that, `jobs` that wait,
     `job_pairs` of a job, `job_days` until a finished job is dropped, `state_bytes` of all jobs before the oldest are,
-    `statistics` that are kept, `drain` seconds that a stopping service gives to what it has accepted.
+    `statistics` that are kept, `head` seconds that the head of a request may take to arrive, `drain` seconds that a
+    stopping service gives to what it has accepted.
     """
 
     body: int = 2_000_000
@@ -35,6 +36,7 @@ class Limits:
     job_days: int = 7
     state_bytes: int = 2_000_000_000
     statistics: int = 64
+    head: int = 20
     drain: int = 30
 
     def changed(self, given: Iterable[str]) -> Limits:

@@ -17,6 +17,7 @@ import uvicorn
 
 from monge.errors import UsageError
 from monge.web.app import App, create
+from monge.web.patience import patient
 from monge.web.service import Config
 
 BACKLOG = 1024
@@ -73,6 +74,7 @@ def run(config: Config, host: str, port: int, stream: TextIO, *, quiet: bool = F
     listening = _listening(host, port)
     settings = uvicorn.Config(
         app, log_config=None, access_log=False, server_header=False, timeout_keep_alive=30, lifespan="on", ws="none",
+        http=patient(config.limits.head),
         timeout_graceful_shutdown=config.limits.drain, h11_max_incomplete_event_size=65536,
     )  # fmt: skip
     server = Server(settings, app)
