@@ -157,11 +157,11 @@ def test_slow_clients_do_not_keep_others_out(service):
 
 def test_a_head_that_does_not_come_whole_is_not_waited_for(started):
     service = started("-m", "twmd", "--limit", "head=1")
+    begun = time.monotonic()
     silent, trickling, kept = (service.socket() for _ in range(3))
     with silent, trickling, kept:
         kept.sendall(b"GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n")
         assert b" 200 " in kept.recv(4096)
-        begun = time.monotonic()
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
             trickling.sendall(b"GET /health/live HTTP/1.1\r\nHost: localhost\r\nX: ")
             while time.monotonic() < begun + 10:
