@@ -148,12 +148,15 @@ def adapted(segments: list[Segment], repeat: int) -> list[Ratio]:
     plain = monge.load("twmd", layers=tuned.scorer.request.layers[0])  # type: ignore[union-attr]
     default = monge.load("twmd")
     every = {"mt": tuned, "plain": plain, "fast": fast, "default": default}
+    larger = [Path(os.environ.get("MONGE_MODELS", ""), name) for name in ("e5-small", "all-mpnet-base-v2")]
+    every |= {f"{one.name}+mt": monge.load("twmd", model=f"{one}+mt") for one in larger if one.is_dir()}
     for metric in every.values():
         score_segments([metric], rows[:64])
     times = rounds({name: partial(score_segments, [one], rows) for name, one in every.items()}, repeat=repeat)
     return [
         ratio("with an adapter: our time / without", times, "mt", "plain", bar=1.03, aim=1.0, at_most=True),
         ratio("--model fast against the default", times, "fast", "default", bar=2.0, aim=3.0),
+        *(ratio(f"{name} against the default", times, name, "default") for name in every if "+" in name),
     ]
 
 

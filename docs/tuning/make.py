@@ -19,16 +19,29 @@ import shutil
 import statistics
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
 MADE, RESULTS, PAGE = HERE / "adapters", HERE / "results.json", HERE.parent / "tuning.md"
+ANALYSIS, SPEED = HERE / "analysis.json", HERE / "speed.json"
 PACKAGE = HERE.parent.parent / "src" / "monge" / "encode" / "adapters"
 MINI, E5, MPNET, MULTI = "all-MiniLM-L6-v2", "e5-small", "all-mpnet-base-v2", "multilingual-e5-small"
-HONEST, EVERYTHING = ["--train", "wmt15+wmt16"], ["--train", "wmt15+wmt16+wmt17", "--train", "rank:wmt18"]
+HONEST, EVERYTHING = ["--train", "wmt15+wmt16"], ["--train", "wmt15+wmt16+wmt17", "--train", "rank:wmt18(batch=8)"]
+SICK = "SICK_train.txt"
+BROAD = [
+    "--train",
+    "similarity:stsb(split=train)",
+    "--train",
+    "paraphrase:stsb(split=train)*0.5",
+    "--train",
+    f"nli:{SICK}*0.2",
+]
+"""Beside translations: the similarity of sentences by the metric and by the cosine of mean vectors, and inference."""
 
 
 @dataclass(frozen=True)
@@ -46,14 +59,18 @@ def _english(*arguments: str) -> list[str]:
 
 
 RECIPES = {
-    **{f"mini-{seed}": Recipe(MINI, _english(*HONEST, "--layers", "4", "--seed", str(seed))) for seed in (1, 2, 3)},
-    "e5": Recipe(E5, _english(*HONEST, "--layers", "9", "--blocks", "5", "--epochs", "2")),
-    "mpnet": Recipe(MPNET, _english(*HONEST, "--layers", "8", "--blocks", "4", "--epochs", "1")),
-    "fast-15-16": Recipe(MINI, _english(*HONEST, "--layers", "1")),
-    "mt-mini": Recipe(MINI, _english(*EVERYTHING, "--layers", "4", "--epochs", "1"), "mt"),
+    **{
+        f"mini-{seed}": Recipe(MINI, _english(*HONEST, "--layers", "4", "--epochs", "2", "--seed", str(seed)))
+        for seed in (1, 2, 3)
+    },
+    "e5": Recipe(E5, _english(*HONEST, "--layers", "9", "--blocks", "5", "--epochs", "1", "--seed", "1")),
+    "mpnet": Recipe(MPNET, _english(*HONEST, "--layers", "8", "--blocks", "4", "--epochs", "1", "--seed", "1")),
+    "fast-15-16": Recipe(MINI, _english(*HONEST, "--layers", "1", "--epochs", "3", "--seed", "1")),
+    "broad": Recipe(MINI, _english(*HONEST, *BROAD, "--layers", "4", "--epochs", "2", "--seed", "1")),
+    "mt-mini": Recipe(MINI, _english(*EVERYTHING, "--layers", "4", "--epochs", "2"), "mt"),
     "mt-e5": Recipe(E5, _english(*EVERYTHING, "--layers", "9", "--blocks", "5", "--epochs", "1"), "mt"),
     "mt-mpnet": Recipe(MPNET, _english(*EVERYTHING, "--layers", "8", "--blocks", "4", "--epochs", "1"), "mt"),
-    "fast": Recipe(MINI, _english(*EVERYTHING, "--layers", "1", "--epochs", "2"), "fast"),
+    "fast": Recipe(MINI, _english(*EVERYTHING, "--layers", "1", "--epochs", "3"), "fast"),
     **{
         f"{count}-{seed}": Recipe(
             MINI, _english("--train", f"wmt15+wmt16(sample={count})", "--layers", "4", *more, "--seed", str(seed))
@@ -75,18 +92,21 @@ KINDS: dict[str, dict[str, Any]] = {
     "sts12": {},
     "sts13": {},
     "sts14": {},
+    "stsb": {"switches": {"split": "test"}},
     "summeval": {},
     "tac08": {},
     "bagel": {},
     "sfhotel": {},
     "flickr8k": {},
-    "stsb": {"switches": {"languages": "de", "split": "test"}, "statistic": ["pearson", "spearman"]},
 }
 """Data sets that before and after are measured on, and how they are asked; their own statistic where none is said."""
-
-
-OF_ONE = "mini-1"
-"""The adapter that all kinds of data are measured with."""
+GERMAN = {"switches": {"languages": "de", "split": "test"}, "statistic": ["pearson", "spearman"]}
+OVERLAP = ("sts12", "sts13", "sts14")
+"""What the STS benchmark was drawn from: no figure of an adapter that learned from that."""
+IN_BF16 = ("wmt18",)
+"""Too large for fp32 on two cores."""
+OF_KINDS = ("mini-1", "broad")
+"""The adapters that all kinds of data are measured with."""
 PAPER = {
     "BLEURT base, not pretrained": (0.568, 0.758), "BLEURT base": (0.610, 0.802), "TWMD, roberta-base": (0.617, 0.810),
     "BLEURT large": (0.625, 0.818), "TWMD-b, roberta-large": (0.634, 0.829),
@@ -94,23 +114,35 @@ PAPER = {
 """Tempered WMD, table 4: Kendall's tau and Pearson's r on WMT17 into English after tuning on WMT15 and WMT16."""
 
 
-def model_of(base: str, models: Path) -> str:
-    """What --model says for a base; a directory is named from where the command runs, so that no card has a path."""
+def model_of(base: str) -> str:
+    """What --model says for a base, from within the work place."""
     return "auto" if base == MINI else f"./{base}"
 
 
 def train(names: Sequence[str], where: argparse.Namespace) -> None:
     """Make the named adapters, or all; one that is there is left alone."""
-    for name in names or RECIPES:
-        recipe, folder = RECIPES[name], (MADE / name).resolve()
-        if folder.is_dir():
-            continue
-        command = [
-            *(sys.executable, "-m", "monge", "tune", recipe.metric, *recipe.arguments),
-            *("--data", str(where.data), "--model", model_of(recipe.base, where.models), "-o", str(folder)),
-        ]
-        sys.stderr.write(f"+ {' '.join(command)}\n")
-        subprocess.run(command, check=True, cwd=where.models)
+    with work_place(where) as place:
+        for name in names or RECIPES:
+            recipe, folder = RECIPES[name], (MADE / name).resolve()
+            if folder.is_dir():
+                continue
+            command = [
+                *(sys.executable, "-m", "monge", "tune", recipe.metric, *recipe.arguments),
+                *("--data", str(where.data), "--model", model_of(recipe.base), "-o", str(folder)),
+                *("--precision", where.precision),
+            ]
+            sys.stderr.write(f"+ {' '.join(command)}\n")
+            subprocess.run(command, check=True, cwd=place)
+
+
+@contextmanager
+def work_place(where: argparse.Namespace) -> Iterator[Path]:
+    """A directory in which models and files have short names, so that cards and signatures name no place."""
+    with tempfile.TemporaryDirectory() as made:
+        place = Path(made)
+        for one in (*Path(where.models).iterdir(), next(Path(where.data).rglob(SICK))):
+            (place / one.name).symlink_to(one.resolve())
+        yield place
 
 
 def ship() -> None:
@@ -127,38 +159,58 @@ def jobs() -> Iterator[tuple[str, str, str]]:
     for name, recipe in RECIPES.items():
         if not recipe.shipped and name != "german":
             yield f"wmt17/{name}", "wmt17", name
-    for dataset in KINDS:
-        if dataset not in ("wmt17", "stsb"):
-            yield f"{dataset}/{OF_ONE}", dataset, OF_ONE
+    for name in OF_KINDS:
+        for dataset in KINDS:
+            if dataset != "wmt17" and not (name == "broad" and dataset in OVERLAP):
+                yield f"{dataset}/{name}", dataset, name
     yield "stsb/german", "stsb", "german"
 
 
 def measure(keys: Sequence[str], where: argparse.Namespace) -> None:
     """Agreement before and after, in one run each, with the test of the difference."""
+    kept = json.loads(RESULTS.read_text()) if RESULTS.is_file() else {}
+    with work_place(where) as place:
+        os.chdir(place)
+        for key, dataset, name in jobs():
+            if (keys and key not in keys) or (not keys and key in kept) or not (MADE / name).is_dir():
+                continue
+            kept[key] = agreement(dataset, name, where)
+            RESULTS.write_text(json.dumps(kept, indent=1, allow_nan=False) + "\n")
+            said = [f"{one['statistic']} {one['model']} {one['mean']:.4f}" for one in kept[key]]
+            sys.stderr.write(f"{key}: {', '.join(said)}\n")
+        os.chdir(HERE)
+
+
+def agreement(dataset: str, name: str, where: argparse.Namespace) -> list[dict[str, Any]]:
+    """What `monge evaluate` says of the base model and of the adapter on it."""
     from monge.study import Resampling, Run, Setup, Task, evaluate
 
-    kept = json.loads(RESULTS.read_text()) if RESULTS.is_file() else {}
-    for key, dataset, name in jobs():
-        if (keys and key not in keys) or (not keys and key in kept) or not (MADE / name).is_dir():
-            continue
-        base = model_of(RECIPES[name].base, where.models)
-        os.chdir(where.models)
-        asked = KINDS[dataset]
-        task = Task(dataset, where.data, **asked)
-        names = ("sbert", "bertscore", "twmd") if name == "german" else ("twmd",)
-        metrics = [f"{one}[encoder.model={model}]" for one in names for model in (base, f"{base}+{MADE / name}")]
-        found = evaluate(task, metrics, setup=Setup(), run=Run(), resampling=Resampling(resamples=1000))
-        kept[key] = [
-            {
-                "model": which,
-                **_clean(one.to_dict()),
-                "mean_interval": one.mean.to_dict("value", "low", "high", "p_value"),
-            }
-            for which, one in zip(("before", "after") * len(found.agreements), found.agreements, strict=False)
-        ]
-        RESULTS.write_text(json.dumps(kept, indent=1, allow_nan=False) + "\n")
-        said = [f"{one['statistic']} {one['model']} {one['mean']:.4f}" for one in kept[key]]
-        sys.stderr.write(f"{key}: {', '.join(said)}\n")
+    base = model_of(RECIPES[name].base)
+    names = ("sbert", "bertscore", "twmd") if name == "german" else ("twmd",)
+    metrics = [f"{one}[encoder.model={model}]" for one in names for model in (base, f"{base}+{MADE / name}")]
+    task = Task(dataset, where.data, **(GERMAN if name == "german" else KINDS[dataset]))
+    setup = Setup(precision="bf16" if dataset in IN_BF16 else "fp32")
+    found = evaluate(task, metrics, setup=setup, run=Run(where.cache), resampling=Resampling(resamples=1000)).agreements
+    return [
+        {"model": which, **_clean(one.to_dict()), "mean_interval": one.mean.to_dict("value", "low", "high", "p_value")}
+        for which, one in zip(("before", "after") * len(found), found, strict=False)
+    ]
+
+
+def analyse_vectors(where: argparse.Namespace) -> None:
+    """What `monge analyse` says of word vectors before and after, on references of WMT17."""
+    from monge.encode.opening import open_model
+    from monge.study.vectors import analyse
+
+    texts = next(Path(where.data).rglob("newstest2017-deen-ref.en")).read_text("utf-8").splitlines()[:1000]
+    found = {}
+    for which, model in (("before", "auto"), ("after", f"auto+{MADE / OF_KINDS[0]}")):
+        analysis = analyse(open_model(model), texts)
+        found[which] = {
+            one.centring: [{"name": what.name, "verdict": what.verdict, "why": what.why} for what in one.properties]
+            for one in analysis.centrings
+        }
+    ANALYSIS.write_text(json.dumps(found, indent=1) + "\n")
 
 
 def _clean(said: dict[str, Any]) -> dict[str, Any]:
@@ -197,23 +249,8 @@ def tables(kept: dict[str, Any]) -> dict[str, str]:
             )
     lines += [f"| {name} (published) | all | | {r:.3f} | {tau:.3f} |" for name, (tau, r) in PAPER.items()]
     found["wmt17"] = "\n".join(lines)
-    lines = ["| data | statistic | before | after | p |", "|---|---|---:|---:|---:|"]
-    for dataset in KINDS:
-        key = f"{dataset}/{OF_ONE}"
-        for before, after in _pairs(kept.get(key, [])):
-            p = min(one["mean_interval"]["p_value"] for one in (before, after))
-            cells = f"{dataset} {before['human']}", before["statistic"], _span(before), _span(after), f"{p:.3f}"
-            lines.append(f"| {' | '.join(cells)} |")
-    found["kinds"] = "\n".join(lines)
-    lines = ["| judgements | r on WMT17 of three seeds | median |", "|---:|---|---:|"]
-    for label, names in (("0", []), ("200", ["200-1", "200-2", "200-3"]), ("1,000", ["1000-1", "1000-2", "1000-3"]),
-                         ("5,360", ["mini-1", "mini-2", "mini-3"])):  # fmt: skip
-        values = [_both(kept, f"wmt17/{name}", "pearson")[1]["mean"] for name in names if f"wmt17/{name}" in kept]
-        if not names and f"wmt17/{OF_ONE}" in kept:
-            values = [_both(kept, f"wmt17/{OF_ONE}", "pearson")[0]["mean"]]
-        if values:
-            lines.append(f"| {label} | {', '.join(f'{one:.3f}' for one in values)} | {statistics.median(values):.3f} |")
-    found["curve"] = "\n".join(lines)
+    found["kinds"] = kinds_table(kept)
+    found["curve"] = curve_table(kept)
     lines = ["| metric | Pearson before | after | Spearman before | after |", "|---|---:|---:|---:|---:|"]
     for metric in ("sbert", "bertscore", "twmd"):
         if "stsb/german" in kept:
@@ -221,7 +258,52 @@ def tables(kept: dict[str, Any]) -> dict[str, str]:
             cells = " | ".join(f"{one['mean']:.3f}" for pair in both for one in pair)
             lines.append(f"| {metric} | {cells} |")
     found["german"] = "\n".join(lines)
+    if ANALYSIS.is_file():
+        found["properties"] = properties_table(json.loads(ANALYSIS.read_text()))
     return found
+
+
+def kinds_table(kept: dict[str, Any]) -> str:
+    """Before and after by kind of data, for both adapters, with the p of each difference."""
+    first, second = OF_KINDS
+    lines = [f"| data | statistic | before | {first} | p | {second} | p |", "|---|---|---:|---:|---:|---:|---:|"]
+    for dataset in KINDS:
+        others = [_told(*pair) for pair in _pairs(kept.get(f"{dataset}/{second}", []))]
+        for k, (before, after) in enumerate(_pairs(kept.get(f"{dataset}/{first}", []))):
+            cells = [f"{dataset} {before['human']}", before["statistic"], _span(before), *_told(before, after)]
+            cells += others[k] if others else ("", "")
+            lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def _told(before: dict[str, Any], after: dict[str, Any]) -> tuple[str, str]:
+    p = min(one["mean_interval"]["p_value"] for one in (before, after))
+    return f"{_span(after)}, {after['mean'] - before['mean']:+.3f}", f"{p:.3f}"
+
+
+def curve_table(kept: dict[str, Any]) -> str:
+    """Agreement by the number of judgements: three draws, and the interval of the middle one."""
+    lines = ["| judgements | r on WMT17 of three seeds | the middle one |", "|---:|---|---:|"]
+    for label, names in (("0", []), ("200", ["200-1", "200-2", "200-3"]), ("1,000", ["1000-1", "1000-2", "1000-3"]),
+                         ("5,360", ["mini-1", "mini-2", "mini-3"])):  # fmt: skip
+        found = [_both(kept, f"wmt17/{name}", "pearson")[1] for name in names if f"wmt17/{name}" in kept]
+        if not names and "wmt17/mini-1" in kept:
+            found = [_both(kept, "wmt17/mini-1", "pearson")[0]]
+        if found:
+            middle = sorted(found, key=lambda one: one["mean"])[len(found) // 2]
+            values = ", ".join(f"{one['mean']:.3f}" for one in found)
+            lines.append(f"| {label} | {values} | {_span(middle)} |")
+    return "\n".join(lines)
+
+
+def properties_table(analysed: dict[str, Any]) -> str:
+    """The three properties of `monge analyse`, before and after."""
+    lines = ["| centring | property | before | after |", "|---|---|---|---|"]
+    for centring in ("none", "batch"):
+        for one, other in zip(analysed["before"][centring], analysed["after"][centring], strict=True):
+            cells = centring, one["name"], *(f"{what['verdict']}: {what['why']}" for what in (one, other))
+            lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
 
 
 def _pairs(found: list[dict[str, Any]]) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
@@ -249,6 +331,8 @@ def main() -> None:
     parser.add_argument("names", nargs="*")
     parser.add_argument("--data", type=Path, default=os.environ.get("MONGE_DATA"))
     parser.add_argument("--models", type=Path, default=os.environ.get("MONGE_MODELS"))
+    parser.add_argument("--cache", type=Path, help="keeps scores of the plain models between calls")
+    parser.add_argument("--precision", default="bf16", help="fp32 where the processor has no bf16")
     given = parser.parse_args()
     if given.what in ("train", "all"):
         train(given.names, given)
@@ -256,6 +340,8 @@ def main() -> None:
         ship()
     if given.what in ("measure", "all"):
         measure(given.names, given)
+        if not given.names:
+            analyse_vectors(given)
     if given.what in ("page", "all"):
         PAGE.write_text(page(), "utf-8")
 

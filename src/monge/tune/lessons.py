@@ -20,7 +20,7 @@ _FORM = "[OBJECTIVE:]DATASET|FILE[(OPTION=VALUE,…)][*WEIGHT]"
 GRADES: Mapping[str, Mapping[float, float]] = {
     "germeval": {1: 0.05, 1.5: 0.10, 2: 0.20, 2.5: 0.30, 3: 0.50, 3.5: 0.70, 4: 0.85}
 }
-"""Tables of grades by name -> the cosine that each stands for: of Opusparcus as in GermEval 2022."""
+"""Tables of grades by name -> the cosine that each stands for: of Opusparcus as in GermEval 2020."""
 
 
 @dataclass(frozen=True)
@@ -31,13 +31,30 @@ class Lesson:
         data: The names of data sets joined by +, or a file of labelled pairs of sentences.
         objective: One of `objectives.OBJECTIVES`; `auto` is `score` where there are scores, `rank` where rankings.
         weight: What its loss is multiplied with.
-        options: `pairs`, `human`, `text`, `sample` (so many judgements, drawn), or a switch of the data set.
+        options: `pairs`, `human`, `text`, `sample` (so many judgements, drawn), `batch` (so many a step), or a switch
+            of the data set.
     """
 
     data: str
     objective: str = "auto"
     weight: float = 1.0
     options: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def batch(self) -> int | None:
+        """How many judgements a step learns from, where the lesson says so."""
+        return self._count("batch")
+
+    @property
+    def sample(self) -> int | None:
+        """How many judgements are drawn, where not all are taken."""
+        return self._count("sample")
+
+    def _count(self, name: str) -> int | None:
+        given = dict(self.options).get(name)
+        if given is not None and (not given.isdigit() or int(given) < 2):
+            raise InvalidSetting(f"{self.data}: {name} takes a number of judgements, 2 or more, got {given!r}")
+        return None if given is None else int(given)
 
     @classmethod
     def written(cls, text: str) -> Lesson:
@@ -78,15 +95,12 @@ def open_lesson(lesson: Lesson, place: Place) -> Examples | Labelled:
         return _from_file(lesson, place)
     if kind == "nli":
         raise InvalidSetting(f"nli learns from a file of labelled pairs (two sentences, label), got {lesson.data!r}")
-    options = dict(lesson.options)
-    sample = options.pop("sample", None)
+    options = {name: value for name, value in lesson.options if name not in ("sample", "batch")}
     pairs = options.pop("pairs").split("/") if "pairs" in options else place.pairs
     named = {"human": place.human, "text": place.text, **options}
     found = judged_examples(lesson.data, place.data, pairs, **{k: v for k, v in named.items() if v is not None})
-    if sample is not None:
-        if not sample.isdigit() or int(sample) < 2:
-            raise InvalidSetting(f"{lesson.data}: sample takes a number of judgements, got {sample!r}")
-        order = np.random.default_rng([place.seed, len(found)]).permutation(len(found))[: int(sample)]
+    if lesson.sample is not None:
+        order = np.random.default_rng([place.seed, len(found)]).permutation(len(found))[: lesson.sample]
         found = found.of(sorted(order.tolist()))
     if kind == "paraphrase" and found.unit is None:
         raise InvalidSetting(f"{lesson.data} has rankings: the objective paraphrase learns from grades")

@@ -75,9 +75,16 @@ class Loop:
     """One run of training over some objectives."""
 
     def __init__(
-        self, objectives: Sequence[Objective], judge: Judge, parameters: Sequence[nn.Parameter], schedule: Schedule
+        self,
+        objectives: Sequence[Objective],
+        judge: Judge,
+        parameters: Sequence[nn.Parameter],
+        schedule: Schedule,
+        batches: Sequence[int] = (),
     ) -> None:
+        """`batches`: how many judgements of each objective a step learns from, where not `schedule.batch` of all."""
         self.objectives, self.judge, self.schedule = list(objectives), judge, schedule
+        self._sizes = list(batches) or [schedule.batch] * len(self.objectives)
         self._parameters = list(parameters)
         heads = [one for objective in objectives for one in objective.head.parameters()]
         groups: list[dict[str, Any]] = [
@@ -86,7 +93,7 @@ class Loop:
         ]
         self.optimizer = torch.optim.AdamW([one for one in groups if one["params"]])
         self._rates = [float(one["lr"]) for one in self.optimizer.param_groups]
-        self.an_epoch = max(1, len(objectives[0]) // schedule.batch)
+        self.an_epoch = max(1, len(objectives[0]) // self._sizes[0])
         self.steps = self.an_epoch * schedule.epochs
         self.state = State()
         self._cut: dict[int, tuple[int, list[list[int]]]] = {}  # objective -> an epoch, and its batches
@@ -169,15 +176,15 @@ class Loop:
     def _places(self, k: int, step: int) -> list[int]:
         """The judgements of an objective that a step learns from: a pure function of seed, objective and step."""
         objective = self.objectives[k]
-        count = max(1, len(objective) // self.schedule.batch)
+        count = max(1, len(objective) // self._sizes[k])
         epoch, number = divmod(step, count)
         if self._cut.get(k, (-1, []))[0] != epoch:
-            self._cut[k] = epoch, list(self._batches(objective, [self.schedule.seed, k, epoch]))
+            self._cut[k] = epoch, list(self._batches(k, [self.schedule.seed, k, epoch]))
         return self._cut[k][1][number]
 
-    def _batches(self, objective: Objective, seed: list[int]) -> Iterator[list[int]]:
-        """All judgements once, in random batches of similar length."""
-        size, random = self.schedule.batch, np.random.default_rng(seed)
+    def _batches(self, k: int, seed: list[int]) -> Iterator[list[int]]:
+        """All judgements of an objective once, in random batches of similar length."""
+        objective, size, random = self.objectives[k], self._sizes[k], np.random.default_rng(seed)
         order = random.permutation(len(objective))
         made: list[list[int]] = []
         for start in range(0, len(order), size * CHUNK):

@@ -134,7 +134,8 @@ def _ready(plan: Plan) -> _Ready:
     objectives = [_objective(plan, k, one, judge) for k, one in enumerate(lessons)]
     for one in objectives:
         _start_affine(one, judge)
-    return _Ready(learner, judge, lessons, held, Loop(objectives, judge, learner.parameters, plan.schedule))
+    sizes = [one.batch or plan.schedule.batch for one in plan.lessons]
+    return _Ready(learner, judge, lessons, held, Loop(objectives, judge, learner.parameters, plan.schedule, sizes))
 
 
 def estimate(plan: Plan) -> str:

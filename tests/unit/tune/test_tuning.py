@@ -100,6 +100,17 @@ def test_loss_falls_for_rankings(plan, judged):
     )
 
 
+def test_a_lesson_says_how_many_of_its_judgements_a_step_takes(plan):
+    from dataclasses import replace
+
+    few = Lesson.written("score:table(batch=4)")
+    found = ready(replace(plan, lessons=(Lesson("table"), few)))
+    assert [len(found.loop._places(k, 0)) for k in (0, 1)] == [8, 4]
+    assert found.loop.steps == 4 * (48 // 8)
+    with pytest.raises(InvalidSetting, match="batch takes a number of judgements, 2 or more, got 'x'"):
+        _ = Lesson.written("table(batch=x)").batch
+
+
 def test_loss_falls_for_sentences(plan):
     random = np.random.default_rng(1)
     pairs = tuple((" ".join(random.choice(WORDS, 5)), " ".join(random.choice(WORDS, 5))) for _ in range(64))
