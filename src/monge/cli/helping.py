@@ -47,6 +47,10 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
             "monge evaluate table --data judged.tsv -m twmd -m chrf",
         ),
     ),
+    "recommend": (
+        ("Which metric for which task?", "monge recommend"),
+        ("Which for summaries, at 20 seconds or less for 1,000 pairs?", "monge recommend --task summaries --budget 20s"),
+    ),
     "sweep": (
         (
             "Which layer agrees best with people?",
