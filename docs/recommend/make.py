@@ -14,11 +14,12 @@ import argparse
 import json
 import os
 import platform
+import re
 import subprocess
 import sys
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,11 @@ from monge.data import open_dataset
 from monge.data.output import write_text
 from monge.errors import Notice
 from monge.spec.signature import shortened
-from monge.study import Evaluation, Resampling, Run, Setup, Task, evaluate
+from monge.render.table import sheets_markdown
+from monge.report.recommendation import cost_figure
+from monge.study import Evaluation, Run, Setup, Task, evaluate
+from monge.study.recommend import TASKS, recommend
+from monge.types.table import Sheet
 
 HERE = Path(__file__).resolve().parent
 KEPT = HERE.parents[1] / "src" / "monge" / "study" / "kept"
@@ -39,7 +44,8 @@ FIRST = ("twmd", "bertscore", "sbert", "moverscore")
 VECTORS = (
     "twmd-b", "trwmd", "trwmd-b", "wordset-cka", "yisi-1", "f-alpha", "rwmd", "smd", "hmd", "moverscore-2", "emd", "wmd", "wms",
 )  # fmt: skip
-SLOW = ("lazy-emd", "wmdo", "sms", "s+wms", "baryscore")
+SLOW = ("lazy-emd", "wmdo", "sms", "s+wms")
+SLOWEST = ("baryscore",)
 SOURCES = ("sbert", "bertscore", "twmd", "xmoverscore", "yisi-2", "sentsim", "sentsim-wmd")
 """Metrics that can stand before a source text, with a model of both languages."""
 TIERS = (
@@ -47,6 +53,7 @@ TIERS = (
     (FIRST, FIRST, SOURCES),
     (VECTORS, ("trwmd", "wordset-cka", "yisi-1"), ()),
     (SLOW, (), ()),
+    (SLOWEST, (), ()),
 )
 """What is run in turn on all data sets: metrics for English references, for those of other languages, for sources."""
 ENGLISH, MULTILINGUAL = "all-MiniLM-L6-v2", "multilingual-e5-small"
@@ -94,12 +101,9 @@ def plan() -> Iterator[Judgements]:
     for year in ("15", "16", "17"):
         yield Judgements(f"wmt{year}", f"WMT{year} into English", "translation", f"wmt{year}", pairs=("*-en",))
     for year in ("12", "13", "14"):
-        yield Judgements(f"sts{year}", f"STS 20{year}", "similarity", f"sts{year}")
-    yield Judgements("flickr8k", "Flickr8k", "captions", "flickr8k")
-    yield Judgements("summeval", "SummEval", "summaries", "summeval", texts="documents", sample=30)
-    topics = tuple(f"D08{number:02d}" for number in range(1, 49, 4))
-    yield Judgements("tac08", "TAC 2008", "summaries", "tac08", texts="documents", pairs=topics)
-    yield Judgements("wmt18", "WMT18 into English", "translation", "wmt18", pairs=("*-en",), sample=80)
+        yield Judgements(f"sts{year}", f"STS 20{year}", "similarity", f"sts{year}", sample=200)
+    yield Judgements("wmt18", "WMT18 into English", "translation", "wmt18", pairs=("*-en",), sample=40)
+    yield Judgements("flickr8k", "Flickr8k", "captions", "flickr8k", sample=200)
     for pair in ("ro-en", "ru-en", "en-de", "en-zh"):
         target = pair[-2:]
         yield Judgements(
@@ -111,13 +115,16 @@ def plan() -> Iterator[Judgements]:
         )
     for lang in ("cs", "de", "et", "fi", "ru", "tr", "zh"):
         yield Judgements(
-            f"wmt18-{lang}", f"WMT18 en-{lang}", "translation", "wmt18", lang, pairs=(f"en-{lang}",), sample=80, model=MULTILINGUAL
+            f"wmt18-{lang}", f"WMT18 en-{lang}", "translation", "wmt18", lang, pairs=(f"en-{lang}",), sample=60, model=MULTILINGUAL
         )
-    for lang in ("de", "es", "fr", "it", "ja", "nl", "pl", "pt", "ru", "zh"):
+    for lang in ("de", "es", "fr", "it", "nl", "pl", "pt", "ru", "zh"):
         yield Judgements(
-            f"stsb-{lang}", f"STS benchmark, {lang}", "similarity", "stsb", lang, sample=400,
+            f"stsb-{lang}", f"STS benchmark, {lang}", "similarity", "stsb", lang, sample=300,
             switches={"languages": lang}, model=MULTILINGUAL,
         )  # fmt: skip
+    topics = tuple(f"D08{number:02d}" for number in range(1, 49, 6))
+    yield Judgements("tac08", "TAC 2008", "summaries", "tac08", texts="documents", pairs=topics)
+    yield Judgements("summeval", "SummEval", "summaries", "summeval", texts="documents", sample=20)
 
 
 def kept(place: Path) -> Any:
@@ -210,10 +217,13 @@ print(json.dumps({"seconds": run(None), "peak": resource.getrusage(resource.RUSA
 
 
 def workload(dataset: str, group: str | None, data: str, count: int) -> list[tuple[str, str]]:
-    """Hypotheses, and first references or sources: the first `count` judged pairs."""
+    """Hypotheses, and first references or sources: the first `count` judged pairs whose second texts differ."""
     judged = open_dataset(dataset, data, pairs=[group] if group else None)
-    rows = [row for some in judged.groups.values() for row in some.segments]
-    return [(row.hypothesis, row.references[0] if row.references else row.source or "") for row in rows[:count]]
+    rows = (row for some in judged.groups.values() for row in some.segments)
+    distinct: dict[str, str] = {}
+    for row in rows:
+        distinct.setdefault(row.references[0] if row.references else row.source or "", row.hypothesis)
+    return [(hypothesis, other) for other, hypothesis in distinct.items()][:count]
 
 
 def cost(where: argparse.Namespace) -> None:
@@ -227,7 +237,7 @@ def cost(where: argparse.Namespace) -> None:
         if mine is None:
             mine = {**about, "metrics": {}}
             every = [one for one in every if (one["texts"], one["model"]) != (texts, model)] + [mine]
-        vectors = [*FIRST, *VECTORS, *SLOW] if model == ENGLISH else [*FIRST, "trwmd", "wordset-cka", "yisi-1", *SOURCES]
+        vectors = [*FIRST, *VECTORS, *SLOW, *SLOWEST] if model == ENGLISH else [*FIRST, "trwmd", "wordset-cka", "yisi-1", *SOURCES]
         for metric in dict.fromkeys([*(LEXICAL if model == ENGLISH else EVERYWHERE), *vectors]):
             if metric in mine["metrics"]:
                 continue
@@ -277,9 +287,52 @@ def main(arguments: Sequence[str] | None = None) -> None:
     {"agreement": agreement, "cost": cost, "page": page}[where.step](where)
 
 
+PAGE, PICTURE = HERE.parent / "recommend.md", HERE / "agreement-and-cost.svg"
+HEAD = """# Which metric?
+
+<!-- made by docs/recommend/make.py from src/monge/study/kept: `make recommend` -->
+
+`monge recommend` answers from what is below: every metric of this package against human judgements, with the packaged models, and what it
+costs. A metric is recommended where its mean agreement over the data sets of a task is highest; a cheaper one where no data set tells it
+from the best. Nothing beats trying on judgements of your own: [monge evaluate table](tutorials/own-judgements.md).
+
+```
+monge recommend                                       # the table below
+monge recommend --task summaries --budget 20s         # every metric that takes 20 s or less for 1,000 pairs
+monge recommend --task translation --lang de -f json  # with intervals and signatures
+```
+
+"""
+BETWEEN = """
+![Agreement with people against seconds for 1,000 pairs, a panel a task, with the front that nothing beats](recommend/agreement-and-cost.svg)
+
+Seconds are those of one thread with the model loaded, each metric alone; metrics of a run share the encoding, so that a second one costs
+little. Where several metrics are tied, take the one that your readers know.
+"""
+
+
+def text() -> str:
+    """The page, from what is kept."""
+    every = recommend()
+    parts = [HEAD, sheets_markdown(every.sheets()), BETWEEN]
+    for one in every.every:
+        parts += [f"\n## {one.task}\n\n{TASKS[one.task].capitalize()}. {' '.join(one.advice())}\n\n"]
+        (sheet,) = one.sheets()
+        notes = [line for line in sheet.notes if line not in one.advice()]
+        parts.append(sheets_markdown([replace(sheet, title="", notes=(), signatures=(), tied="")]))
+        parts.append("\n" + "\n".join(f"- {line}" for line in notes) + "\n")
+    parts.append("\n## Other languages\n\nFour of them with the packaged multilingual model; the rest by `monge recommend --lang CODE`.\n")
+    for lang in ("de", "zh", "ru", "cs"):
+        sheet = recommend(lang=lang).sheets()[0]
+        parts.append("\n" + sheets_markdown([replace(sheet, notes=())]))
+    parts.append("\n**Bold** is best, <u>underlined</u> not significantly below it. Intervals and signatures: `-f json`.\n")
+    return re.sub(r"\n{3,}", "\n\n", "".join(parts))
+
+
 def page(_: argparse.Namespace) -> None:
-    """docs/recommend.md and its pictures, from what is kept."""
-    raise SystemExit("to come")
+    """docs/recommend.md and its picture, from what is kept."""
+    PAGE.write_text(text(), encoding="utf-8")
+    cost_figure(recommend().every, PICTURE)
 
 
 if __name__ == "__main__":

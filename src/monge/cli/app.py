@@ -32,6 +32,7 @@ VERBS = {
     "analyse": "Describe the word vectors of a model, layer by layer: how alike are random words, and a word with "
     "itself.",
     "data": "List the published data sets, the files each needs, and which of them are in a directory.",
+    "example": "Write the bundled example into a directory: two systems, references, sources, judgements to try with.",
     "metrics": "List every metric and profile.",
     "show": "Show every setting of a metric, and the range of its scores.",
     "selfcheck": "Check that this installation gives the scores it should: every metric on the bundled example.",

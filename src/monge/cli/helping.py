@@ -97,6 +97,10 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
             "monge tune twmd --train wmt15+wmt16 --dev wmt17 --data wmt/ -o adapter/",
         ),
     ),
+    "example": (
+        ("Files to try everything with:", "monge example try/"),
+        ("Then, there:", "monge compare -t system-a.txt -t system-b.txt -r reference.txt"),
+    ),
     "metrics": (
         ("List all metrics:", "monge metrics"),
         ("As a table for a document:", "monge metrics -f markdown"),
