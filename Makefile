@@ -1,11 +1,11 @@
-# make demo   set up, then score the bundled example        make test   set up, then check everything
+# make demo   set up, then score the bundled example        make test   set up, then check everything        make docs   the site
 PYTHON ?= python3
 BIN := .venv/bin
 EXAMPLE := src/monge/example
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export TOKENIZERS_PARALLELISM := false
 
-.PHONY: demo serve-demo screenshots test lint tests bench golden baselines sensitivity families reproduction adapters help-screens setup clean
+.PHONY: demo serve-demo screenshots test lint tests bench golden baselines sensitivity families reproduction adapters recommend docs pages help-screens setup clean
 
 demo: .venv/.demo
 	@$(BIN)/monge score -t $(EXAMPLE)/system-a.txt -t $(EXAMPLE)/system-b.txt -r $(EXAMPLE)/reference.txt \
@@ -57,6 +57,20 @@ reproduction: .venv/.test  # docs/reproduction/tables.md: MONGE_DATA and MONGE_M
 adapters: .venv/.test  # trains what is not there, measures it, and makes docs/tuning.md: MONGE_DATA and MONGE_MODELS name the directories
 	$(BIN)/python docs/tuning/make.py
 
+recommend: .venv/.test  # what monge recommend answers from, and docs/recommend.md: MONGE_DATA names the directory; what is kept is not run again
+	$(BIN)/python docs/recommend/make.py agreement
+	$(BIN)/python docs/recommend/make.py page
+
+docs: .venv/.docs  # the documentation as a site in build/site, strictly and offline
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
+	@echo build/site/index.html
+
+pages: .venv/.test  # what the documentation takes from the code: reference, metrics, their pictures, what tutorials print
+	$(BIN)/python docs/reference/make.py pictures
+	$(BIN)/python docs/reference/make.py
+	$(BIN)/python docs/tutorials/run.py --write
+	$(BIN)/monge explain "The bank will open 300 branches." "The bank will close 300 branches." -m bertscore -f svg -o docs/pair.svg
+
 help-screens: .venv/.test  # tests/cli/help: what every verb's --help shows at 80 and at 120 columns
 	$(BIN)/python tests/cli/help_screens.py
 
@@ -72,9 +86,13 @@ setup: .venv/.test
 	$(BIN)/pip install -q -c constraints.txt -e '.[embedded]'
 	touch $@
 
+.venv/.docs: .venv/.base pyproject.toml
+	$(BIN)/pip install -q -c constraints.txt -e '.[docs]'
+	touch $@
+
 .venv/.test: .venv/.base pyproject.toml
 	$(BIN)/pip install -q -c constraints.txt -e '.[all,dev]'
-	touch .venv/.demo $@
+	touch .venv/.demo .venv/.docs $@
 
 clean:
 	rm -rf .venv

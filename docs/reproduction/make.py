@@ -15,13 +15,18 @@ import json
 import os
 import re
 import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from statistics import mean
+from typing import Any
 
 from monge.cli.app import run
 from monge.study.reproduce.record import reproduction_markdown
 
 HERE = Path(__file__).resolve().parent
 RESULTS, PAGE = HERE / "results", HERE / "tables.md"
+SHORT, PICTURE = HERE.parent / "reproduction.md", HERE / "margins.svg"
 WMT18, INTO_ENGLISH = "--pairs cs-en", "--pairs *-en"
 RUNS = (
     "tempered-2",
@@ -49,7 +54,7 @@ HEAD = """# The papers' tables beside ours
 
 Made by `make reproduction` (`docs/reproduction/make.py`): each block is what the command above it prints with
 `--format markdown`; `DIR` holds the published judgements, `MODELS` the model directories. What the tables say is told
-in [`../reproduction.md`](../reproduction.md). A figure is ours, in brackets the published one; margins have 95 %
+in [what was found](findings.md). A figure is ours, in brackets the published one; margins have 95 %
 bootstrap intervals; a `?` marks a claim that its interval does not settle.
 """
 
@@ -80,6 +85,78 @@ def page() -> str:
     return "\n".join(blocks)
 
 
+SHORT_HEAD = """# Do the papers' results come out again?
+
+<!-- made by docs/reproduction/make.py from the kept runs: `make reproduction` -->
+
+`monge reproduce TABLE --data DIR` computes a published table again and says what still holds. None of the papers' models is here, so
+values are not expected to agree; orders may. Of {claims} claims that the tables were printed for, with models the papers never saw,
+**{holds} hold** beyond noise, {fails} fail beyond noise, and {open} are not settled by these data.
+
+![Margins of the claims here, with 95 % intervals, against the published margins](reproduction/margins.svg)
+
+What that means, table by table: [what was found](reproduction/findings.md). Every figure beside the published one:
+[the tables](reproduction/tables.md). A margin is the difference of the agreement of two rows; where a claim is that two are as good,
+a small one holds.
+
+"""
+
+
+def claims() -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Every claim of the kept runs: table, model where it is not the embedded one, and what was found."""
+    for line in RUNS:
+        if not kept(line).exists():
+            continue
+        table, _, more = line.partition(" ")
+        model = more.partition("MODELS/")[2].split(" ")[0]
+        for found in json.loads(kept(line).read_text("utf-8"))["results"]:
+            for reading in found["readings"]:
+                for claim in reading["verdict"]["claims"]:
+                    if claim["ours"] is not None and claim["low"] is not None:
+                        yield table, ", ".join(part for part in (model, reading["reading"]) if part), claim
+
+
+def mark(claim: Mapping[str, Any]) -> str:
+    """What became of a claim."""
+    return ("holds" if claim["holds"] else "fails") if claim["sure"] else "not settled"
+
+
+def short() -> str:
+    """The short page, from what is kept."""
+    every = list(claims())
+    marks = Counter(mark(claim) for _, _, claim in every)
+    head = SHORT_HEAD.format(claims=len(every), holds=marks["holds"], fails=marks["fails"], open=marks["not settled"])
+    lines = ["| table | claim | published margin | here | 95 % | |", "|---|---|---|---:|---|---|"]
+    for table, where, claim in every:
+        reported = ", ".join(f"{value:+.3f}" for value in claim["reported"] if value is not None)
+        interval = f"[{claim['low']:+.3f}, {claim['high']:+.3f}]"
+        says = claim["says"] + (f" ({where})" if where else "")
+        lines.append(f"| `{table}` | {says} | {reported} | {claim['ours']:+.3f} | {interval} | {mark(claim)} |")
+    return head + "\n".join(lines) + "\n"
+
+
+def picture() -> None:
+    """Our margins with their intervals against the mean of the published ones."""
+    from monge.render.palette import BLUE, ORANGE, SOFT
+    from monge.report.canvas import figure
+
+    with figure(PICTURE, width=6.2, height=4.2) as axes:
+        panel = axes[0, 0]
+        for name, colour in (("holds", BLUE), ("fails", ORANGE), ("not settled", SOFT)):
+            mine = [one for _, _, one in claims() if mark(one) == name and any(v is not None for v in one["reported"])]
+            published = [mean([value for value in one["reported"] if value is not None]) for one in mine]
+            ours = [one["ours"] for one in mine]
+            reach = [[one["ours"] - one["low"] for one in mine], [one["high"] - one["ours"] for one in mine]]
+            panel.errorbar(published, ours, yerr=[[max(v, 0) for v in some] for some in reach], fmt="o", color=colour, label=name, markersize=4, linewidth=1)
+        ends = [min(panel.get_xlim()[0], panel.get_ylim()[0]), max(panel.get_xlim()[1], panel.get_ylim()[1])]
+        panel.plot(ends, ends, color=SOFT, linewidth=0.8, linestyle=":")
+        panel.axhline(0, color=SOFT, linewidth=0.8)
+        panel.axvline(0, color=SOFT, linewidth=0.8)
+        panel.set_xlabel("published margin")
+        panel.set_ylabel("margin here, 95 %")
+        panel.legend(loc="lower right")
+
+
 def main() -> int:
     """Run what is not kept, then write the page."""
     given = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -99,6 +176,8 @@ def main() -> int:
             if code:
                 return code
     PAGE.write_text(page(), "utf-8")
+    SHORT.write_text(short(), "utf-8")
+    picture()
     return 0
 
 

@@ -15,36 +15,43 @@ from monge.study import Sensitivity
 from monge.study.sensitivity.effects import Effect, Level
 
 HERE = Path(__file__).resolve().parent
-PAGE = HERE.parent / "sensitivity.md"
+PAGE, STUDIES = HERE.parent / "sensitivity.md", HERE / "studies.md"
+TEMPLATES = {PAGE: HERE / "template.md", STUDIES: HERE / "template-studies.md"}
 COST = HERE / "results" / "cost.json"
 EMBEDDED = "all-MiniLM-L6-v2 (embedded)"
+FACTORS = ("stopwords", "idf", "subwords", "punctuation")
 UP, DOWN = "▲", "▼"
 
 
 def write_page(plan: Mapping[str, Any], studies: Studies) -> None:
-    """Writes the page and the figures it shows."""
-    PAGE.write_text(page(plan, studies), "utf-8")
+    """Writes the short page, the long one, and the figures they show."""
+    for place, text in pages(plan, studies).items():
+        place.write_text(text, "utf-8")
     from figures import write_figures
 
     write_figures(studies)
 
 
-def page(plan: Mapping[str, Any], studies: Studies) -> str:
-    """The whole text."""
+def pages(plan: Mapping[str, Any], studies: Studies) -> dict[Path, str]:
+    """The whole text of the short page and of the long one."""
     run = [study for study in plan["study"] if study["name"] in studies]
     missing = [study["name"] for study in plan["study"] if study["name"] not in studies]
     parts = {
         "summary": _summary(studies),
         "runs": _runs(run, studies),
         "missing": f"Not run: {', '.join(missing)}." if missing else "",
+        "verdicts": _verdicts(studies),
         "claims": _claims(studies),
         "studies": "\n\n".join(_study(study, studies[study["name"]]) for study in run),
         "cost": _cost(),
     }
-    text = (HERE / "template.md").read_text("utf-8")
-    for name, value in parts.items():
-        text = text.replace(f"<!-- {name} -->", value)
-    return text
+    found = {}
+    for place, template in TEMPLATES.items():
+        text = template.read_text("utf-8")
+        for name, value in parts.items():
+            text = text.replace(f"<!-- {name} -->", value)
+        found[place] = text
+    return found
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -58,10 +65,20 @@ def _summary(studies: Studies) -> str:
     rows = []
     for name, found in studies.items():
         moved = {factor.name: percent(_mean([one.cv for one in found.of(factor.name)])) for factor in found.factors}
-        singles = ("stopwords", "idf", "subwords", "punctuation")
-        rows.append([f"`{name}`", *(moved.get(one, "") for one in singles)])
-    table = _table(["study", "stopwords", "idf", "subwords", "punctuation"], rows)
-    return f"Of {len(CLAIMS)} claims: {counted}. Mean CV over groups and metrics, all settings of a factor:\n\n{table}"
+        rows.append([f"`{name}`", *(moved.get(one, "") for one in FACTORS)])
+    table = _table(["study", *FACTORS], rows)
+    largest = Counter(_largest(found) for found in studies.values())
+    first = ", ".join(f"{name} in {count}" for name, count in largest.most_common())
+    return (
+        f"Of {len(CLAIMS)} claims: {counted}. Of {len(studies)} studies, what moves the agreement most is {first}. "
+        f"Mean CV over groups and metrics, all settings of a factor:\n\n{table}"
+    )
+
+
+def _largest(found: Sensitivity) -> str:
+    """The factor whose mean CV is largest."""
+    moved = {name: _mean([one.cv for one in found.of(name)]) or 0.0 for name in FACTORS}
+    return max(moved, key=lambda name: moved[name])
 
 
 def _mean(values: Sequence[float | None]) -> float | None:
@@ -89,6 +106,11 @@ def _runs(run: Sequence[Mapping[str, Any]], studies: Studies) -> str:
         )
     head = ["study", "data", "model", "groups", "judgements", "hypotheses", "taken", "settings", "texts encoded"]
     return _table(head, rows)
+
+
+def _verdicts(studies: Studies) -> str:
+    rows = [[claim.where, claim.says.replace("|", "\\|"), f"**{claim.judge(studies).mark}**"] for claim in CLAIMS]
+    return _table(["where", "claim", "here"], rows)
 
 
 def _claims(studies: Studies) -> str:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from monge.study.agreement import Resampling
     from monge.study.compare import compare
     from monge.study.evaluate import evaluate
+    from monge.study.recommend import recommend
     from monge.study.task import Task
     from monge.study.variants import Setup
     from monge.types import CorpusStats, Explanation, Result, Segment, Signature
@@ -37,13 +38,14 @@ _HOMES = {
     ),
     "monge.errors": ("MongeError",),
     "monge.study": ("Resampling", "Setup", "Task", "compare", "evaluate"),
+    "monge.study.recommend": ("recommend",),
     "monge.types": ("CorpusStats", "Explanation", "Result", "Segment", "Signature"),
 }  # fmt: skip
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 __all__ = [
     "Corpora", "CorpusStats", "Explanation", "Metric", "MongeError", "Resampling", "Result", "Results", "Segment",
     "Setup", "Signature", "Task", "__version__", "compare", "evaluate", "explain", "fit", "load", "load_stats",
-    "save_stats", "score", "score_segments", "show",
+    "recommend", "save_stats", "score", "score_segments", "show",
 ]  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""Agreement of metrics with people on WMT17 into English, embedded model: what docs/results.md prints comes out.
+"""Agreement of metrics with people on WMT17 into English, embedded model: what docs/results/tables.md prints comes out.
 
 The figures are those of the table "Metrics on WMT17, tokenised text" of that page, under the command that made them.
 """
@@ -12,7 +12,7 @@ import pytest
 from monge import api
 from monge.data import open_dataset
 
-PAGE = Path(__file__).parents[2] / "docs" / "results.md"
+PAGE = Path(__file__).parents[2] / "docs" / "results" / "tables.md"
 METRICS = ("twmd[transport.temperature=0.1]", "bertscore[layers=6]", "sbert", "moverscore@v2")
 
 

@@ -133,10 +133,11 @@ def test_the_catalogue_says_what_the_command_says(client, capsys):
 
 
 def test_what_the_page_says_of_agreement_stands_in_the_kept_results(client, request):
-    kept = json.loads((request.config.rootpath / "docs/results/wmt18-to-english.json").read_text())
+    kept = json.loads((request.config.rootpath / "src/monge/study/kept/agreement.json").read_text())["wmt17"]
     found = client.get("/v1/metrics").json()
-    means = {one["metric"]: round(one["mean"], 4) for one in kept["results"]}
+    means = {name: one["value"] for name, one in kept["metrics"].items()}
     assert {name: one["agreement"]["mean"] for name, one in found.items() if one["agreement"]} == means
+    assert found["chrf"]["agreement"]["n"] == kept["n"] and kept["sample"] is None
 
 
 def test_signatures_are_read_and_compared(client):

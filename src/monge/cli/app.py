@@ -23,6 +23,7 @@ VERBS = {
     "fit": "Fit word weights (idf) or mean vectors on a corpus once, to score with them later: `--stats FILE`.",
     "compare": "Tell which system is better, and whether that is more than chance: intervals, paired tests, clusters.",
     "evaluate": "Measure how well metrics agree with human judgements, and test which of them agrees best.",
+    "recommend": "Say which metric to take: agreement with people and cost, from results kept in this package.",
     "sweep": "Try many values of a setting against human judgements, choose the best, and check it on other data.",
     "sensitivity": "Measure how much preprocessing changes the agreement of metrics with human judgements, and "
     "whether the best setting is more than noise.",
@@ -31,6 +32,7 @@ VERBS = {
     "analyse": "Describe the word vectors of a model, layer by layer: how alike are random words, and a word with "
     "itself.",
     "data": "List the published data sets, the files each needs, and which of them are in a directory.",
+    "example": "Write the bundled example into a directory: two systems, references, sources, judgements to try with.",
     "metrics": "List every metric and profile.",
     "show": "Show every setting of a metric, and the range of its scores.",
     "selfcheck": "Check that this installation gives the scores it should: every metric on the bundled example.",

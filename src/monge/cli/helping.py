@@ -47,6 +47,10 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
             "monge evaluate table --data judged.tsv -m twmd -m chrf",
         ),
     ),
+    "recommend": (
+        ("Which metric for which task?", "monge recommend"),
+        ("Which for summaries, at 20 seconds or less for 1,000 pairs?", "monge recommend --task summaries --budget 20s"),
+    ),
     "sweep": (
         (
             "Which layer agrees best with people?",
@@ -92,6 +96,10 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
             "Learn from two data sets, and choose by a third:",
             "monge tune twmd --train wmt15+wmt16 --dev wmt17 --data wmt/ -o adapter/",
         ),
+    ),
+    "example": (
+        ("Files to try everything with:", "monge example try/"),
+        ("Then, there:", "monge compare -t system-a.txt -t system-b.txt -r reference.txt"),
     ),
     "metrics": (
         ("List all metrics:", "monge metrics"),

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Any
+
+from monge.study.recommend import STATISTICS, judgements
 
 PAIRS = (
     ("Paraphrase", "The cat slept on the warm mat.", "A cat was sleeping on the mat."),
@@ -35,8 +36,16 @@ SYSTEMS = Systems({name: _lines(name)[:12] for name in ("system-a", "system-b")}
 """The first lines of the bundled example."""
 
 
+SHOWN = "wmt17"
+"""The kept evaluation whose figures stand beside the metrics."""
+
+
 @cache
 def agreement() -> dict[str, Any]:
-    """Agreement with people by metric, from kept results: `data`, `statistic`, `model` and the `mean` over groups."""
-    found: dict[str, Any] = json.loads((files(__package__) / "agreement.json").read_text("utf-8"))
-    return found
+    """Agreement with people by metric, from what `monge recommend` answers from; `mean` is that over groups."""
+    kept = next(one for one in judgements() if one.key == SHOWN)
+    about = {"data": kept.title, "statistic": STATISTICS[kept.statistic], "model": kept.model, "n": kept.n}
+    return {
+        name: {**about, "mean": one.value, "low": one.low, "high": one.high, "signature": one.signature}
+        for name, one in kept.metrics.items()
+    }

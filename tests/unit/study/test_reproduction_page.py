@@ -20,6 +20,8 @@ def make():
 
 def test_the_page_is_up_to_date(make):
     assert make.PAGE.read_text("utf-8") == make.page(), "run: python docs/reproduction/make.py --page"
+    assert make.SHORT.read_text("utf-8") == make.short(), "run: python docs/reproduction/make.py --page"
+    assert len(make.SHORT.read_text("utf-8")) < 12_000
 
 
 def test_every_run_is_of_a_table_and_is_kept_under_its_own_name(make):

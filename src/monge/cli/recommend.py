@@ -1,0 +1,54 @@
+"""`monge recommend`: which metric to take, from kept agreement with people and kept cost."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from typing import Annotated
+
+import typer
+
+from monge.cli import options, studies
+from monge.cli.emit import check_output, coloured, emit
+from monge.types.table import STUDY_FORMATS
+
+
+def recommend(
+    *,
+    task: Annotated[
+        str | None,
+        typer.Option(
+            "--task",
+            metavar="NAME",
+            help="What the texts are: translation, summaries, captions, data-to-text, similarity (two sentences that "
+            "mean the same), or quality-estimation (translations without references); all of them by default.",
+        ),
+    ] = None,
+    lang: Annotated[str, typer.Option("--lang", metavar="CODE", help="The language of the texts.")] = "en",
+    budget: Annotated[
+        str | None,
+        typer.Option(
+            "--budget",
+            metavar="5s,800MB",
+            help="The most to spend: seconds for 1,000 pairs on one thread, memory, or both.",
+        ),
+    ] = None,
+    figure: studies.Figure = None,
+    output_format: Annotated[str, options.formats(STUDY_FORMATS)] = "text",
+    output: options.Output = None,
+    signature_form: options.SignatureForm = "short",
+) -> None:
+    """Say which metric to take: agreement with people and cost, from results kept in this package."""
+    check_output(output_format, STUDY_FORMATS, output)
+    signed = options.signed(signature_form)
+    drawn = studies.check_figure(figure)
+    from monge.render.table import render_study
+    from monge.study.recommend import Overview
+    from monge.study.recommend import recommend as recommended
+
+    found = recommended(task, lang=lang, budget=budget)
+    colour = coloured(output)
+    emit(render_study(found, output_format, version=version("monge"), colour=colour, signed=signed), output)
+    if drawn is not None:
+        from monge.report.recommendation import cost_figure
+
+        cost_figure(found.every if isinstance(found, Overview) else (found,), drawn)
