@@ -104,8 +104,13 @@ class BERTScorer:
         use_fast_tokenizer: bool = False,
         *,
         online: bool = False,
+        max_length: int | None = None,
     ) -> None:
-        """Loads the model; with `idf` and `idf_sents` fits the weights of words."""
+        """Loads the model; with `idf` and `idf_sents` fits the weights of words.
+
+        `online` lets a model be fetched from the hub; `max_length` is the number of pieces read of a text, by default
+        all that the model can.
+        """
         with raising(PeerAssertionError):
             _check(lang is not None or model_type is not None, "Either lang or model_type should be specified")
             _check(lang is not None or not rescale_with_baseline, "rescale_with_baseline needs lang")
@@ -113,6 +118,7 @@ class BERTScorer:
         self.batch_size, self.nthreads, self.use_fast_tokenizer = batch_size, nthreads, use_fast_tokenizer
         self.rescale_with_baseline, self.baseline_path = rescale_with_baseline, baseline_path
         self.model_type = str(model_type) if model_type is not None else MODELS.get(str(lang).lower(), OTHER_MODEL)
+        self._length = {} if max_length is None else {"encoder.max_length": str(max_length)}
         self._device, self._online = "auto" if device is None else str(device), online
         self._idf: CorpusStats | None = None
         with raising(PeerAssertionError, of=UsageError):
@@ -125,10 +131,9 @@ class BERTScorer:
             self.compute_idf(idf_sents)
 
     def _load(self, layer: int | None, **settings: str) -> Metric:
+        where = {"model": self.model_type, "device": self._device, "online": self._online}
         try:
-            return load(
-                METRIC, model=self.model_type, layers=layer, device=self._device, online=self._online, settings=settings
-            )
+            return load(METRIC, layers=layer, settings=self._length | settings, **where)  # type: ignore[arg-type]
         except MongeError as error:
             if self._online or "--online" not in str(error):
                 raise
@@ -166,6 +171,11 @@ class BERTScorer:
             key = self._load(layer).by_transport("rescale").key
             found[key] = PartSums({**parts, "score": parts["f1"]}, 1, 0)
         return CorpusStats(self._reader, baselines=found)
+
+    @property
+    def layers(self) -> int:
+        """How many layers it scores at: 1, or with all_layers all of the model, the embeddings among them."""
+        return len(self._metrics)
 
     @property
     def _reader(self) -> str:

@@ -1,4 +1,4 @@
-"""What the call shapes share: errors of a kind the peer's users catch, optional peers, prepared idf tables."""
+"""What the call shapes share: errors of a kind the peer's users catch, and prepared idf tables."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from hashlib import blake2b
-from importlib import import_module
 from math import exp, log
-from typing import Any
 
 from monge.errors import MongeError, UsageError
 from monge.types import DIGEST_SPACE, CorpusStats, DocumentCounts
@@ -44,16 +42,6 @@ def raising(kind: type[MongeError], of: type[MongeError] = MongeError) -> Iterat
         found = kind(str(error))
         found.exit_code, found.http_status = error.exit_code, error.http_status
         raise found from error
-
-
-def peer(module: str, package: str) -> Any:
-    """A module of a peer; without the package an error that says how to install it."""
-    try:
-        return import_module(module)
-    except ImportError as error:
-        if (error.name or "").partition(".")[0] != module.partition(".")[0]:
-            raise
-        raise UsageError(f"{package} is not installed: pip install {package}") from None
 
 
 class IdfTable(defaultdict[int, float]):
