@@ -4,8 +4,8 @@
     TextScore("twmd")                             any metric of monge; MetricCollection holds them
 
 What is gathered is exact on every device: the scores of pairs that depend on nothing else, as bytes of float64, or,
-where a metric takes something from all texts (idf, means, counts of words), the texts, which are then scored in an order
-of their own. So the number does not depend on how many processes there were, or on who had which texts.
+where a metric takes something from all texts (idf, means, counts of words), the texts, which are then scored in an
+order of their own. So the number does not depend on how many processes there were, or on who had which texts.
 """
 
 from __future__ import annotations
@@ -153,7 +153,7 @@ class TextScore(_Gathered):
             options: model, layers, precision, device, lang, settings, online, cache: as `monge.load` takes them.
         """
         super().__init__(**(metric_settings or {}))
-        self.metric_name, self.options = metric, dict(options)
+        self.metric_name, self.options = metric, options
         with raising(PeerValueError, of=UsageError):
             _ = self.loaded
 
@@ -164,7 +164,7 @@ class TextScore(_Gathered):
         return better
 
     def _load(self) -> Metric:
-        return load(self.metric_name, **self.options)  # type: ignore[arg-type]
+        return load(self.metric_name, **self.options)
 
     def _alone(self) -> bool:
         scorer = self.loaded.scorer
