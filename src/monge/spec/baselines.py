@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import cache
 from importlib.resources import files
 
-from monge.spec.axes import Against, Baseline, Encoder, Idf, Layers, References, Scale, Uniform
+from monge.spec.axes import Against, Baseline, Choice, Encoder, Idf, Layers, References, Scale, Uniform
 from monge.spec.codec import show_choice
 from monge.spec.metric import MetricSpec
 from monge.spec.presets import PRESETS
@@ -48,6 +48,7 @@ def _own() -> Mapping[tuple[str, ...], Mapping[str, float]]:
 def published(spec: MetricSpec, model: str) -> dict[str, float] | None:
     """The published baseline of each part, where the spec is what the package bert-score computes and knows."""
     ours = replace(spec, encoder=Encoder(), layers=Layers(), references=References("max-each"), scale=Scale("raw"))
+    ours = replace(ours, weights=_without_idf(spec.weights))
     if ours != CORE["bertscore@release"].spec or not isinstance(spec.scale, Baseline):
         return None
     layer = spec.layers.at if isinstance(spec.layers.at, int) else -1
@@ -75,8 +76,13 @@ def _fixed(spec: MetricSpec) -> MetricSpec:
         spec,
         encoder=replace(spec.encoder, **free, max_length=0 if length >= _WHOLE else length),
         layers=Layers(),
-        weights=Uniform("uniform") if isinstance(spec.weights, Idf) else spec.weights,
+        weights=_without_idf(spec.weights),
         references=References("max"),
         scale=Scale("raw"),
         against=Against("references"),
     )
+
+
+def _without_idf(weights: Choice) -> Choice:
+    """Baselines are fitted without idf, and serve a metric with idf too."""
+    return Uniform("uniform") if isinstance(weights, Idf) else weights

@@ -1,0 +1,135 @@
+"""sacrebleu's shape: a metric with `corpus_score`, `sentence_score` and `get_signature`, beside BLEU(), CHRF(), TER().
+
+    metrics = [BLEU(), CHRF(), MongeMetric("twmd")]
+    for metric in metrics:
+        print(metric.corpus_score(hypotheses, [references]), metric.get_signature())
+
+References come as in sacrebleu, a list of streams: references[k][i] is the k-th reference of hypothesis i. Bootstrap
+intervals (`n_bootstrap`) and sacrebleu's `PairedTest` work on it. Streams of another length than the hypotheses are an
+error; sacrebleu cuts them to the shortest.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from typing import Any, Unpack
+
+import numpy as np
+from sacrebleu.metrics.base import Metric as SacreMetric
+from sacrebleu.metrics.base import Score, Signature
+
+from monge.api import Corpora, Options, load, score_segments, segments_of
+from monge.compat.peers import PeerTypeError, PeerValueError, raising
+from monge.errors import Misaligned
+from monge.spec.signature import shortened
+from monge.types import Array, CorpusStats
+
+Streams = Sequence[Sequence[str | None]]
+DIGITS = 4
+
+
+class MongeScore(Score):  # type: ignore[misc]
+    """A score with its name; it is shown with four digits, and as JSON with the signature whole."""
+
+    def format(self, width: int = DIGITS, score_only: bool = False, signature: str = "", is_json: bool = False) -> str:
+        """As text, or as JSON."""
+        if not is_json:
+            return str(super().format(width, score_only, signature))
+        said = {"name": self.name, "score": float(f"{self.score:.{width}f}"), "signature": signature}
+        if self._mean > 0:
+            said |= {"confidence_mean": round(self._mean, width), "confidence_var": round(self._ci, width)}
+        return json.dumps(said, indent=1, ensure_ascii=False)
+
+
+class MongeSignature(Signature):  # type: ignore[misc]
+    """monge's signature, and what sacrebleu adds: the seed and the number of resamples."""
+
+    def __init__(self, args: dict[str, Any]) -> None:
+        """Raises before the metric was evaluated, as sacrebleu does."""
+        if not args.get("signature"):
+            raise PeerValueError("the signature is known when texts were scored: evaluate the metric first")
+        self.line = str(args["signature"])
+        self.info = {"bs": args.get("n_bootstrap"), "ar": None, "seed": args.get("seed")}
+
+    def format(self, short: bool = False) -> str:
+        """The whole signature, or its short form."""
+        added = [f"{name}:{value}" for name, value in self.info.items() if value is not None]
+        return "|".join([shortened(self.line) if short else self.line, *added])
+
+
+class MongeMetric(SacreMetric):  # type: ignore[misc]
+    """A metric of monge for lists of sacrebleu metrics."""
+
+    _SIGNATURE_TYPE = MongeSignature
+
+    def __init__(
+        self,
+        metric: str = "twmd",
+        *,
+        references: Streams | None = None,
+        stats: CorpusStats | None = None,
+        **options: Unpack[Options],
+    ) -> None:
+        """Loads the metric.
+
+        Args:
+            metric: Its name, as `monge.load` takes it.
+            references: Streams to score against where a call gives none.
+            stats: Corpus statistics of `monge.fit`; otherwise each call fits its own.
+            options: model, layers, precision, device, lang, settings, online, cache: as `monge.load` takes them.
+        """
+        super().__init__()
+        with raising(PeerValueError):
+            self.loaded = load(metric, **options)
+        self.name, self.higher_is_better = self.loaded.name, self.loaded.scorer.bounds.higher_is_better
+        self.signature, self.stats, self.num_refs = "", stats, 0
+        self._references = references
+        self._whole: Callable[[Array], Array] = _mean
+
+    def _extract_corpus_statistics(self, hypotheses: Sequence[str], references: Streams | None) -> list[list[float]]:
+        """Of every segment the numbers that are added up: its score and 1, or what a corpus score is made of."""
+        streams = self._references if references is None else references
+        if streams is None:
+            raise RuntimeError("No references provided, neither here nor when the metric was made.")
+        if isinstance(hypotheses, str) or any(isinstance(one, str) for one in streams):
+            raise PeerTypeError("hypotheses are a list of texts, references a list of streams: [references]")
+        with raising(PeerValueError):
+            for k, stream in enumerate(streams):
+                if len(stream) != len(hypotheses):
+                    raise Misaligned(
+                        f"{len(hypotheses)} hypotheses, but references[{k}] has {len(stream)}: references[k][i] is the "
+                        "k-th reference of hypothesis i"
+                    )
+            rows = [[one for one in row if one is not None] for row in zip(*streams, strict=True)]
+            (found,) = score_segments([self.loaded], segments_of(hypotheses, rows), corpora=Corpora(self.stats))
+        counts = {len(row) for row in rows}
+        self.num_refs = counts.pop() if len(counts) == 1 else -1
+        self.signature = str(found.signature)
+        if found.pooled is not None:
+            self._whole = found.pooled.of
+            return list(map(list, found.pooled.statistics))
+        return [[score, 1.0] for score in found.segments.tolist()]
+
+    def _aggregate_and_compute(self, stats: Sequence[Sequence[float]]) -> MongeScore:
+        return self._compute_score_from_stats(np.asarray(stats, dtype=np.float64).sum(0))
+
+    def _compute_score_from_stats(self, stats: Array) -> MongeScore:
+        return MongeScore(self.name, float(self._whole(np.asarray(stats, dtype=np.float64))))
+
+    # what sacrebleu's base class wants of metrics that score one segment after another: ours scores all in one pass
+
+    def _preprocess_segment(self, sent: str) -> str:
+        return sent
+
+    def _extract_reference_info(self, refs: Sequence[str]) -> dict[str, Any]:
+        raise NotImplementedError
+
+    def _compute_segment_statistics(self, hypothesis: str, ref_kwargs: dict[str, Any]) -> list[float]:
+        raise NotImplementedError
+
+
+def _mean(stats: Array) -> Array:
+    """The mean score, of the sum of the scores and their number."""
+    mean: Array = stats[..., 0] / stats[..., 1]
+    return mean
