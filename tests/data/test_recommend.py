@@ -1,4 +1,4 @@
-"""What `monge recommend` answers from is what is computed: figures, intervals, marks and signatures of two data sets."""
+"""What `monge recommend` answers from is what is computed: figures, intervals and signatures of two sets."""
 
 import importlib.util
 import warnings
@@ -8,7 +8,7 @@ import pytest
 
 from monge.errors import Notice
 from monge.study import evaluate
-from monge.study.recommend import judgements
+from monge.study.kept_results import judgements
 
 PLACE = Path(__file__).parents[2] / "docs" / "recommend" / "make.py"
 KEPT = {one.key: one for one in judgements()}

@@ -1,4 +1,4 @@
-"""The documentation: what is made from the code is not stale, the site builds strictly, tutorials print what they show."""
+"""The documentation: the reference is not stale, the site builds strictly, tutorials print what they show."""
 
 from __future__ import annotations
 
@@ -58,7 +58,10 @@ def test_there_are_five_tutorials_and_each_has_commands():
 
 def test_a_page_that_shows_something_else_is_found(tmp_path):
     page = tmp_path / "wrong.md"
-    page.write_text("```pycon\n>>> print(1.5, 'a')\n1.501 a\n>>> print(1.5)\n1.6\n```\n```console\n$ monge show nothing\n$ echo $?\n2\n```\n")
+    page.write_text(
+        "```pycon\n>>> print(1.5, 'a')\n1.501 a\n>>> print(1.5)\n1.6\n```\n"
+        "```console\n$ monge show nothing\n$ echo $?\n2\n```\n"
+    )
     first, second = tutorials.play(page)
     assert "print(1.5)" in first and "unknown metric" in second
     tutorials.play(page, write=True)
@@ -69,7 +72,17 @@ def test_a_page_that_shows_something_else_is_found(tmp_path):
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
     folder = tmp_path_factory.mktemp("site")
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder), "--config-file", str(ROOT / "mkdocs.yml")]
+    command = [
+        sys.executable,
+        "-m",
+        "mkdocs",
+        "build",
+        "--strict",
+        "--site-dir",
+        str(folder),
+        "--config-file",
+        str(ROOT / "mkdocs.yml"),
+    ]
     environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1", "no_proxy": "*", "https_proxy": "http://127.0.0.1:9"}
     done = subprocess.run(command, text=True, capture_output=True, env=environment)
     assert done.returncode == 0, done.stderr
@@ -81,7 +94,10 @@ def test_the_site_builds_strictly_and_asks_for_nothing_elsewhere(site):
     assert len(pages) > 50
     for page in pages:
         text = page.read_text("utf-8")
-        loaded = re.findall(r'(?:<script[^>]+src|<img[^>]+src|<link[^>]+rel="(?:stylesheet|preconnect|preload)"[^>]+href)="([^"]+)"', text)
+        loaded = re.findall(
+            r'(?:<script[^>]+src|<img[^>]+src|<link[^>]+rel="(?:stylesheet|preconnect|preload)"[^>]+href)="([^"]+)"',
+            text,
+        )
         assert not [one for one in loaded if one.startswith(("http:", "https:", "//"))], page.name
     for page in (site / "sensitivity.html", site / "results.html", site / "reproduction.html"):
         assert page.stat().st_size < 100_000, "a short page is short"
@@ -117,7 +133,10 @@ def test_the_readme_says_what_is_kept():
     assert f"`twmd` {printed('twmd')}" in rows["monge"]
     assert f"| {printed('bertscore')} |" in rows["bert-score"] and f"| {printed('moverscore')} |" in rows["MoverScore"]
     assert f"chrF {printed('chrf')}" in rows["sacrebleu"] and "not measured" in rows["COMET"]
-    assert f"{speed[against.format('fp32')]:.1f} times as fast (int8: {speed[against.format('int8')]:.1f})" in rows["bert-score"]
+    assert (
+        f"{speed[against.format('fp32')]:.1f} times as fast (int8: {speed[against.format('int8')]:.1f})"
+        in rows["bert-score"]
+    )
     assert f"{speed['moverscore@v2 against the plain MoverScore loop']:.1f} times" in rows["MoverScore"]
     assert f"{len(reference.bare())} metrics" in rows["monge"]
     assert len(text.splitlines()) <= 70, "one screen"
