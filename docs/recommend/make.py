@@ -188,8 +188,9 @@ def agreement(where: argparse.Namespace) -> None:
     every = kept(AGREEMENT)
     for key in where.again or ():
         every.pop(key, None)
-    for upto in range(1, len(TIERS) + 1):
-        for one in plan():
+    chosen = [one for one in plan() if not where.only or one.key in where.only]
+    for upto in range(1, (where.tiers or len(TIERS)) + 1):
+        for one in chosen:
             there = every.get(one.key, {}).get("metrics", {})
             wanted = [name for tier in TIERS for name in tier[one.kind] if name in there or tier in TIERS[:upto]]
             if set(wanted) <= set(there):
@@ -303,6 +304,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     reader.add_argument("--data", default=os.environ.get("MONGE_DATA"), help="directory of the judged data")
     reader.add_argument("--cache", default=os.environ.get("MONGE_CACHE"), help="keeps vectors and scores between runs")
     reader.add_argument("--again", nargs="*", help="agreement: keys to run again; cost: measure all again")
+    reader.add_argument("--only", nargs="*", help="agreement: keys to run, all by default")
+    reader.add_argument("--tiers", type=int, help="agreement: only so many of the five tiers, cheap ones first")
     reader.add_argument("--pairs", type=int, default=1000, help="cost: pairs of sentences; a tenth as many documents")
     reader.add_argument("--runs", type=int, default=3, help="cost: processes a metric, of which the best counts")
     where = reader.parse_args(arguments)

@@ -13,6 +13,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from monge.spec.lexical import LEXICAL
+
 STATISTICS = {
     "pearson": "Pearson's r",
     "spearman": "Spearman's rho",
@@ -96,8 +98,8 @@ def workloads() -> tuple[Mapping[str, Any], ...]:
 
 
 def cost_of(metric: str, texts: str, model: str) -> Cost | None:
-    """What a metric costs on a kind of text with a model; None where that was not measured."""
+    """What a metric costs on a kind of text with a model, or with none; None where that was not measured."""
     for one in workloads():
-        if one["texts"] == texts and one["model"] == model and metric in one["metrics"]:
+        if one["texts"] == texts and metric in one["metrics"] and (one["model"] == model or metric in LEXICAL):
             return Cost(**one["metrics"][metric])
     return None

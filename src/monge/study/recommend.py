@@ -155,8 +155,16 @@ class Recommendation(Shown):
             )
         ]
 
+    @property
+    def missing(self) -> list[str]:
+        """Metrics that some data set of the task has and another has not: they cannot be compared."""
+        known = {one.metric for one in self.candidates}
+        return sorted({name for data in judgements() for name in data.metrics if data.task == self.task} - known)
+
     def _notes(self) -> Iterator[str]:
         model = self.data[0].model
+        if self.missing:
+            yield f"not evaluated on all of these data, so not compared: {', '.join(self.missing)}"
         yield f"model {model}; intervals: 95% bootstrap, in JSON; front: no metric agrees better for less time"
         for one in workloads():
             if (one["texts"], one["model"]) == (self.data[0].texts, model):
