@@ -62,7 +62,7 @@ recommend: .venv/.test  # what monge recommend answers from, and docs/recommend.
 	$(BIN)/python docs/recommend/make.py page
 
 docs: .venv/.docs  # the documentation as a site in build/site, strictly and offline
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
 	@echo build/site/index.html
 
 pages: .venv/.test  # what the documentation takes from the code: reference, metrics, their pictures, what tutorials print
@@ -83,7 +83,7 @@ setup: .venv/.test
 	touch $@
 
 .venv/.demo: .venv/.base pyproject.toml
-	$(BIN)/pip install -q -c constraints.txt -e '.[embedded]'
+	$(BIN)/pip install -q -c constraints.txt -e '.[embedded,lexical]'
 	touch $@
 
 .venv/.docs: .venv/.base pyproject.toml

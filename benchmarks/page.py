@@ -68,6 +68,26 @@ def filled(page: str, found: dict[str, str]) -> str:
     return page
 
 
+def picture(kept: dict, path: Path) -> None:
+    """How many times faster than each peer: median and range of the rounds, bars from 1 on a logarithmic scale."""
+    from monge.render.palette import BLUE, INK, SOFT
+    from monge.report.canvas import figure
+
+    peers = [one for one in kept["ratios"] if " against " in one["what"] and "the product" not in one["what"]][::-1]
+    with figure(path, width=7.2, height=0.32 * len(peers) + 0.8) as axes:
+        panel = axes[0, 0]
+        for place, one in enumerate(peers):
+            panel.barh(place, one["median"] - 1, left=1, color=BLUE, alpha=0.8, height=0.6)
+            panel.plot([one["low"], one["high"]], [place, place], color=INK, linewidth=1)
+            panel.text(one["high"] * 1.06, place, f"{one['median']:.1f}", va="center", fontsize=7)
+        panel.set_yticks(range(len(peers)), [one["what"] for one in peers], fontsize=7)
+        panel.set_xscale("log")
+        panel.axvline(1, color=SOFT, linewidth=0.8)
+        panel.margins(x=0.12)
+        panel.set_xlabel("times as fast: median and range of five rounds")
+
+
 if __name__ == "__main__":
+    picture(json.loads((DOCS / "speed" / "run.json").read_text("utf-8")), DOCS / "speed" / "ratios.svg")
     path = DOCS / "speed.md"
     path.write_text(filled(path.read_text("utf-8"), tables()), encoding="utf-8")

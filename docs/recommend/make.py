@@ -1,6 +1,6 @@
 """Makes what `monge recommend` answers from: agreement with people and cost of every metric, kept inside the package.
 
-    MONGE_DATA=DIR make recommend                               # what is missing, then the page; what is kept is not run again
+    MONGE_DATA=DIR make recommend          # what is missing, then the page; what is kept is not run again
     python docs/recommend/make.py agreement --data DIR [--cache DIR] [--again KEY …]
     python docs/recommend/make.py cost --data DIR [--pairs N] [--again]   # on a quiet machine: seconds and memory
     python docs/recommend/make.py page                          # no runs: docs/recommend.md and its pictures
@@ -26,26 +26,26 @@ from typing import Any
 from monge.data import open_dataset
 from monge.data.output import write_text
 from monge.errors import Notice
-from monge.spec.signature import shortened
 from monge.render.table import sheets_markdown
 from monge.report.recommendation import cost_figure
+from monge.spec.signature import shortened
 from monge.study import Evaluation, Run, Setup, Task, evaluate
 from monge.study.recommend import TASKS, recommend
-from monge.types.table import Sheet
 
 HERE = Path(__file__).resolve().parent
 KEPT = HERE.parents[1] / "src" / "monge" / "study" / "kept"
 AGREEMENT, COST = KEPT / "agreement.json", KEPT / "cost.json"
 
-LEXICAL = ("sentbleu", "chrf", "chrf++", "ter", "rouge1", "rouge2", "rougeL", "meteor", "cider")
+LEXICAL = ("sentbleu", "chrf", "chrf++", "rouge1", "rouge2", "rougeL", "cider")
 EVERYWHERE = ("sentbleu", "chrf", "chrf++", "ter")
 """Lexical metrics that cut any language; the others keep letters of English alone, or stem English."""
 FIRST = ("twmd", "bertscore", "sbert", "moverscore")
 VECTORS = (
-    "twmd-b", "trwmd", "trwmd-b", "wordset-cka", "yisi-1", "f-alpha", "rwmd", "smd", "hmd", "moverscore-2", "emd", "wmd", "wms",
+    "twmd-b", "trwmd", "trwmd-b", "wordset-cka", "yisi-1", "f-alpha", "rwmd", "smd", "hmd", "moverscore-2",
+    "emd", "wmd", "wms",
 )  # fmt: skip
-SLOW = ("lazy-emd", "wmdo", "sms", "s+wms")
-SLOWEST = ("baryscore",)
+SLOW = ("meteor", "lazy-emd", "sms", "s+wms", "wmdo")
+SLOWEST = ("ter", "baryscore")
 SOURCES = ("sbert", "bertscore", "twmd", "xmoverscore", "yisi-2", "sentsim", "sentsim-wmd")
 """Metrics that can stand before a source text, with a model of both languages."""
 TIERS = (
@@ -107,7 +107,13 @@ def plan() -> Iterator[Judgements]:
     for pair in ("ro-en", "ru-en", "en-de", "en-zh"):
         target = pair[-2:]
         yield Judgements(
-            f"mlqe-pe-{pair}", f"MLQE-PE {pair}", "quality-estimation", "mlqe-pe", target, pairs=(pair,), model=MULTILINGUAL
+            f"mlqe-pe-{pair}",
+            f"MLQE-PE {pair}",
+            "quality-estimation",
+            "mlqe-pe",
+            target,
+            pairs=(pair,),
+            model=MULTILINGUAL,
         )
     for lang in ("ru", "zh"):
         yield Judgements(
@@ -115,7 +121,14 @@ def plan() -> Iterator[Judgements]:
         )
     for lang in ("cs", "de", "et", "fi", "ru", "tr", "zh"):
         yield Judgements(
-            f"wmt18-{lang}", f"WMT18 en-{lang}", "translation", "wmt18", lang, pairs=(f"en-{lang}",), sample=60, model=MULTILINGUAL
+            f"wmt18-{lang}",
+            f"WMT18 en-{lang}",
+            "translation",
+            "wmt18",
+            lang,
+            pairs=(f"en-{lang}",),
+            sample=60,
+            model=MULTILINGUAL,
         )
     for lang in ("de", "es", "fr", "it", "nl", "pl", "pt", "ru", "zh"):
         yield Judgements(
@@ -175,10 +188,12 @@ def agreement(where: argparse.Namespace) -> None:
     every = kept(AGREEMENT)
     for key in where.again or ():
         every.pop(key, None)
-    for upto in range(1, len(TIERS) + 1):
-        for one in plan():
-            wanted = [name for tier in TIERS[:upto] for name in tier[one.kind]]
-            if set(wanted) <= set(every.get(one.key, {}).get("metrics", {})):
+    chosen = [one for one in plan() if not where.only or one.key in where.only]
+    for upto in range(1, (where.tiers or len(TIERS)) + 1):
+        for one in chosen:
+            there = every.get(one.key, {}).get("metrics", {})
+            wanted = [name for tier in TIERS for name in tier[one.kind] if name in there or tier in TIERS[:upto]]
+            if set(wanted) <= set(there):
                 continue
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", Notice)
@@ -227,7 +242,7 @@ def workload(dataset: str, group: str | None, data: str, count: int) -> list[tup
 
 
 def cost(where: argparse.Namespace) -> None:
-    """Seconds a 1,000 pairs and peak memory of every metric, each alone in a process with one thread, best of several."""
+    """Seconds a 1,000 pairs and peak memory of every metric: each alone in a process, one thread, best of several."""
     every = [] if where.again else (kept(COST) or [])
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
     for texts, model, dataset, group, share in WORKLOADS:
@@ -237,11 +252,20 @@ def cost(where: argparse.Namespace) -> None:
         if mine is None:
             mine = {**about, "metrics": {}}
             every = [one for one in every if (one["texts"], one["model"]) != (texts, model)] + [mine]
-        vectors = [*FIRST, *VECTORS, *SLOW, *SLOWEST] if model == ENGLISH else [*FIRST, "trwmd", "wordset-cka", "yisi-1", *SOURCES]
+        vectors = (
+            [*FIRST, *VECTORS, *SLOW, *SLOWEST]
+            if model == ENGLISH
+            else [*FIRST, "trwmd", "wordset-cka", "yisi-1", *SOURCES]
+        )
         for metric in dict.fromkeys([*(LEXICAL if model == ENGLISH else EVERYWHERE), *vectors]):
             if metric in mine["metrics"]:
                 continue
-            given = {"metric": metric, "model": model, "pairs": pairs, "source": model == MULTILINGUAL and metric in SOURCES}
+            given = {
+                "metric": metric,
+                "model": model,
+                "pairs": pairs,
+                "source": model == MULTILINGUAL and metric in SOURCES,
+            }
             runs = [measured(given, environment) for _ in range(where.runs)]
             mine["metrics"][metric] = {
                 "seconds": round(min(one["seconds"] for one in runs) * 1000 / len(pairs), 3),
@@ -254,7 +278,9 @@ def cost(where: argparse.Namespace) -> None:
 def measured(given: Mapping[str, Any], environment: Mapping[str, str]) -> dict[str, float]:
     """Seconds of a warmed run, and the peak of the process that made it, in kilobytes."""
     command = [sys.executable, "-c", MEASURE]
-    done = subprocess.run(command, input=json.dumps(given), text=True, capture_output=True, env=dict(environment), check=False)
+    done = subprocess.run(
+        command, input=json.dumps(given), text=True, capture_output=True, env=dict(environment), check=False
+    )
     if done.returncode:
         raise SystemExit(f"{given['metric']}: {done.stderr[-2000:]}")
     found: dict[str, float] = json.loads(done.stdout)
@@ -278,6 +304,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     reader.add_argument("--data", default=os.environ.get("MONGE_DATA"), help="directory of the judged data")
     reader.add_argument("--cache", default=os.environ.get("MONGE_CACHE"), help="keeps vectors and scores between runs")
     reader.add_argument("--again", nargs="*", help="agreement: keys to run again; cost: measure all again")
+    reader.add_argument("--only", nargs="*", help="agreement: keys to run, all by default")
+    reader.add_argument("--tiers", type=int, help="agreement: only so many of the five tiers, cheap ones first")
     reader.add_argument("--pairs", type=int, default=1000, help="cost: pairs of sentences; a tenth as many documents")
     reader.add_argument("--runs", type=int, default=3, help="cost: processes a metric, of which the best counts")
     where = reader.parse_args(arguments)
@@ -292,9 +320,10 @@ HEAD = """# Which metric?
 
 <!-- made by docs/recommend/make.py from src/monge/study/kept: `make recommend` -->
 
-`monge recommend` answers from what is below: every metric of this package against human judgements, with the packaged models, and what it
-costs. A metric is recommended where its mean agreement over the data sets of a task is highest; a cheaper one where no data set tells it
-from the best. Nothing beats trying on judgements of your own: [monge evaluate table](tutorials/own-judgements.md).
+`monge recommend` answers from what is below: every metric of this package against human judgements, with the
+packaged models, and what it costs. A metric is recommended where its mean agreement over the data sets of a task is
+highest; a cheaper one where no data set tells it from the best. Nothing beats trying on judgements of your own:
+[monge evaluate table](tutorials/own-judgements.md).
 
 ```
 monge recommend                                       # the table below
@@ -304,10 +333,10 @@ monge recommend --task translation --lang de -f json  # with intervals and signa
 
 """
 BETWEEN = """
-![Agreement with people against seconds for 1,000 pairs, a panel a task, with the front that nothing beats](recommend/agreement-and-cost.svg)
+![Agreement against seconds for 1,000 pairs, with the front that nothing beats](recommend/agreement-and-cost.svg)
 
-Seconds are those of one thread with the model loaded, each metric alone; metrics of a run share the encoding, so that a second one costs
-little. Where several metrics are tied, take the one that your readers know.
+Seconds are those of one thread with the model loaded, each metric alone; metrics of a run share the encoding, so that a
+second one costs little. Where several metrics are tied, take the one that your readers know.
 """
 
 
@@ -321,11 +350,16 @@ def text() -> str:
         notes = [line for line in sheet.notes if line not in one.advice()]
         parts.append(sheets_markdown([replace(sheet, title="", notes=(), signatures=(), tied="")]))
         parts.append("\n" + "\n".join(f"- {line}" for line in notes) + "\n")
-    parts.append("\n## Other languages\n\nFour of them with the packaged multilingual model; the rest by `monge recommend --lang CODE`.\n")
+    parts.append(
+        "\n## Other languages\n\nFour of them with the packaged multilingual model; the rest by `monge recommend "
+        "--lang CODE`.\n"
+    )
     for lang in ("de", "zh", "ru", "cs"):
         sheet = recommend(lang=lang).sheets()[0]
         parts.append("\n" + sheets_markdown([replace(sheet, notes=())]))
-    parts.append("\n**Bold** is best, <u>underlined</u> not significantly below it. Intervals and signatures: `-f json`.\n")
+    parts.append(
+        "\n**Bold** is best, <u>underlined</u> not significantly below it. Intervals and signatures: `-f json`.\n"
+    )
     return re.sub(r"\n{3,}", "\n\n", "".join(parts))
 
 

@@ -3,7 +3,7 @@
     python docs/reference/make.py            # writes docs/reference/*.md and docs/metrics/*.md
     python docs/reference/make.py pictures   # docs/metrics/*.svg: the same pair explained by every metric that can
 
-tests/docs/test_reference.py compares what this makes with what is written, so that the pages cannot go stale.
+tests/docs/test_pages.py compares what this makes with what is written, so that the pages cannot go stale.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import io
 import json
 import re
 import sys
-import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -22,24 +21,15 @@ from monge.cli.app import VERBS, command_of, run
 from monge.cli.helping import EXAMPLES
 from monge.cli.options import GROUPS
 from monge.data.catalogue import dataset_names, describe
-from monge.errors import MongeError
 from monge.spec.axes import AXES
-from monge.spec.catalogue import described, listed
 from monge.spec.codec import LAYERS_ACCEPT, settable
-from monge.spec.forms import EVERY, kind_of
 from monge.spec.lexical import LEXICAL
 
-DOCS = Path(__file__).resolve().parents[1]
-HERE, METRICS = DOCS / "reference", DOCS / "metrics"
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+from metric_pages import DOCS, MADE, METRICS, PAIR, bare, metric, metrics, page_name, pictures, table  # noqa: E402
+
 EXAMPLE = DOCS.parent / "src" / "monge" / "example"
-MADE = "<!-- made by docs/reference/make.py from the code: change the code, then run it -->\n"
-PAIR = ("The cat slept on the warm mat.", "A cat was sleeping on the mat.")
-
-
-def table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
-    """A Markdown table; bars inside of cells are escaped."""
-    lines = [head, tuple("---" for _ in head), *rows]
-    return "\n".join("| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in line) + " |" for line in lines)
 
 
 # --- verbs and options -----------------------------------------------------------------------------------------------
@@ -50,7 +40,8 @@ def commands() -> str:
     parts = [
         "# Commands and options\n",
         MADE,
-        "`monge VERB --help` shows the same in a terminal, with examples. Results go to standard output, everything else to "
+        "`monge VERB --help` shows the same in a terminal, with examples. Results go to standard output, "
+        "everything else to "
         "standard error.\n",
         table(("verb", "what it does"), [(f"[`{verb}`](#monge-{verb})", said) for verb, said in VERBS.items()]),
         "\n## Exit codes\n",
@@ -94,7 +85,11 @@ def _verb(name: str, command: Any, heading: str) -> str:
 
 def _names(option: Any) -> str:
     metavar = "" if option.is_flag else f" {option.metavar or option.type.name.upper()}"
-    return " ".join(f"`{name}`" for name in option.opts[:-1]) + (" " if len(option.opts) > 1 else "") + f"`{option.opts[-1]}{metavar}`"
+    return (
+        " ".join(f"`{name}`" for name in option.opts[:-1])
+        + (" " if len(option.opts) > 1 else "")
+        + f"`{option.opts[-1]}{metavar}`"
+    )
 
 
 def _explained(option: Any) -> str:
@@ -120,7 +115,8 @@ def settings() -> str:
         MADE,
         "A metric of vectors is one choice on each of these axes. `monge show NAME` prints those of a metric; "
         "`--set AXIS=CHOICE` and `--set AXIS.FIELD=VALUE` change them for all metrics of a run, "
-        "`-m 'NAME[axis.field=value]'` for one. What cannot go together is refused with the reason, and all of it is in "
+        "`-m 'NAME[axis.field=value]'` for one. What cannot go together is refused with the reason, and all of "
+        "it is in "
         "the [signature](signature.md).\n",
     ]
     for axis, choices in AXES.items():
@@ -128,7 +124,10 @@ def settings() -> str:
         said: dict[str, list[str]] = {}
         for name, choice in choices.items():
             said.setdefault(_doc(type(choice).__doc__), []).append(name)
-        parts += [(f"**{', '.join(f'`{name}`' for name in names)}**: " if any(names) else "") + f"{doc}\n" for doc, names in said.items()]
+        parts += [
+            (f"**{', '.join(f'`{name}`' for name in names)}**: " if any(names) else "") + f"{doc}\n"
+            for doc, names in said.items()
+        ]
         found: dict[tuple[str, str, str], list[str]] = {}
         for name, choice in choices.items():
             for key, one in settable(choice).items():
@@ -172,16 +171,23 @@ def datasets() -> str:
         humans = ", ".join(f"`{human}` ({about['statistic']})" for human, about in one.humans.items())
         switches = ", ".join(f"`{key}={value}`" for key, value in one.switches.items())
         rows.append((f"`{name}`", one.title, humans, one.groups, switches, one.citation))
-    return "\n".join(
-        [
-            "# Data sets\n",
-            MADE,
-            "What `monge evaluate`, `sweep`, `sensitivity`, `tune` and `reproduce` read. The data do not come with monge: "
-            "`monge data NAME DIR` says which published files are wanted and which are there. Judgements of your own: "
-            "`table` ([tutorial](../tutorials/own-judgements.md)).\n",
-            table(("name", "what it is", "human columns (statistic)", "groups", "switches and defaults", "cite"), rows),
-        ]
-    ) + "\n"
+    return (
+        "\n".join(
+            [
+                "# Data sets\n",
+                MADE,
+                "What `monge evaluate`, `sweep`, `sensitivity`, `tune` and `reproduce` read. The data do not "
+                "come with monge: "
+                "`monge data NAME DIR` says which published files are wanted and which are there. Judgements of "
+                "your own: "
+                "`table` ([tutorial](../tutorials/own-judgements.md)).\n",
+                table(
+                    ("name", "what it is", "human columns (statistic)", "groups", "switches and defaults", "cite"), rows
+                ),
+            ]
+        )
+        + "\n"
+    )
 
 
 # --- JSON and signature, from real runs ------------------------------------------------------------------------------
@@ -190,7 +196,10 @@ TEXTS = ["-t", "system-a.txt", "-t", "system-b.txt", "-r", "reference.txt"]
 JSON_RUNS: Mapping[str, tuple[str, list[str]]] = {
     "monge score": ("-f json --segments", ["score", *TEXTS, "-m", "bertscore", "--ci", "--segments", "-f", "json"]),
     "monge compare": ("-f json", ["compare", *TEXTS, "-m", "chrf", "-f", "json", "--resamples", "50"]),
-    "monge evaluate": ("-f json", ["evaluate", "table", "--data", "judged.tsv", "-m", "chrf", "-m", "ter", "-f", "json", "--resamples", "50"]),
+    "monge evaluate": (
+        "-f json",
+        ["evaluate", "table", "--data", "judged.tsv", "-m", "chrf", "-m", "ter", "-f", "json", "--resamples", "50"],
+    ),
     "monge explain": ("-f json", ["explain", *PAIR, "-m", "moverscore[weights=uniform]", "-f", "json"]),
     "monge recommend": ("--task captions -f json", ["recommend", "--task", "captions", "-f", "json"]),
     "monge show": ("-f json", ["show", "twmd", "-f", "json"]),
@@ -222,12 +231,16 @@ def formats() -> str:
     parts = [
         "# JSON\n",
         MADE,
-        "One object a run. The keys below are those of real runs on the bundled example; `[]` stands for the items of a "
-        "list, `*` for names that depend on the input. `-f jsonl` writes one line a row, `-f tsv` the same as a table.\n",
+        "One object a run. The keys below are those of real runs on the bundled example; `[]` stands for the "
+        "items of a "
+        "list, `*` for names that depend on the input. `-f jsonl` writes one line a row, `-f tsv` the same as a "
+        "table.\n",
     ]
     for verb, (shown, arguments) in JSON_RUNS.items():
         found = json.loads(printed(arguments))
-        rows = [(f"`{path}`", kind, MEANS.get(path.rpartition(".")[2].removesuffix("[]"), "")) for path, kind in keys(found)]
+        rows = [
+            (f"`{path}`", kind, MEANS.get(path.rpartition(".")[2].removesuffix("[]"), "")) for path, kind in keys(found)
+        ]
         parts.append(f"\n## {verb} … {shown}\n\n" + table(("key", "type", ""), rows))
     return "\n".join(parts) + "\n"
 
@@ -243,8 +256,12 @@ def printed(arguments: list[str]) -> str:
             for which in "ab"
             for k in range(12)
         ]
-        Path(folder, "judged.tsv").write_text("hypothesis\treference\thuman\tsystem\tid\n" + "\n".join(rows) + "\n", "utf-8")
-        there = {path.name: str(path) for path in EXAMPLE.glob("*.txt")} | {"judged.tsv": str(Path(folder, "judged.tsv"))}
+        Path(folder, "judged.tsv").write_text(
+            "hypothesis\treference\thuman\tsystem\tid\n" + "\n".join(rows) + "\n", "utf-8"
+        )
+        there = {path.name: str(path) for path in EXAMPLE.glob("*.txt")} | {
+            "judged.tsv": str(Path(folder, "judged.tsv"))
+        }
         heard = io.StringIO()
         with contextlib.redirect_stdout(heard), contextlib.redirect_stderr(io.StringIO()):
             code = run([there.get(word, word) for word in arguments])
@@ -270,7 +287,15 @@ def keys(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
 
 
 def _type(value: Any) -> str:
-    names = {dict: "object", list: "list", str: "text", bool: "yes or no", int: "number", float: "number", type(None): "null"}
+    names = {
+        dict: "object",
+        list: "list",
+        str: "text",
+        bool: "yes or no",
+        int: "number",
+        float: "number",
+        type(None): "null",
+    }
     return names[type(value)]
 
 
@@ -294,114 +319,30 @@ def signature() -> str:
     found = json.loads(printed(["score", *TEXTS, "-m", "moverscore", "-f", "json"]))["results"][0]["signature"]
     short = json.loads(printed(["signature", "parse", found, "-f", "json"]))["short"]
     fields = [part.partition(":")[::2] for part in found.split("|")]
-    rows = [(f"`{key}`", SIGNED.get(key) or f"the axis [`{key}`](settings.md#{key})", _value(value)) for key, value in fields]
-    return "\n".join(
-        [
-            "# Signature\n",
-            MADE,
-            "Every score travels with a line that says all that moved it. The short form names what differs from the metric's "
-            "row, with a digest of the whole; both replay (`monge score … --signature 'SIG'`; other weights or statistics are "
-            "refused, exit 3), both can be compared (`monge signature diff A B`).\n",
-            f"```\n{short}\n```\n",
-            "The fields of the long form, of `moverscore` on the bundled example:\n",
-            table(("field", "what it is", "here"), rows),
-            "\nLexical metrics carry the signature of their library (`lib`, `nrefs`, `case`, `tok`, `version` …); a blend the "
-            "fields of its members under their names; scores from a file `scores:NAME#DIGEST`.",
-        ]
-    ) + "\n"
-
-
-# --- metrics ---------------------------------------------------------------------------------------------------------
-
-
-def notes() -> dict[str, Any]:
-    """What is said of metrics beside their rows."""
-    return tomllib.loads((METRICS / "notes.toml").read_text("utf-8"))
-
-
-def bare() -> list[str]:
-    """The metrics without their profiles, in the order of the catalogue."""
-    return [name for name in EVERY if "@" not in name]
-
-
-def page_name(metric: str) -> str:
-    """The file of a metric's page."""
-    return metric.replace("+", "p") + ".md"
-
-
-def metrics() -> str:
-    """The table of all metrics."""
-    about = listed().to_dict()
-    rows = []
-    for name in bare():
-        one = about[name]
-        low, high = (one["usual"] or (one["low"], one["high"]))
-        span = f"{'–∞' if low is None else f'{low:.4g}'} to {'∞' if high is None else f'{high:.4g}'}"
-        profiles = " ".join(f"`@{other.partition('@')[2]}`" for other in EVERY if other.startswith(f"{name}@"))
-        rows.append((f"[`{name}`]({page_name(name)})", one["title"], "↑" if one["higher_is_better"] else "↓", span, profiles, one["cites"]))
-    return "\n".join(
-        [
-            "# Metrics\n",
-            MADE,
-            "The bare name is our default: the published idea with its bugs removed. `@paper` is the literal equations; the other "
-            "profiles are what the authors' public code computes, warts included. Which one to take: "
-            "[Which metric?](../recommend.md)\n",
-            table(("metric", "what it is", "better", "range", "profiles", "published in"), rows),
-        ]
-    ) + "\n"
-
-
-def metric(name: str) -> str:
-    """The page of a metric."""
-    said, everything = notes()[name], notes()
-    facts = described(name).to_dict()
-    title, cites = facts["title"], facts["cites"]
-    parts = [f"# {name}\n", MADE, f"**{title[0].upper()}{title[1:]}.** {said['words']}\n"]
-    parts.append(f"```\n{said['formula'].strip()}\n```\n")
-    picture = METRICS / page_name(name).replace(".md", ".svg")
-    if picture.is_file():
-        parts.append(f"![A pair explained by {name}]({picture.name})\n\n`monge explain \"{PAIR[0]}\" \"{PAIR[1]}\" -m {name} -f svg`\n")
-    parts.append(f"**Origin.** {everything['origins'][cites]}\n")
-    parts.append("**Good to know.**\n\n" + "\n".join(f"- {line}" for line in said["warts"]) + "\n")
-    shown = [(f"`{key}`", f"`{value}`") for key, value in facts.items() if isinstance(value, str) and key not in ("metric", "title", "cites") and value]
-    best = f"{facts['best']:g}"
-    low, high = (facts["usual"] or (facts["low"], facts["high"]))
-    ends = f"{'–∞' if low is None else f'{low:.4g}'} to {'∞' if high is None else f'{high:.4g}'}"
-    parts.append(f"**Score.** {'Higher' if facts['higher_is_better'] else 'Lower'} is better; {ends}, best {best}.\n")
-    others = [other for other in EVERY if other.startswith(f"{name}@")]
-    if others:
-        rows = [(f"`{other}`", EVERY[other].title, _changed(name, other)) for other in others]
-        parts.append("## Profiles\n\n" + table(("profile", "what it is", "what differs from the bare name"), rows) + "\n")
-    where = "settings.md" if kind_of(name) != "lexical" else "settings.md#options-of-lexical-metrics"
-    if shown:
-        parts.append(f"## Settings\n\n[What each of them means](../reference/{where}).\n\n" + table(("setting", "value"), shown) + "\n")
-    return "\n".join(parts)
-
-
-def _changed(name: str, other: str) -> str:
-    one, two = described(name).to_dict(), described(other).to_dict()
-    lines = []
-    for axis, value in two.items():
-        if isinstance(value, str) and axis not in ("metric", "title", "cites") and one.get(axis) != value:
-            mine = set(str(one.get(axis, "")).split(","))
-            lines.append(f"`{axis}` " + ", ".join(f"`{part}`" for part in value.split(",") if part not in mine))
-    return "; ".join(lines)
-
-
-def pictures() -> None:
-    """The same pair explained by every metric that can be explained."""
-    for name in bare():
-        if described(name).to_dict().get("against") == "source":
-            continue  # a pair in one language would show it at what it is not for
-        target = METRICS / page_name(name).replace(".md", ".svg")
-        # one pair has no idf of its own: words weigh the same
-        settings = ["--set", "weights=uniform"] if name in EVERY and "idf" in str(described(name).to_dict().get("weights")) else []
-        try:
-            with contextlib.redirect_stderr(io.StringIO()) as heard:
-                code = run(["explain", *PAIR, "-m", name, *settings, "-f", "svg", "-o", str(target)])
-        except MongeError:
-            code = 2
-        print(name, code, heard.getvalue().strip()[:120])  # noqa: T201
+    rows = [
+        (f"`{key}`", SIGNED.get(key) or f"the axis [`{key}`](settings.md#{key})", _value(value))
+        for key, value in fields
+    ]
+    return (
+        "\n".join(
+            [
+                "# Signature\n",
+                MADE,
+                "Every score travels with a line that says all that moved it. The short form names what differs "
+                "from the metric's "
+                "row, with a digest of the whole; both replay (`monge score … --signature 'SIG'`; other weights "
+                "or statistics are "
+                "refused, exit 3), both can be compared (`monge signature diff A B`).\n",
+                f"```\n{short}\n```\n",
+                "The fields of the long form, of `moverscore` on the bundled example:\n",
+                table(("field", "what it is", "here"), rows),
+                "\nLexical metrics carry the signature of their library (`lib`, `nrefs`, `case`, `tok`, "
+                "`version` …); a blend the "
+                "fields of its members under their names; scores from a file `scores:NAME#DIGEST`.",
+            ]
+        )
+        + "\n"
+    )
 
 
 PAGES: Mapping[Path, Callable[[], str]] = {

@@ -89,15 +89,16 @@ SHORT_HEAD = """# Do the papers' results come out again?
 
 <!-- made by docs/reproduction/make.py from the kept runs: `make reproduction` -->
 
-`monge reproduce TABLE --data DIR` computes a published table again and says what still holds. None of the papers' models is here, so
-values are not expected to agree; orders may. Of {claims} claims that the tables were printed for, with models the papers never saw,
+`monge reproduce TABLE --data DIR` computes a published table again and says what still holds. None of the papers'
+models is here, so values are not expected to agree; orders may. Of {claims} claims that the tables were printed
+for, with models the papers never saw,
 **{holds} hold** beyond noise, {fails} fail beyond noise, and {open} are not settled by these data.
 
 ![Margins of the claims here, with 95 % intervals, against the published margins](reproduction/margins.svg)
 
 What that means, table by table: [what was found](reproduction/findings.md). Every figure beside the published one:
-[the tables](reproduction/tables.md). A margin is the difference of the agreement of two rows; where a claim is that two are as good,
-a small one holds.
+[the tables](reproduction/tables.md). A margin is the difference of the agreement of two rows; where a claim is that two
+are as good, a small one holds.
 
 """
 
@@ -147,7 +148,16 @@ def picture() -> None:
             published = [mean([value for value in one["reported"] if value is not None]) for one in mine]
             ours = [one["ours"] for one in mine]
             reach = [[one["ours"] - one["low"] for one in mine], [one["high"] - one["ours"] for one in mine]]
-            panel.errorbar(published, ours, yerr=[[max(v, 0) for v in some] for some in reach], fmt="o", color=colour, label=name, markersize=4, linewidth=1)
+            panel.errorbar(
+                published,
+                ours,
+                yerr=[[max(v, 0) for v in some] for some in reach],
+                fmt="o",
+                color=colour,
+                label=name,
+                markersize=4,
+                linewidth=1,
+            )
         ends = [min(panel.get_xlim()[0], panel.get_ylim()[0]), max(panel.get_xlim()[1], panel.get_ylim()[1])]
         panel.plot(ends, ends, color=SOFT, linewidth=0.8, linestyle=":")
         panel.axhline(0, color=SOFT, linewidth=0.8)

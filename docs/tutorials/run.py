@@ -3,9 +3,9 @@
     python docs/tutorials/run.py                # compare: exit 1 where a page shows something else
     python docs/tutorials/run.py --write [PAGE …]   # write what is printed into the pages
 
-A block ```console has commands behind `$ ` and what they print, results and messages as a terminal shows them; `…` on a line
-of its own stands for lines left out. A block ```pycon has Python with `>>> `. Commands of monge run in this process, all
-others in a shell. A page begins with the files of `monge example` in its directory if it says so itself.
+A block ```console has commands behind `$ ` and what they print, results and messages as a terminal shows them; `…` on a
+line of its own stands for lines left out. A block ```pycon has Python with `>>> `. Commands of monge run in this
+process, all others in a shell.
 """
 
 from __future__ import annotations
@@ -49,7 +49,10 @@ class Step:
     def command(self) -> str:
         """What is run."""
         prompts = (">>> ", "... ") if self.python else ("$ ", "> ")
-        lines = [line.removeprefix(prompts[0]) if line.startswith(prompts[0]) else line.removeprefix(prompts[1]) for line in self.typed]
+        lines = [
+            line.removeprefix(prompts[0]) if line.startswith(prompts[0]) else line.removeprefix(prompts[1])
+            for line in self.typed
+        ]
         return "\n".join(lines)
 
 
@@ -108,10 +111,7 @@ def _shell(command: str, names: dict[str, object], heard: io.StringIO) -> None:
 
 def agree(shown: tuple[str, ...], found: list[str]) -> bool:
     """Whether a page shows what was printed: words alike, numbers near, `…` for any lines."""
-    pattern = []
-    for line in shown:
-        pattern.append(line.rstrip())
-    return _match(pattern, found)
+    return _match([line.rstrip() for line in shown], found)
 
 
 def _match(shown: list[str], found: list[str]) -> bool:

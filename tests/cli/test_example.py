@@ -15,9 +15,10 @@ def test_it_writes_files_that_the_other_verbs_take(tmp_path, capsys, monkeypatch
 
 
 def test_a_file_of_yours_is_not_overwritten(tmp_path, capsys):
-    (tmp_path / "system-b.txt").write_text("mine\n")
-    assert run(["example", str(tmp_path)]) == 2
+    own = tmp_path / "own"
+    own.mkdir()
+    (own / "system-b.txt").write_text("mine\n")
+    assert run(["example", str(own)]) == 2
     assert "is another file: give another directory" in capsys.readouterr().err
-    assert (tmp_path / "system-b.txt").read_text() == "mine\n" and not (tmp_path / "reference.txt").exists()
-    (tmp_path / "file").write_text("")
-    assert run(["example", str(tmp_path / "file")]) == 2
+    assert [path.name for path in own.iterdir()] == ["system-b.txt"] and (own / "system-b.txt").read_text() == "mine\n"
+    assert run(["example", str(own / "system-b.txt")]) == 2

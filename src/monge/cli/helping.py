@@ -49,7 +49,10 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     ),
     "recommend": (
         ("Which metric for which task?", "monge recommend"),
-        ("Which for summaries, at 20 seconds or less for 1,000 pairs?", "monge recommend --task summaries --budget 20s"),
+        (
+            "Which for summaries, at 20 seconds or less for 1,000 pairs?",
+            "monge recommend --task summaries --budget 20s",
+        ),
     ),
     "sweep": (
         (

@@ -41,4 +41,6 @@ def _panel(panel: Any, found: Recommendation) -> None:
     panel.set_xscale("log")
     panel.margins(x=0.18, y=0.12)
     panel.set_xlabel("seconds for 1,000 pairs, one thread")
-    panel.set_title(f"{found.task} ({', '.join(one.title for one in found.data)})" if len(found.data) < 4 else found.task)
+    panel.set_title(
+        f"{found.task} ({', '.join(one.title for one in found.data)})" if len(found.data) < 4 else found.task
+    )

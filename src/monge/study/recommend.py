@@ -1,23 +1,21 @@
 """Which metric? What agreed with people on a kind of text, and what it costs, from results kept in the package.
 
-`kept/agreement.json` and `kept/cost.json` are made by docs/recommend/make.py. A metric is recommended where its mean
-agreement over the data sets of a task is highest; a cheaper one where no data set tells it from the best.
+A metric is recommended where its mean agreement over the data sets of a task is highest; a cheaper one where no data
+set tells it from the best. What is kept: `study.kept_results`.
 """
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
-from importlib.resources import files
 from typing import Any
 
 from monge.errors import InvalidSetting, UnknownName
 from monge.render.cells import dashed, decimals, span
 from monge.spec.languages import LANGUAGES, check_language
 from monge.spec.lexical import LEXICAL
+from monge.study.kept_results import Cost, Judgements, Measured, cost_of, judgements, workloads
 from monge.study.shown import Shown
 from monge.types.table import Cell, Sheet
 
@@ -30,94 +28,12 @@ TASKS = {
     "quality-estimation": "translations, against the source alone",
 }
 """Task -> what is judged."""
-STATISTICS = {"pearson": "Pearson's r", "spearman": "Spearman's rho", "kendall": "Kendall's tau", "tau10": "Kendall's tau of rankings"}
 WEAK = 0.4
 """Below this agreement the advice says that single scores tell little."""
 MUCH, QUICK = 3.0, 2.0
 """So many times cheaper is worth a sentence, unless the best takes no more than so many seconds."""
 _BUDGET = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(s|ms|mb|gb)?\s*", re.IGNORECASE)
 _UNITS = {"s": ("seconds", 1.0), "ms": ("seconds", 0.001), "mb": ("megabytes", 1.0), "gb": ("megabytes", 1024.0)}
-
-
-@dataclass(frozen=True)
-class Measured:
-    """The agreement of a metric on a data set: its mean over groups, the interval, and how it stands to the best.
-
-    `mark` is `best`, `tied` (cannot be told from the best) or nothing.
-    """
-
-    value: float
-    low: float | None
-    high: float | None
-    mark: str
-    signature: str
-
-
-@dataclass(frozen=True)
-class Judgements:
-    """Data that people judged, and every metric's agreement with them.
-
-    `sample` source segments of each group were drawn with `seed` (None: all were taken), `n` judgements of `segments`
-    outputs; `texts` is `sentences` or `documents`.
-    """
-
-    key: str
-    title: str
-    task: str
-    lang: str
-    texts: str
-    dataset: str
-    pairs: Sequence[str] | None
-    switches: Mapping[str, Any]
-    sample: int | None
-    model: str
-    human: str
-    statistic: str
-    groups: int
-    n: int
-    segments: int
-    seed: int
-    resamples: int
-    metrics: Mapping[str, Measured]
-
-    @property
-    def extent(self) -> str:
-        """What was judged, in words."""
-        drawn = f", {self.sample} source segments a group drawn with seed {self.seed}" if self.sample else ""
-        some = f" in {self.groups} groups" if self.groups > 1 else ""
-        return f"{self.key} ({self.title}): {STATISTICS[self.statistic]} with {self.human}, {self.n:,} judgements{some}{drawn}"
-
-
-@dataclass(frozen=True)
-class Cost:
-    """Seconds a 1,000 pairs with one thread, and the most memory that the process took, in megabytes."""
-
-    seconds: float
-    megabytes: float
-
-
-@cache
-def judgements() -> tuple[Judgements, ...]:
-    """Everything that is kept, in the order of its plan."""
-    found = json.loads((files("monge.study") / "kept" / "agreement.json").read_text("utf-8"))
-    return tuple(
-        Judgements(key, **{**one, "metrics": {name: Measured(**figure) for name, figure in one["metrics"].items()}})
-        for key, one in found.items()
-    )
-
-
-@cache
-def workloads() -> tuple[Mapping[str, Any], ...]:
-    """What cost was measured on: `texts`, `model`, `dataset`, `pairs`, `machine`, `metrics`."""
-    return tuple(json.loads((files("monge.study") / "kept" / "cost.json").read_text("utf-8")))
-
-
-def cost_of(metric: str, texts: str, model: str) -> Cost | None:
-    """What a metric costs on a kind of text with a model; None where that was not measured."""
-    for one in workloads():
-        if one["texts"] == texts and one["model"] == model and metric in one["metrics"]:
-            return Cost(**one["metrics"][metric])
-    return None
 
 
 @dataclass(frozen=True)
@@ -228,7 +144,8 @@ class Recommendation(Shown):
         signed = () if chosen is None else tuple(one.signature for one in chosen.figures.values())
         return [
             Sheet(
-                f"{self.task} ({LANGUAGES[self.lang]}; {TASKS[self.task]}): {f'use {chosen.metric}' if chosen else 'nothing fits'}",
+                f"{self.task} ({LANGUAGES[self.lang]}; {TASKS[self.task]}): "
+                + (f"use {chosen.metric}" if chosen else "nothing fits"),
                 head,
                 rows,
                 notes=(*self.advice(), *(one.extent for one in self.data), *self._notes()),
@@ -238,8 +155,16 @@ class Recommendation(Shown):
             )
         ]
 
+    @property
+    def missing(self) -> list[str]:
+        """Metrics that some data set of the task has and another has not: they cannot be compared."""
+        known = {one.metric for one in self.candidates}
+        return sorted({name for data in judgements() for name in data.metrics if data.task == self.task} - known)
+
     def _notes(self) -> Iterator[str]:
         model = self.data[0].model
+        if self.missing:
+            yield f"not evaluated on all of these data, so not compared: {', '.join(self.missing)}"
         yield f"model {model}; intervals: 95% bootstrap, in JSON; front: no metric agrees better for less time"
         for one in workloads():
             if (one["texts"], one["model"]) == (self.data[0].texts, model):
@@ -293,7 +218,14 @@ class Overview(Shown):
             said = "" if chosen is best else f"{best.metric} ({decimals(best.mean)})"
             data = ", ".join(each.title for each in one.data)
             rows.append(
-                (Cell(one.task), Cell(chosen.metric), Cell(decimals(chosen.mean)), *_cost_cells(chosen.cost), Cell(said), Cell(data))
+                (
+                    Cell(one.task),
+                    Cell(chosen.metric),
+                    Cell(decimals(chosen.mean)),
+                    *_cost_cells(chosen.cost),
+                    Cell(said),
+                    Cell(data),
+                )
             )
         head = ("task", "use", "agreement", "s / 1,000", "MB", "best, no better by any test", "judged data")
         lang = self.every[0].lang
@@ -333,7 +265,9 @@ def recommend(task: str | None = None, *, lang: str = "en", budget: str | None =
         return _recommended(task, lang, mine, limit)
     tasks = dict.fromkeys(one.task for one in mine)
     ordered = [name for name in TASKS if name in tasks]
-    return Overview(tuple(_recommended(name, lang, [one for one in mine if one.task == name], limit) for name in ordered))
+    return Overview(
+        tuple(_recommended(name, lang, [one for one in mine if one.task == name], limit) for name in ordered)
+    )
 
 
 def _recommended(task: str, lang: str, data: Sequence[Judgements], budget: Budget) -> Recommendation:
@@ -369,7 +303,11 @@ def _seconds(one: Candidate) -> float:
 
 
 def _spent(one: Candidate) -> str:
-    return "unknown cost" if one.cost is None else f"{_short(one.cost.seconds)} s a 1,000 pairs, {one.cost.megabytes:.0f} MB"
+    return (
+        "unknown cost"
+        if one.cost is None
+        else f"{_short(one.cost.seconds)} s a 1,000 pairs, {one.cost.megabytes:.0f} MB"
+    )
 
 
 def _short(seconds: float) -> str:
@@ -381,7 +319,11 @@ def _cell(figure: Measured) -> Cell:
 
 
 def _cost_cells(cost: Cost | None) -> tuple[Cell, Cell]:
-    return (Cell(_short(cost.seconds)), Cell(f"{cost.megabytes:.0f}")) if cost else (Cell(dashed(None)), Cell(dashed(None)))
+    return (
+        (Cell(_short(cost.seconds)), Cell(f"{cost.megabytes:.0f}"))
+        if cost
+        else (Cell(dashed(None)), Cell(dashed(None)))
+    )
 
 
 def _said(found: Recommendation, best: Candidate, chosen: Candidate) -> Iterator[str]:
@@ -390,12 +332,13 @@ def _said(found: Recommendation, best: Candidate, chosen: Candidate) -> Iterator
     mean = "agreement" if sets == 1 else "mean agreement"
     if chosen is not best:
         words = " (it counts words and characters: no model at all)" if chosen.metric in LEXICAL else ""
-        yield f"Use {chosen.metric} here: {on} tells it from the best; {mean} {decimals(chosen.mean)}, {_spent(chosen)}{words}."
+        agreement = f"{mean} {decimals(chosen.mean)}"
+        yield f"Use {chosen.metric} here: {on} tells it from the best; {agreement}, {_spent(chosen)}{words}."
         yield f"{best.metric} has the highest {mean}, {decimals(best.mean)}, for {_spent(best)}."
         return
     within = f" within {found.budget}" if str(found.budget) else ""
-    interval = span(*_bounds(best)) if sets == 1 else ""
-    yield f"Use {best.metric}: the highest {mean}{within}, {decimals(best.mean)}{' ' + interval if interval else ''}, for {_spent(best)}."
+    interval = f" {span(*_bounds(best))}" if sets == 1 else ""
+    yield f"Use {best.metric}: the highest {mean}{within}, {decimals(best.mean)}{interval}, for {_spent(best)}."
     cheaper = [
         one for one in found.candidates
         if one.front and one.affordable and one is not best and _seconds(one) * MUCH <= _seconds(best)

@@ -8,7 +8,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from monge.study.recommend import STATISTICS, judgements
+from monge.study.kept_results import STATISTICS, judgements
 
 PAIRS = (
     ("Paraphrase", "The cat slept on the warm mat.", "A cat was sleeping on the mat."),

@@ -1,0 +1,105 @@
+"""What is kept of evaluations: every metric's agreement with people on every data set at hand, and what it costs.
+
+`kept/agreement.json` and `kept/cost.json` are made by docs/recommend/make.py. `monge recommend` answers from them, and
+the catalogue of the service shows them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from monge.spec.lexical import LEXICAL
+
+STATISTICS = {
+    "pearson": "Pearson's r",
+    "spearman": "Spearman's rho",
+    "kendall": "Kendall's tau",
+    "tau10": "Kendall's tau of rankings",
+}
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The agreement of a metric on a data set: its mean over groups, the interval, and how it stands to the best.
+
+    `mark` is `best`, `tied` (cannot be told from the best) or nothing.
+    """
+
+    value: float
+    low: float | None
+    high: float | None
+    mark: str
+    signature: str
+
+
+@dataclass(frozen=True)
+class Judgements:
+    """Data that people judged, and every metric's agreement with them.
+
+    `sample` source segments of each group were drawn with `seed` (None: all were taken), `n` judgements of `segments`
+    outputs; `texts` is `sentences` or `documents`.
+    """
+
+    key: str
+    title: str
+    task: str
+    lang: str
+    texts: str
+    dataset: str
+    pairs: Sequence[str] | None
+    switches: Mapping[str, Any]
+    sample: int | None
+    model: str
+    human: str
+    statistic: str
+    groups: int
+    n: int
+    segments: int
+    seed: int
+    resamples: int
+    metrics: Mapping[str, Measured]
+
+    @property
+    def extent(self) -> str:
+        """What was judged, in words."""
+        drawn = f", {self.sample} source segments a group drawn with seed {self.seed}" if self.sample else ""
+        some = f" in {self.groups} groups" if self.groups > 1 else ""
+        about = f"{STATISTICS[self.statistic]} with {self.human}"
+        return f"{self.key} ({self.title}): {about}, {self.n:,} judgements{some}{drawn}"
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Seconds a 1,000 pairs with one thread, and the most memory that the process took, in megabytes."""
+
+    seconds: float
+    megabytes: float
+
+
+@cache
+def judgements() -> tuple[Judgements, ...]:
+    """Everything that is kept, in the order of its plan."""
+    found = json.loads((files("monge.study") / "kept" / "agreement.json").read_text("utf-8"))
+    return tuple(
+        Judgements(key, **{**one, "metrics": {name: Measured(**figure) for name, figure in one["metrics"].items()}})
+        for key, one in found.items()
+    )
+
+
+@cache
+def workloads() -> tuple[Mapping[str, Any], ...]:
+    """What cost was measured on: `texts`, `model`, `dataset`, `pairs`, `machine`, `metrics`."""
+    return tuple(json.loads((files("monge.study") / "kept" / "cost.json").read_text("utf-8")))
+
+
+def cost_of(metric: str, texts: str, model: str) -> Cost | None:
+    """What a metric costs on a kind of text with a model, or with none; None where that was not measured."""
+    for one in workloads():
+        if one["texts"] == texts and metric in one["metrics"] and (one["model"] == model or metric in LEXICAL):
+            return Cost(**one["metrics"][metric])
+    return None
