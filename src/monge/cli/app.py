@@ -23,6 +23,7 @@ VERBS = {
     "fit": "Fit word weights (idf) or mean vectors on a corpus once, to score with them later: `--stats FILE`.",
     "compare": "Tell which system is better, and whether that is more than chance: intervals, paired tests, clusters.",
     "evaluate": "Measure how well metrics agree with human judgements, and test which of them agrees best.",
+    "submit": "Score every system of a WMT test set and write the files that the metrics task takes.",
     "sweep": "Try many values of a setting against human judgements, choose the best, and check it on other data.",
     "sensitivity": "Measure how much preprocessing changes the agreement of metrics with human judgements, and "
     "whether the best setting is more than noise.",

@@ -47,6 +47,13 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
             "monge evaluate table --data judged.tsv -m twmd -m chrf",
         ),
     ),
+    "submit": (
+        ("A submission to the WMT metrics task:", "monge submit wmt23/ -m twmd -o submission/"),
+        (
+            "Two metrics, pairs into English, against one reference:",
+            "monge submit wmt23/ -m twmd -m bertscore --pairs '*-en' --reference refA \\\n      -o submission/",
+        ),
+    ),
     "sweep": (
         (
             "Which layer agrees best with people?",
