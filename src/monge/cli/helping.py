@@ -127,6 +127,18 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("In which settings do two scores differ?", "monge signature diff 'metric:twmd|…' 'metric:twmd|…'"),
         ("A short and a long one, as a table:", "monge signature diff -f markdown 'twmd[…]|…' 'metric:twmd|…'"),
     ),
+    "signature from-bert-score": (
+        (
+            "What does the hash in a paper mean?",
+            "monge signature from-bert-score \\\n"
+            "      'roberta-large_L17_no-idf_version=0.3.12(hug_trans=4.30.2)-rescaled'",
+        ),
+        (
+            "As JSON:",
+            "monge signature from-bert-score -f json \\\n"
+            "      'bert-base-uncased_L9_idf_version=0.3.12(hug_trans=5.1)'",
+        ),
+    ),
     "cache info": (
         ("What does a cache hold?", "monge cache info ~/.cache/monge"),
         ("As JSON, of the directory that MONGE_CACHE names:", "monge cache info -f json"),
