@@ -5,7 +5,7 @@ EXAMPLE := src/monge/example
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export TOKENIZERS_PARALLELISM := false
 
-.PHONY: demo serve-demo screenshots test lint tests bench golden baselines sensitivity families reproduction adapters help-screens setup clean
+.PHONY: versions demo serve-demo screenshots test lint tests bench golden baselines sensitivity families reproduction adapters help-screens setup clean
 
 demo: .venv/.demo
 	@$(BIN)/monge score -t $(EXAMPLE)/system-a.txt -t $(EXAMPLE)/system-b.txt -r $(EXAMPLE)/reference.txt \
@@ -56,6 +56,9 @@ reproduction: .venv/.test  # docs/reproduction/tables.md: MONGE_DATA and MONGE_M
 
 adapters: .venv/.test  # trains what is not there, measures it, and makes docs/tuning.md: MONGE_DATA and MONGE_MODELS name the directories
 	$(BIN)/python docs/tuning/make.py
+
+versions: .venv/.test  # docs/versions/seen.md: the fast tests under other versions of transformers, numpy, torch, Python
+	$(BIN)/python docs/versions/make.py
 
 help-screens: .venv/.test  # tests/cli/help: what every verb's --help shows at 80 and at 120 columns
 	$(BIN)/python tests/cli/help_screens.py
