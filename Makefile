@@ -5,7 +5,7 @@ EXAMPLE := src/monge/example
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export TOKENIZERS_PARALLELISM := false
 
-.PHONY: demo serve-demo screenshots test lint tests bench golden baselines sensitivity families reproduction adapters recommend docs pages help-screens setup clean
+.PHONY: versions demo serve-demo screenshots test lint tests bench golden baselines sensitivity families reproduction adapters recommend docs pages help-screens setup clean
 
 demo: .venv/.demo
 	@$(BIN)/monge score -t $(EXAMPLE)/system-a.txt -t $(EXAMPLE)/system-b.txt -r $(EXAMPLE)/reference.txt \
@@ -70,6 +70,9 @@ pages: .venv/.test  # what the documentation takes from the code: reference, met
 	$(BIN)/python docs/reference/make.py
 	$(BIN)/python docs/tutorials/run.py --write
 	$(BIN)/monge explain "The bank will open 300 branches." "The bank will close 300 branches." -m bertscore -f svg -o docs/pair.svg
+
+versions: .venv/.test  # docs/versions/seen.md: the fast tests under other versions of transformers, numpy, torch, Python
+	$(BIN)/python docs/versions/make.py
 
 help-screens: .venv/.test  # tests/cli/help: what every verb's --help shows at 80 and at 120 columns
 	$(BIN)/python tests/cli/help_screens.py

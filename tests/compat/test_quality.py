@@ -45,7 +45,7 @@ def test_a_baseline_tells_which_segments_fell_and_whether_that_is_more_than_nois
     assert "p = 0.00781: more than noise" in said  # all of 2^8 sign flips: 2/256
     assert "8 segments fell, 0 rose; the 5 that fell most:" in said
     assert [said.count(f"\n      {name:4}") for name in ("was", "is", "ref")] == [5, 5, 5]
-    one = [*pairs[0][:-1], worse[-1]]  # one of eight may be chance
+    one = [*pairs[0][:-1], "Nothing of the kind"]  # one of eight may be chance
     assert_quality(one, pairs[1], metric=metric, not_worse_than=file)
     with pytest.raises(AssertionError, match="could be noise"):
         assert_quality(one, pairs[1], metric=metric, not_worse_than=file, alpha=None)

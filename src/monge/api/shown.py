@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any, TypeVar
+from importlib import import_module
+from typing import Any, TypeVar
 
-from monge.errors import UsageError
+from monge.errors import UnknownName, UsageError
 from monge.types import Explanation, Result
-
-if TYPE_CHECKING:
-    import pandas
 
 T = TypeVar("T", bound="NotebookResult | NotebookExplanation")
 
@@ -40,9 +39,9 @@ class NotebookResult(Result):
         """The same result."""
         return _as(cls, plain)
 
-    def to_frame(self) -> pandas.DataFrame:
-        """A row a segment: id, score, the parts, the reference that won, flags. Needs pandas."""
-        return frame([self.segment(k) for k in range(self.n)])
+    def to_frame(self, library: str = "pandas") -> Any:
+        """A row a segment: id, score, the parts, the reference that won, flags; of pandas, polars or pyarrow."""
+        return frame([self.segment(k) for k in range(self.n)], library)
 
     def _repr_html_(self) -> str:
         from monge.render.results import results_fragment
@@ -53,12 +52,16 @@ class NotebookResult(Result):
 class Results(dict[str, NotebookResult]):
     """The results of several metrics for the same texts, by label, in the order asked."""
 
-    def to_frame(self) -> pandas.DataFrame:
-        """A row a segment, a column a metric. Needs pandas."""
+    def to_frame(self, library: str = "pandas") -> Any:
+        """A row a segment, a column a metric; of pandas, polars or pyarrow."""
         first = next(iter(self.values()))
         scores = {label: result.segments.tolist() for label, result in self.items()}
         return frame(
-            [{"id": name, **{label: values[k] for label, values in scores.items()}} for k, name in enumerate(first.ids)]
+            [
+                {"id": name, **{label: values[k] for label, values in scores.items()}}
+                for k, name in enumerate(first.ids)
+            ],
+            library,
         )
 
     def __repr__(self) -> str:
@@ -70,10 +73,23 @@ class Results(dict[str, NotebookResult]):
         return results_fragment(list(self.values()))
 
 
-def frame(rows: list[dict[str, Any]]) -> pandas.DataFrame:
-    """A data frame of rows; pandas is asked for only here."""
+_FRAMES: dict[str, Callable[[Any, list[dict[str, Any]]], Any]] = {
+    "pandas": lambda library, rows: library.json_normalize(rows),
+    "polars": lambda library, rows: library.DataFrame(rows),
+    "pyarrow": lambda library, rows: library.Table.from_pylist(rows),
+}
+"""Library -> how a table is made of rows with it; it is imported only when asked for."""
+
+
+def frame(rows: list[dict[str, Any]], library: str = "pandas") -> Any:
+    """A data frame of rows, or a table of pyarrow; parts become columns."""
+    if library not in _FRAMES:
+        raise UnknownName("library of frames", library, _FRAMES)
     try:
-        import pandas
+        found = import_module(library)
     except ImportError:
-        raise UsageError("a data frame needs pandas: pip install pandas (to_dict() gives the same without)") from None
-    return pandas.json_normalize(rows).rename(columns=lambda name: name.removeprefix("parts."))
+        raise UsageError(
+            f"a data frame needs {library}: pip install {library} (to_dict() gives the same without)"
+        ) from None
+    flat = [{name: value for name, value in row.items() if name != "parts"} | row.get("parts", {}) for row in rows]
+    return _FRAMES[library](found, flat)

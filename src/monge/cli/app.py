@@ -24,6 +24,7 @@ VERBS = {
     "compare": "Tell which system is better, and whether that is more than chance: intervals, paired tests, clusters.",
     "evaluate": "Measure how well metrics agree with human judgements, and test which of them agrees best.",
     "recommend": "Say which metric to take: agreement with people and cost, from results kept in this package.",
+    "submit": "Score every system of a WMT test set and write the files that the metrics task takes.",
     "sweep": "Try many values of a setting against human judgements, choose the best, and check it on other data.",
     "sensitivity": "Measure how much preprocessing changes the agreement of metrics with human judgements, and "
     "whether the best setting is more than noise.",

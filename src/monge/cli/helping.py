@@ -54,6 +54,13 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
             "monge recommend --task summaries --budget 20s",
         ),
     ),
+    "submit": (
+        ("A submission to the WMT metrics task:", "monge submit wmt23/ -m twmd -o submission/"),
+        (
+            "Two metrics, pairs into English, against one reference:",
+            "monge submit wmt23/ -m twmd -m bertscore --pairs '*-en' --reference refA \\\n      -o submission/",
+        ),
+    ),
     "sweep": (
         (
             "Which layer agrees best with people?",
@@ -130,6 +137,18 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     "signature diff": (
         ("In which settings do two scores differ?", "monge signature diff 'metric:twmd|…' 'metric:twmd|…'"),
         ("A short and a long one, as a table:", "monge signature diff -f markdown 'twmd[…]|…' 'metric:twmd|…'"),
+    ),
+    "signature from-bert-score": (
+        (
+            "What does the hash in a paper mean?",
+            "monge signature from-bert-score \\\n"
+            "      'roberta-large_L17_no-idf_version=0.3.12(hug_trans=4.30.2)-rescaled'",
+        ),
+        (
+            "As JSON:",
+            "monge signature from-bert-score -f json \\\n"
+            "      'bert-base-uncased_L9_idf_version=0.3.12(hug_trans=5.1)'",
+        ),
     ),
     "cache info": (
         ("What does a cache hold?", "monge cache info ~/.cache/monge"),

@@ -9,13 +9,14 @@ import typer
 
 from monge.cli import bundles, options
 from monge.cli.emit import tell
+from monge.data.arrow import is_saved_dataset
 from monge.data.columns import given_columns
 from monge.data.lines import is_there
 from monge.data.parallel import Parallel, read_parallel
 from monge.data.tables import Table, read_table
 from monge.errors import UsageError
 
-TABLES = ("tsv", "csv", "jsonl", "json", "parquet")
+TABLES = ("tsv", "csv", "jsonl", "json", "parquet", "arrow")
 Columns = Annotated[
     list[str] | None,
     typer.Option(
@@ -57,8 +58,9 @@ class Input(bundles.Texts):
         str | None,
         typer.Argument(
             metavar="[TABLE]",
-            help="Instead of -t and -r: a TSV, CSV, JSONL, JSON or Parquet file with a text in each of its columns "
-            "hypothesis, reference and source, and optional columns system and id. - is standard input.",
+            help="Instead of -t and -r: a TSV, CSV, JSONL, JSON, Parquet or Arrow file, or a directory that datasets "
+            "saved, with a text in each of its columns hypothesis, reference and source, and optional columns system "
+            "and id. - is standard input.",
         ),
     ] = None
     table_format: TableFormat = None
@@ -92,7 +94,7 @@ def read_input(given: Input, *, purpose: str, quiet: bool) -> Rows:
 
 def table_of(path: str, form: str | None, columns: list[str] | None, *, quiet: bool) -> Table:
     """The table, read once; how, where its own names did not say, is told on standard error."""
-    if path and is_there(path, folder=True):
+    if path and is_there(path, folder=True) and not is_saved_dataset(path):
         raise UsageError(f"{path} is a directory, not a table; the outputs of systems: -t {path} -r REFERENCES")
     found = read_table(path, format=form, columns=given_columns(columns or ()))
     if found.note and not quiet:

@@ -1,4 +1,4 @@
-"""`monge signature parse|diff`: what a signature says, and where two differ."""
+"""`monge signature parse|diff|from-bert-score`: what a signature says, where two differ; bert-score's hashes."""
 
 from __future__ import annotations
 
@@ -47,3 +47,21 @@ def diff(
     rows = tuple(tuple(map(Cell, values)) for values in found)
     data = {key: [first, second] for key, first, second in found}
     write_listing(Listing(data, [Sheet("", ("field", "first", "second"), rows, words_behind=2)]), output_format, output)
+
+
+@app.command("from-bert-score", cls=Verb, epilog=examples("signature from-bert-score"))
+def from_bert_score(
+    line: Annotated[str, typer.Argument(metavar="HASH", help="What bert-score printed with its scores, in quotes.")],
+    output_format: Format = "text",
+    output: options.Output = None,
+) -> None:
+    """Say which settings a hash of bert-score means, the command that computes the same, and what it does not tell."""
+    from monge.compat.bert_score_hash import parse_hash
+
+    said = parse_hash(line)
+    data = {"metric": said.metric, "model": said.model, "command": said.command, "untold": said.untold}
+    shown = {**said.facts(), "command": said.command}
+    shown |= {f"not told {k}": one for k, one in enumerate(said.untold, 1)}
+    write_listing(
+        Listing({**data, **said.facts()}, [facts_sheet("", shown, ("field", "value"))]), output_format, output
+    )

@@ -29,6 +29,7 @@ NEEDS: dict[str, Needs] = {
     "summeval": (("documents",),),
     "generated": (("outputs",),),
     "mlqe": (("scores",),),
+    "mtme": (("human",),),
     "systems": (("systems", *_TEXTS),),
 }
 """A human column's layout, or the data set's reader, or `systems` -> the roles of files needed; any one set does."""
@@ -46,6 +47,7 @@ class Dataset:
         levels: The levels it can be evaluated on.
         human: The human column taken by default.
         system_human: The same at the system level, where it is another.
+        any_human: Whether further human columns may be named, those that the files have.
         humans: Per human column: `column` in the file, `statistic` of the published tables, `layout`, and `range`,
             the lowest and the highest score of its scale, where it has ends.
         texts: Per text version the switches that differ for it.
@@ -88,12 +90,13 @@ class Dataset:
     year: int | None = None
     test_set: str = ""
     system_human: str = ""
+    any_human: bool = False
 
     def human_named(self, name: str | None, level: str) -> str:
         """The human column meant: the default, one of `humans`, or one by its name in the files."""
         if name is None:
             return self.system_human if level == "system" and self.system_human else self.human
-        if self.reader == "table" or name in self.humans:
+        if self.any_human or name in self.humans:
             return name
         for known, meaning in self.humans.items():
             if meaning.get("column") == name:

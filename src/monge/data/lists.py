@@ -38,6 +38,8 @@ def _listed(values: object, name: str) -> list[Any]:
         raise UsageError(f"{name}: expected a list of texts, got one {kind}; put it in a list: [{values[:20]!r}]")
     if isinstance(values, Mapping) or not isinstance(values, Iterable):
         raise UsageError(f"{name}: expected a list of texts, got {type(values).__name__}")
+    if hasattr(values, "to_pylist"):  # a pyarrow column, whose items are no texts yet
+        return list(values.to_pylist())
     return list(values)
 
 

@@ -9,7 +9,7 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
-from monge.data import quality, sts, summaries, wmt
+from monge.data import mtme, quality, sts, summaries, wmt
 from monge.data.catalogue import Dataset, describe
 from monge.data.columns import Given
 from monge.data.files import Files
@@ -28,6 +28,7 @@ READERS: dict[str, Callable[[Request], Reading]] = {
     "generated": summaries.read_generated,
     "captions": summaries.read_captions,
     "mlqe": quality.read_mlqe,
+    "mtme": mtme.read,
 }
 
 

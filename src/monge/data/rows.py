@@ -1,4 +1,4 @@
-"""Rows of a table by column name, with the line each stands on: TSV, CSV, JSON Lines, JSON, Parquet, space separated.
+"""Rows of a table by column name, with the line each stands on: TSV, CSV, JSON, Parquet, Arrow, space separated.
 
 TSV and space separated files have no quoting at all; CSV is real CSV, with quotes and newlines inside them. What
 separates the fields of a CSV or TSV is what its name says if that cuts the header, else what does.
@@ -15,12 +15,14 @@ from difflib import get_close_matches
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from monge.data.arrow import arrow_rows, is_saved_dataset
 from monge.data.lines import STDIN, StrPath, TextFile, open_bytes, shown
 from monge.errors import InvalidSetting, MissingExtra, Unreadable, UsageError
 
-FORMATS = ("tsv", "csv", "jsonl", "json", "parquet", "space")
+FORMATS = ("tsv", "csv", "jsonl", "json", "parquet", "arrow", "space")
 _SUFFIXES = {
     ".tsv": "tsv", ".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "json", ".parquet": "parquet",
+    ".arrow": "arrow", ".feather": "arrow",
 }  # fmt: skip
 _OFFICE = (".xlsx", ".xls", ".xlsm", ".ods", ".numbers", ".docx", ".doc", ".odt", ".rtf", ".pdf", ".zip")
 _USUAL = {"csv": ",", "tsv": "\t"}
@@ -30,7 +32,7 @@ _DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+")
 
 
 class Row(NamedTuple):
-    """One row: where it stands (1-based line; row for Parquet) and its fields by column name."""
+    """One row: where it stands (1-based line; row for Parquet and Arrow) and its fields by column name."""
 
     line: int
     fields: dict[str, Any]
@@ -73,6 +75,8 @@ class Rows:
         """The rows; the header is not one."""
         if self.format == "parquet":
             return _parquet(self.path)
+        if self.format == "arrow":
+            return (Row(number, fields) for number, fields in enumerate(arrow_rows(self.path), 1))
         if self.format == "json" and self._items is not None:
             return iter(self._items)
         return self._objects() if self.format in ("json", "jsonl") else self._records()
@@ -215,6 +219,8 @@ def table_format(path: StrPath, format: str | None = None) -> str:  # noqa: A002
     for suffix, name in _SUFFIXES.items():
         if plain.endswith(suffix):
             return name
+    if is_saved_dataset(os.fspath(path)):
+        return "arrow"
     if plain.endswith(_OFFICE):
         raise Unreadable(f"{shown(path)}: no table of text by its name; save it as CSV or TSV (UTF-8) and give that")
     if os.fspath(path) == STDIN:

@@ -125,13 +125,14 @@ def read_table(
     against: Against | None = None,
     columns: Given | None = None,
 ) -> Table:
-    """The segments of a .tsv, .csv, .jsonl, .json or .parquet file (all but the last also as .gz or .xz).
+    """The segments of a .tsv, .csv, .jsonl, .json file (also as .gz or .xz), a .parquet or .arrow file, or a directory
+    that `datasets` saved.
 
     Every row is read once here, so that a bad one is known before any scoring.
 
     Args:
         path: The file; `-` is standard input and needs a `format`.
-        format: `tsv`, `csv`, `jsonl`, `json` or `parquet`; by default what the file's name says.
+        format: `tsv`, `csv`, `jsonl`, `json`, `parquet` or `arrow`; by default what the file's name says.
         against: What the hypotheses meet; by default references if there are any, else the source.
         columns: Which column is the hypothesis, reference, source, system or id, where its name does not tell.
 

@@ -10,6 +10,7 @@ NAMES = [
     "bagel",
     "flickr8k",
     "mlqe-pe",
+    "mt-metrics-eval",
     "sfhotel",
     "sfrest",
     "sts12",

@@ -1,0 +1,59 @@
+"""`monge submit`: the score files of a WMT metrics task, from one command."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from monge import api
+from monge.cli import bundles, options
+from monge.cli.emit import bar_wanted, progress, tell
+from monge.spec.presets import fitting, resolve
+
+
+@bundles.flat
+def submit(
+    *,
+    data: Annotated[
+        str,
+        typer.Argument(
+            metavar="DIR",
+            help="A test set in the layout of mt-metrics-eval: sources, references, system-outputs.",
+        ),
+    ],
+    folder: Annotated[str, typer.Option("--output", "-o", metavar="DIR", help="Where the score files go.")],
+    metric: options.Metrics = None,
+    pairs: Annotated[
+        str | None, typer.Option("--pairs", metavar="NAME,…", help="Only these language pairs; all by default.")
+    ] = None,
+    test_set: Annotated[
+        str, typer.Option("--test-set", metavar="NAME", help="Which test set, where DIR holds several: wmt23.")
+    ] = "",
+    reference: Annotated[
+        str,
+        typer.Option(
+            "--reference", metavar="NAME|all", help="One reference, or all at once; by default each by itself."
+        ),
+    ] = "",
+    setup: bundles.Setup,
+    quiet: options.Quiet = False,
+) -> None:
+    """Score every system of a WMT test set and write the files that the metrics task takes."""
+    names = metric or [api.DEFAULT_METRIC]
+    setup.checked(names, quiet=quiet)
+    from monge.compat.mt_metrics_eval import submit as scored
+
+    changes, several = setup.changes(), len(names) > 1
+    asked = [resolve(name, fitting(name, changes) if several else changes, setup.lang) for name in names]
+    loaded = [setup.bind(*one) for one in asked]
+    wanted = [one.strip() for one in pairs.split(",") if one.strip()] if pairs is not None else None
+    with progress(show=bar_wanted(quiet=quiet)) as (grow, advance):
+        watch = api.Watch(advance)
+        found = scored(loaded, data, pairs=wanted, test_set=test_set, reference=reference, watch=watch, grow=grow)
+    written = found.write(Path(folder))
+    if not quiet:
+        for name in sorted({one.metric for one in found.scored if one.turned}):
+            tell(f"{name}: lower is better, so its scores are written with their sign turned")
+        tell(f"{len(written)} files below {folder}")

@@ -1,0 +1,158 @@
+"""mt-metrics-eval and the WMT metrics task: score files, read and written, and a whole submission.
+
+    metric-scores/SRC-TGT/NAME-REF.seg.score   lines of system and score, as mt-metrics-eval reads them
+    NAME.seg.score   metric, pair, test set, domain, document, reference, system, segment, score: what the task asks for
+    NAME.sys.score   metric, pair, test set, domain, reference, system, score
+
+A metric whose lower scores are better is written with its sign turned: both take higher for better.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from monge.api import Metric, Watch, score_segments
+from monge.data.lines import StrPath
+from monge.data.mtme import EvalSet, pairs_in, read_eval_set, read_scores, test_set_in
+from monge.data.output import write_text
+from monge.data.request import matching
+from monge.errors import UsageError
+from monge.types import Result
+
+__all__ = ["Submission", "read_scores", "submit", "write_scores"]
+SOURCE, REFERENCES = "src", "references"
+
+
+def write_scores(path: StrPath, scores: Mapping[str, Iterable[float]]) -> None:
+    """A score file of mt-metrics-eval: for every system its scores, one a line."""
+    write_text(Path(path), (f"{system}\t{score!r}\n" for system, some in scores.items() for score in map(float, some)))
+
+
+@dataclass(frozen=True)
+class Scored:
+    """The scores of a metric on a language pair: of every segment of every system, and of the systems."""
+
+    metric: str
+    texts: EvalSet
+    reference: str
+    segments: Mapping[str, Sequence[float]]
+    systems: Mapping[str, float]
+    turned: bool
+
+
+@dataclass(frozen=True)
+class Submission:
+    """All files of a submission: what was scored, under which name of test set."""
+
+    test_set: str
+    scored: Sequence[Scored]
+
+    def write(self, folder: Path) -> list[Path]:
+        """Write every file below a directory; their paths."""
+        written = []
+        for one in self.scored:
+            place = folder / "metric-scores" / one.texts.pair
+            _made(place)
+            each = {"seg": one.segments, "sys": {system: [score] for system, score in one.systems.items()}}
+            for level, scores in each.items():
+                written.append(place / f"{one.metric}-{one.reference}.{level}.score")
+                write_scores(written[-1], scores)
+        for metric in dict.fromkeys(one.metric for one in self.scored):
+            mine = [one for one in self.scored if one.metric == metric]
+            for level, rows in (("seg", self._segment_rows), ("sys", self._system_rows)):
+                written.append(folder / f"{metric}.{level}.score")
+                write_text(written[-1], ("\t".join(map(str, row)) + "\n" for one in mine for row in rows(one)))
+        return written
+
+    def _segment_rows(self, one: Scored) -> Iterator[tuple[object, ...]]:
+        for system, scores in one.segments.items():
+            for k, score in enumerate(scores):
+                domain, document = one.texts.documents[k]
+                yield one.metric, one.texts.pair, self.test_set, domain, document, one.reference, system, k + 1, score
+
+    def _system_rows(self, one: Scored) -> Iterator[tuple[object, ...]]:
+        """The systems as a whole, and in every domain where there are several: the mean of its segments."""
+        for system, score in one.systems.items():
+            yield one.metric, one.texts.pair, self.test_set, "all", one.reference, system, score
+        domains = sorted({domain for domain, _ in one.texts.documents})
+        for domain in domains if len(domains) > 1 else ():
+            for system, scores in one.segments.items():
+                mine = [score for (own, _), score in zip(one.texts.documents, scores, strict=True) if own == domain]
+                mean = float(np.mean(mine))
+                yield one.metric, one.texts.pair, self.test_set, domain, one.reference, system, mean
+
+
+def submit(
+    metrics: Sequence[Metric],
+    data: StrPath,
+    *,
+    pairs: Sequence[str] | None = None,
+    test_set: str = "",
+    reference: str = "",
+    watch: Watch = Watch(),  # noqa: B008 - frozen
+    grow: Callable[[int], None] | None = None,
+) -> Submission:
+    """Score every system output of a test set in the layout of mt-metrics-eval.
+
+    Args:
+        metrics: Metrics, loaded.
+        data: The directory of the test set, or of several.
+        pairs: Language pairs; `*-en` works; all by default.
+        test_set: Which of several.
+        reference: A reference by name, or `all`; by default every reference by itself.
+        watch: Is told how far it has come.
+        grow: Is told how many segments there are more to score.
+    """
+    folder = test_set_in(Path(data), test_set)
+    kinds = {against: [one for one in metrics if one.scorer.against == against] for against in (REFERENCES, "source")}
+    found: list[Scored] = []
+    for pair in matching(pairs, pairs_in(folder), "language pair"):
+        texts = read_eval_set(folder, pair)
+        sides = [reference] if reference else sorted(texts.references)
+        facing = [(side, kinds[REFERENCES]) for side in sides]
+        facing.append((SOURCE, kinds["source"] if sides else list(metrics)))
+        for side, some in facing:
+            found += _scored(some, texts, side, watch, grow) if some else []
+    return Submission(folder.resolve().name, found)
+
+
+def _scored(
+    metrics: Sequence[Metric], texts: EvalSet, side: str, watch: Watch, grow: Callable[[int], None] | None
+) -> list[Scored]:
+    """What the metrics give every system, the references that are used as one excepted."""
+    used = () if side == SOURCE else texts.chosen(side)
+    rows = [row for system in texts.systems(used, humans=True) for row in texts.segments(system, used)]
+    if grow is not None:
+        grow(len(rows))
+    results = score_segments(metrics, rows, watch=watch)
+    by_metric = {one.metric: [other for other in results if other.metric == one.metric] for one in results}
+    return [_one(name, some, texts, side) for name, some in by_metric.items()]
+
+
+def _one(name: str, results: Sequence[Result], texts: EvalSet, side: str) -> Scored:
+    turned = not results[0].higher_is_better
+    sign = -1.0 if turned else 1.0
+    return Scored(
+        metric=_plain(name),
+        texts=texts,
+        reference=side,
+        segments={one.system: (sign * one.segments).tolist() for one in results},
+        systems={one.system: sign * one.score for one in results},
+        turned=turned,
+    )
+
+
+def _plain(name: str) -> str:
+    """A metric's name as a file name: what tells references apart, and what separates, is replaced."""
+    return "".join(one if one.isalnum() or one in "+@_" else "_" for one in name)
+
+
+def _made(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"{folder}: cannot be made ({error.strerror})") from None

@@ -1,0 +1,153 @@
+"""mt-metrics-eval: its directory as a data set, its score files, a submission to the WMT metrics task.
+
+Its own code is not published as a package (the name on PyPI is another's), so its formulas stand here: Pearson and
+Kendall of all judged segments, Pearson and pairwise accuracy of systems.
+"""
+
+from __future__ import annotations
+
+import shutil
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.stats import kendalltau, pearsonr
+
+import monge
+from monge.cli.app import run
+from monge.compat.mt_metrics_eval import read_scores, submit, write_scores
+from monge.data import open_dataset
+from monge.errors import Misaligned, UnknownName, Unreadable
+
+PAIR, METRIC = "de-en", "chrf"
+
+
+@pytest.fixture(scope="module")
+def folder(pairs, tmp_path_factory):
+    """A small test set in the documented layout: three systems, two references, judgements with gaps."""
+    root = tmp_path_factory.mktemp("data") / "wmt99"
+    hypotheses, references = pairs
+    systems = {
+        "all": hypotheses,
+        "half.v2": [text[: len(text) // 2] for text in hypotheses],
+        "next": [*hypotheses[1:], hypotheses[0]],
+        "refB": [text.upper() for text in references],
+    }
+    written = {
+        f"sources/{PAIR}.txt": references[::-1],
+        f"references/{PAIR}.refA.txt": references,
+        f"references/{PAIR}.refB.txt": systems["refB"],
+        f"documents/{PAIR}.docs": [f"{'news' if k < 3 else 'chat'} doc{k // 3}" for k in range(8)],
+        **{f"system-outputs/{PAIR}/{name}.txt": texts for name, texts in systems.items()},
+    }
+    for name, lines in written.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text("".join(f"{line}\n" for line in lines), "utf-8")
+    drawn = np.random.default_rng(7).normal(size=(4, 8))
+    human = root / "human-scores"
+    human.mkdir()
+    rows = [
+        f"{name}\t{'None' if k == 5 else value}"
+        for name, row in zip(systems, drawn, strict=True)
+        for k, value in enumerate(row)
+    ]
+    (human / f"{PAIR}.mqm.seg.score").write_text("\n".join(rows) + "\n")
+    (human / f"{PAIR}.mqm.sys.score").write_text(
+        "".join(f"{name} {row.mean()}\n" for name, row in zip(systems, drawn, strict=True))
+    )
+    (human / f"{PAIR}.wmt-z.seg.score").write_text("\n".join(rows[:8]) + "\n")
+    return root
+
+
+@pytest.fixture(scope="module")
+def gold(folder):
+    return {level: read_scores(folder / "human-scores" / f"{PAIR}.mqm.{level}.score") for level in ("seg", "sys")}
+
+
+@pytest.fixture(scope="module")
+def ours(folder):
+    """Segment scores of our metric by system, against refA."""
+    (found,) = submit([monge.load(METRIC)], folder, reference="refA").scored
+    return found
+
+
+def test_agreement_is_that_of_the_formulas(folder, gold, ours):
+    names = ["all", "half.v2", "next"]  # references are no systems unless asked for
+    human = [one for name in names for one in gold["seg"][name]]
+    known = [
+        (h, m) for h, m in zip(human, (s for name in names for s in ours.segments[name]), strict=True) if h is not None
+    ]
+    h, m = np.array(known).T
+    task = monge.Task("mt-metrics-eval", folder, statistic=["pearson", "kendall"], human="mqm")
+    found = {one["statistic"]: one["groups"][PAIR] for one in monge.evaluate(task, [METRIC]).to_dict()["results"]}
+    assert found["pearson"]["n"] == len(known) == 21
+    assert found["pearson"]["value"] == pytest.approx(pearsonr(h, m).statistic, abs=1e-9)
+    assert found["kendall"]["value"] == pytest.approx(kendalltau(h, m).statistic, abs=1e-9)
+    task = monge.Task("mt-metrics-eval", folder, level="system", statistic=["pearson", "pairwise_accuracy"])
+    found = {
+        one["statistic"]: one["groups"][PAIR]["value"] for one in monge.evaluate(task, [METRIC]).to_dict()["results"]
+    }
+    h, m = (np.array([side[name] for name in names], dtype=float).ravel() for side in (gold["sys"], ours.systems))
+    assert found["pearson"] == pytest.approx(pearsonr(h, m).statistic, abs=1e-9)
+    same = [(h[i] > h[j]) == (m[i] > m[j]) for i, j in combinations(range(3), 2)]
+    assert found["pairwise_accuracy"] == pytest.approx(np.mean(same), abs=1e-9)
+
+
+def test_how_a_test_set_is_read(folder):
+    judged = open_dataset("mt-metrics-eval", folder)
+    assert judged.excluded == {"no human score": 3}
+    assert "refA of refA, refB is the reference" in judged.warnings[0]
+    with_humans = open_dataset("mt-metrics-eval", folder.parent, human_systems=True, test_set="wmt99", reference="refA")
+    assert {one.system for one in with_humans.groups[PAIR].segments} == {"all", "half.v2", "next", "refB"}
+    both = open_dataset("mt-metrics-eval", folder, reference="all").groups[PAIR].segments[0]
+    assert len(both.references) == 2
+    other = open_dataset("mt-metrics-eval", folder, human="wmt-z")
+    assert other.n == 7
+    assert open_dataset("mt-metrics-eval", folder, human="wmt-z", level="system").groups[PAIR].systems.keys() == {"all"}
+
+
+def test_what_is_wrong_is_named(folder, tmp_path):
+    for said, asked in {
+        "there are mqm, wmt-z": {"human": "mqn"},
+        "references: all, refA, refB": {"reference": "refC"},
+    }.items():
+        with pytest.raises((Unreadable, UnknownName), match=said):
+            open_dataset("mt-metrics-eval", folder, **asked)
+    with pytest.raises(Unreadable, match="mt-metrics-eval: no file"):
+        open_dataset("mt-metrics-eval", tmp_path)
+    file = tmp_path / "x.seg.score"
+    file.write_text("sys 0.5\nsys nought\n")
+    with pytest.raises(Unreadable, match=r"x.seg.score:2: expected a system and its score"):
+        read_scores(file)
+    bad = Path(shutil.copytree(folder, tmp_path / "copy"))
+    (bad / "sources" / f"{PAIR}.txt").write_text("one line\n")
+    with pytest.raises(Misaligned, match="has 8 lines, the source has 1"):
+        open_dataset("mt-metrics-eval", bad)
+
+
+def test_score_files_come_back_as_they_were(tmp_path, ours):
+    file = tmp_path / "chrf-refA.seg.score"
+    write_scores(file, ours.segments)
+    assert read_scores(file) == dict(ours.segments)
+
+
+def test_a_submission_from_one_command(folder, pairs, tmp_path, capsys):
+    assert run(["submit", str(folder), "-m", METRIC, "-m", "ter", "-o", str(tmp_path)]) == 0
+    said = capsys.readouterr().err
+    assert "ter: lower is better, so its scores are written with their sign turned" in said
+    assert "12 files below" in said
+    scores = read_scores(tmp_path / "metric-scores" / PAIR / "chrf-refA.seg.score")
+    assert list(scores) == ["all", "half.v2", "next", "refB"]  # refA is what they were compared with
+    expected = monge.score(*pairs, metric=METRIC)
+    assert scores["all"] == expected.segments.tolist()
+    segments = [line.split("\t") for line in (tmp_path / "chrf.seg.score").read_text().splitlines()]
+    assert segments[0] == ["chrf", PAIR, "wmt99", "news", "doc0", "refA", "all", "1", repr(scores["all"][0])]
+    assert len(segments) == 7 * 8  # four systems against refA, three against refB
+    systems = [line.split("\t") for line in (tmp_path / "chrf.sys.score").read_text().splitlines()]
+    assert systems[0][:6] == ["chrf", PAIR, "wmt99", "all", "refA", "all"]
+    assert float(systems[0][6]) == expected.score
+    assert {row[3] for row in systems} == {"all", "chat", "news"}
+    assert all(float(line.split("\t")[-1]) <= 0 for line in (tmp_path / "ter.seg.score").read_text().splitlines())
+    assert run(["submit", str(tmp_path), "-o", str(tmp_path)]) == 1
+    assert "no test set of mt-metrics-eval" in capsys.readouterr().err
