@@ -78,6 +78,7 @@ def explained(metric: TransportMetric, segment: Segment, stats: CorpusStats | No
         share_of="cost" if by_cost else "similarity",
         flags=texts.flags(0),
         notes=notes,
+        distance=metric.spec.ground.distance,
     )
 
 
