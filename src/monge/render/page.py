@@ -118,7 +118,7 @@ def html_signatures(lines: Sequence[tuple[str, str]], title: str = "Signatures")
     """Signatures, each in full and as it is shown, folded away; a click selects one whole."""
     items = []
     for line, shown in lines:
-        more = f"<br><small>in full</small> <code>{safe(line)}</code>" if shown != line else ""
-        items.append(f"<li><code>{safe(shown)}</code>{more}</li>")
+        more = f'<br><small>in full</small> <code class="copy">{safe(line)}</code>' if shown != line else ""
+        items.append(f'<li><code class="copy">{safe(shown)}</code>{more}</li>')
     count = f"{title} ({len(lines)})" if len(lines) > 1 else title
     return f"<details>\n<summary>{safe(count)}</summary>\n<ul>\n" + "\n".join(items) + "\n</ul>\n</details>"

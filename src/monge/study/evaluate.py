@@ -145,10 +145,48 @@ class Evaluation(Shown):
             study["orders"] = [one.to_dict() for one in self.orders]
         return {"results": [one.to_dict() for one in self.agreements], "study": study}
 
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Evaluation:
+        """The evaluation whose JSON form this is, without the scores behind it."""
+        rows, how = iter(data["results"]), data["study"]
+        agreements: list[Agreement] = []
+        tests = {}
+        for table in how["standings"]:
+            tests[table["human"], table["statistic"]] = table.get("tests", {})
+            agreements += [_read(next(rows), table, k) for k in range(len(table["metrics"]))]
+        orders = [
+            Order(one["human"], one["statistic"], tuple(one["own"].items()), tuple(one["uniform"].items()))
+            for one in how.get("orders", ())
+        ]
+        same = {name: how[name] for name in ("seed", "resamples", "confidence", "alpha")}
+        return cls(tuple(agreements), Resampling(**same), tests, tuple(how["warnings"]), tuple(orders))
+
     def sheets(self) -> list[Sheet]:
         """A table a human column and statistic, the notes under the last."""
         tables = self.tables
         return [_sheet(self, table, last=table is tables[-1]) for table in tables]
+
+
+def _read(row: Mapping[str, Any], table: Mapping[str, Any], k: int) -> Agreement:
+    """The agreement of metric k of a table, from its row and how the metrics stand."""
+    label = table["metrics"][k]
+
+    def read(name: str, plain: Mapping[str, Any], n: int) -> Figure:
+        best, tied = table.get("best", {}).get(name), table.get("tied", {}).get(name, ())
+        mark = "best" if best == label else "tied" * (label in tied)
+        p = table.get("p_values", {}).get(name)
+        return Figure(plain["value"], plain["low"], plain["high"], n, mark, 1.0 if p is None else p[k])
+
+    groups = {name: read(name, one, one["n"]) for name, one in row["groups"].items()}
+    same = {name: row[name] for name in ("metric", "signature", "dataset", "text", "level", "human", "statistic")}
+    return Agreement(
+        **same,
+        label=label,
+        groups=groups,
+        mean=read(MEAN, table["mean"][k], sum(one.n for one in groups.values())),
+        excluded=row["excluded"],
+        reading=row.get("reading", ""),
+    )
 
 
 def _standing(table: Sequence[Agreement], tests: Mapping[str, str] | None) -> dict[str, Any]:

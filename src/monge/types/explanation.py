@@ -54,30 +54,21 @@ class Route:
     lost: float
 
 
-@dataclass(frozen=True)
-class Explanation:
-    """Why a pair got its score: who was moved to whom, how much, at what cost.
+@dataclass(frozen=True, kw_only=True)
+class Transported:
+    """Two texts and the plans between them: who was moved to whom, how much, at what cost.
 
     cost, similarity [n, m]; every plan [n, m]: `plan`, or `precision` and `recall` where the metric
-    solves one problem a direction. Shares add up to what `share_of` names (see `scoring.explain`). `notes` are
-    sentences about what was changed to explain the pair. `distance`: the ground is a distance, and the similarity
-    only its negative, which is not shown.
+    solves one problem a direction. Shares add up to what `share_of` names (see `scoring.explain`). `distance`: the
+    ground is a distance, and the similarity only its negative, which is not shown.
     """
 
-    metric: str
-    score: float
-    parts: Mapping[str, float]
-    higher_is_better: bool
-    signature: Signature
     hypothesis: Side
     reference: Side
     cost: Array
     similarity: Array
     plans: Mapping[str, Array]
-    moves: tuple[Move, ...]
     share_of: str
-    flags: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
     distance: bool = False
 
     @cached_property
@@ -109,6 +100,20 @@ class Explanation:
         if not self.cost.size:
             return 0.0
         return float(self.cost.max()) if self.share_of == "cost" else self.full - float(self.similarity.min())
+
+
+@dataclass(frozen=True, kw_only=True)
+class Explanation(Transported):
+    """Why a pair got its score; `notes` are sentences about what was changed to explain the pair."""
+
+    metric: str
+    score: float
+    parts: Mapping[str, float]
+    higher_is_better: bool
+    signature: Signature
+    moves: tuple[Move, ...]
+    flags: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     @cached_property
     def routes(self) -> list[Route]:
