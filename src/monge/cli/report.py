@@ -31,8 +31,8 @@ class Asked(bundles.Texts):
         list[str] | None,
         typer.Argument(
             metavar="[RESULTS.json…|TABLE]",
-            help="Instead of -t and -r: what `monge score --with-texts -f json`, `compare`, `evaluate` or `sensitivity` "
-            "wrote with -f json; or a table of texts to score.",
+            help="Instead of -t and -r: what `monge score --with-texts`, `compare`, `evaluate` or `sensitivity` wrote "
+            "with -f json; or a table of texts to score.",
         ),
     ] = None
     table_format: inputs.TableFormat = None
@@ -76,8 +76,8 @@ class Shown:
         typer.Option(
             "--plans",
             metavar="N",
-            help="How many plans (segments x systems x metrics) the page carries, of the segments that tell most; 0 for "
-            "none, which is faster.",
+            help="How many plans (segments x systems x metrics) the page carries, of the segments that tell most; 0 is "
+            "none, and faster.",
             rich_help_panel=options.OUTPUT,
         ),
     ] = 20_000

@@ -36,7 +36,7 @@ STYLE = (
 .monge code { font: .78rem/1.5 ui-monospace, "SF Mono", Menlo, Consolas, monospace; overflow-wrap: anywhere;
   color: var(--soft); background: none; user-select: all; }
 .monge summary { cursor: pointer; margin: .6rem 0; font-weight: 600; }
-.monge svg.span { display: block; }
+.monge svg.span { display: block; margin-left: auto; }
 .monge .span line { stroke: var(--soft); stroke-width: 3; }
 .monge .span line.zero { stroke: var(--line); stroke-width: 1; }
 .monge .span circle { fill: var(--accent); }

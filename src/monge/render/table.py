@@ -8,6 +8,7 @@ from math import inf
 from monge.errors import UnknownName
 from monge.render.cells import GAP, display_width, pad, printable, styled, table
 from monge.render.checks import dumps
+from monge.render.components import joined
 from monge.render.markup import breakable, latex, markdown, markdown_table
 from monge.render.page import fragment, html_signatures, html_table, page, safe
 from monge.render.records import column_names, sheets_jsonl, sheets_tsv
@@ -16,6 +17,8 @@ from monge.types.table import STUDY_FORMATS, Cell, Sheet, Span, Study
 MARKS = {"best": "*", "tied": "~"}
 TABLE_STYLE = """
 .monge .best { font-weight: 700; color: var(--accent); }
+.monge button.chip { font: inherit; font-size: .85rem; color: inherit; background: var(--ground); cursor: pointer;
+  border: 1px solid var(--edge); border-radius: 99px; padding: .1rem .8rem; min-height: 26px; }
 .monge .tied { text-decoration: underline; }
 .monge ul { list-style: none; padding: 0; margin: .25rem 0; }
 .monge li { margin: .25rem 0; }
@@ -79,9 +82,8 @@ def sheets_text(
     """
     blocks = []
     for sheet in sheets:
-        blocks += [[printable(line) for line in sheet.said]] if sheet.said else []
         blocks.append(text_lines(sheet, width=width, colour=colour))
-        notes = _legend(sheet, "* best, ~", "*")
+        notes = [*sheet.said, *_legend(sheet, "* best, ~", "*")]
         blocks += [[printable(line) for line in notes]] if notes else []
     tail = [f"{styled('signature', 'dim', colour)}  {printable(signed(line))}" for line in _signatures(sheets)]
     tail += [f"{styled('note', 'bad', colour)}       {printable(line)}" for line in remarks]
@@ -220,7 +222,7 @@ def sheets_html(
 ) -> str:
     """A page with every table, its notes, the signatures and what was unusual; folded tables stand at the end."""
     body = sheets_fragment(sheets, title=title, remarks=remarks, signed=signed)
-    return page(f"monge: {title or sheets[0].title}", body)
+    return page(f"monge: {title or sheets[0].title}", f"{body}<script>{joined('copy.js')}</script>\n")
 
 
 def sheets_fragment(
@@ -271,7 +273,7 @@ def _range(spans: Sequence[Span | None], zero: bool) -> Ends:
     return low - room, high + room
 
 
-_LONG = 200
+_LONG = 180
 
 
 def span_svg(span: Span, ends: tuple[float, float]) -> str:
@@ -296,8 +298,9 @@ def _html_cell(cell: Cell, words: bool, ends: Ends) -> str:
         text = text.replace(arrow, f'<span class="soft" title="{meaning}">{arrow}</span>')
     text = f"<bdi>{text}</bdi>" if words and text else text
     text = f'<span class="{cell.mark}">{text}</span>' if cell.mark in MARKS else text
-    text = f'{text}<br><small class="soft">{safe(cell.detail)}</small>' if cell.detail else text
-    return text + (span_svg(cell.span, ends) if cell.span is not None and ends is not None else "")
+    drawn = span_svg(cell.span, ends) if cell.span is not None and ends is not None else ""
+    small = f'<small class="soft">{safe(cell.detail)}</small>' if cell.detail else ""
+    return f"{text}{drawn}{'<br>' if small and text and not drawn else ''}{small}"
 
 
 def sheets_markdown(sheets: Sequence[Sheet], *, remarks: Sequence[str] = (), signed: Callable[[str], str] = str) -> str:

@@ -12,7 +12,8 @@ from monge.data.lines import open_bytes, shown
 from monge.errors import DataError, Unreadable, UsageError
 from monge.spec.lexical import LexicalSpec
 from monge.spec.signature import parse
-from monge.study import Comparison, Evaluation, Sensitivity
+from monge.study import Sensitivity
+from monge.study.saved import comparison_of, evaluation_of
 from monge.types import Result, Segment
 from monge.types.table import Study
 
@@ -41,9 +42,9 @@ def study_of(data: Mapping[str, Any], path: str) -> Study | None:
             return Sensitivity.from_dict(data["sensitivity"])
         first = data["results"][0] if data["results"] else {}
         if "pairs" in first and "systems" in first:
-            return Comparison.from_dict(data)
+            return comparison_of(data)
         if "groups" in first and "statistic" in first:
-            return Evaluation.from_dict(data)
+            return evaluation_of(data)
     except (KeyError, TypeError, ValueError, IndexError) as error:
         said = f"{shown(path)}: this study cannot be read ({type(error).__name__}: {error}); {_ACCEPTED}"
         raise Unreadable(said) from None
@@ -94,8 +95,8 @@ def _pooled(results: Sequence[Result], segments: Sequence[Segment]) -> list[Resu
         other = new.get((one.metric, one.system))
         if other is not None and abs(other.score - one.score) > _NEAR * max(1.0, abs(one.score)):
             raise DataError(
-                f"{one.metric} of {one.system or 'the system'}: the file says {one.score}, its texts give {other.score} "
-                "here; were the texts changed, or is another version of the library installed?"
+                f"{one.metric} of {one.system or 'the system'}: the file says {one.score}, its texts give "
+                f"{other.score} here; were the texts changed, or is another version of the library installed?"
             )
     return [
         one if (one.metric, one.system) not in new else replace(one, pooled=new[one.metric, one.system].pooled)

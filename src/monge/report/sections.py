@@ -66,10 +66,10 @@ def ranking(material: Material) -> Section:
         for s in one.ranked:
             mine = one.systems[s]
             score = one.cell(s) if several else Cell(number(mine.score))
-            drawn = Cell("", span=Span(mine.low, mine.score, mine.high))
-            words = Cell(mine.system), Cell(score.text, mark=score.mark), Cell(span(mine.low, mine.high, 4)), drawn
+            drawn = Cell("", span(mine.low, mine.high, 4), span=Span(mine.low, mine.score, mine.high))
+            words = Cell(mine.system), Cell(score.text, mark=score.mark), drawn
             rows.append((*words, *([Cell(str(mine.cluster))] if several else [])))
-        head = ("system", "score", "interval", "", *(["cluster"] if several else []))
+        head = ("system", "score", "interval", *(["cluster"] if several else []))
         sheets.append(Sheet(f"{_arrow(material, k)}, {one.of}", head, tuple(rows), signatures=(one.signature,)))
     resampling = material.comparison.resampling
     how = (
@@ -87,7 +87,8 @@ def differences(material: Material) -> Section:
         rows = []
         for pair in one.pairs:
             better = material.comparison.better(one, pair)
-            drawn = Cell("", span=Span(pair.low, pair.difference, pair.high, sure=bool(better)))
+            sure = Span(pair.low, pair.difference, pair.high, sure=bool(better))
+            drawn = Cell("", span(pair.low, pair.high, 4), span=sure)
             p = pair.permutation_holm if material.comparison.resampling.test == "permutation" else pair.bootstrap_holm
             names = Cell(f"{pair.first} − {pair.second}"), Cell(better or "neither")
             rows.append(
@@ -160,8 +161,9 @@ def metrics_apart(material: Material) -> Section:
             cells.append(Cell("–" if value is None else decimals(value, 3)))
             if i < j:
                 if len(charts) < MOST_PAIRS:
-                    told = f"r = {'–' if value is None else decimals(value, 2)}"
-                    charts.append(density(told, flat[i], flat[j], (material.metrics[i], material.metrics[j])))
+                    names = material.metrics[i], material.metrics[j]
+                    told = f"{names[0]}, {names[1]}: r = {'–' if value is None else decimals(value, 2)}"
+                    charts.append(density(told, flat[i], flat[j], names))
                 if value is not None and value < lowest[0]:
                     lowest = value, material.metrics[i], material.metrics[j]
         rows.append(tuple(cells))

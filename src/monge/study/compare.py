@@ -118,25 +118,6 @@ class Comparison(Shown):
         how = {name: getattr(self.resampling, name) for name in ("seed", "resamples", "confidence", "alpha", "test")}
         return {"results": [one.to_dict() for one in self.standings], "study": {**how, "correction": "Holm"}}
 
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Comparison:
-        """The comparison whose JSON form this is."""
-        standings = []
-        for row in data["results"]:
-            same = {name: row[name] for name in ("metric", "signature", "higher_is_better", "n", "of")}
-            pairs = tuple(
-                Versus(
-                    *(one[name] for name in ("first", "second", "difference")),
-                    *(one.get(end, one["difference"]) for end in ("low", "high")),
-                    *(one[test][p] for test in TESTS for p in ("p", "holm")),
-                )
-                for one in row["pairs"]
-            )
-            systems = tuple(SystemScore(**one) for one in row["systems"])
-            standings.append(Standings(**same, label=row.get("label", row["metric"]), systems=systems, pairs=pairs))
-        how = {name: data["study"][name] for name in ("seed", "resamples", "confidence", "alpha", "test")}
-        return cls(tuple(standings), Resampling(**how))
-
     def records(self) -> Iterator[dict[str, Any]]:
         """A row a metric and system: score, interval, cluster."""
         for one in self.standings:
@@ -342,11 +323,10 @@ def compare_scores(
     values = np.asarray(scores, dtype=np.float64)
     how = {"resamples": resampling.resamples, "seed": resampling.seed}
     tests = pairwise_tests(values, method="bootstrap", **how), pairwise_tests(values, method="permutation", **how)
-    found = bootstrap_means(values, level=resampling.confidence, **how)
-    rows = [(one.value, one.low, one.high) for one in found]
-    pairs = list(combinations(range(len(names)), 2))
-    apart = np.stack([values[i] - values[j] for i, j in pairs])
-    gaps = [(one.low, one.high) for one in bootstrap_means(apart, level=resampling.confidence, **how)]
+    apart = [values[i] - values[j] for i, j in combinations(range(len(names)), 2)]
+    found = bootstrap_means(np.stack([*values, *apart]), level=resampling.confidence, **how)  # one set of resamples
+    rows = [(one.value, one.low, one.high) for one in found[: len(names)]]
+    gaps = [(one.low, one.high) for one in found[len(names) :]]
     return _gathered(names, rows, gaps, tests, higher_is_better, resampling)
 
 

@@ -19,7 +19,8 @@ from monge.study.outside import NO_SCORES, check_apart, judged_scores
 from monge.study.shown import Shown
 from monge.study.task import Task
 from monge.study.variants import DEFAULT_MODEL, UNIFORM_UNITS, Setup, check_names, load_variants
-from monge.types.table import Cell, Sheet
+from monge.study.verdict import listed
+from monge.types.table import Cell, Sheet, Span
 
 WIDE = 9
 """More groups than this stand below each other."""
@@ -39,6 +40,13 @@ class Figure:
     n: int
     mark: str = ""
     p_value: float = 1.0
+
+    @property
+    def span(self) -> Span | None:
+        """As pages draw it, where it has an interval."""
+        if self.low is None or self.high is None:
+            return None
+        return Span(self.low, self.value, self.high, sure=bool(self.mark) or self.p_value == 1.0)
 
     def cell(self, digits: int = 2) -> Cell:
         """As tables show it, with so many digits of the interval."""
@@ -145,48 +153,10 @@ class Evaluation(Shown):
             study["orders"] = [one.to_dict() for one in self.orders]
         return {"results": [one.to_dict() for one in self.agreements], "study": study}
 
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Evaluation:
-        """The evaluation whose JSON form this is, without the scores behind it."""
-        rows, how = iter(data["results"]), data["study"]
-        agreements: list[Agreement] = []
-        tests = {}
-        for table in how["standings"]:
-            tests[table["human"], table["statistic"]] = table.get("tests", {})
-            agreements += [_read(next(rows), table, k) for k in range(len(table["metrics"]))]
-        orders = [
-            Order(one["human"], one["statistic"], tuple(one["own"].items()), tuple(one["uniform"].items()))
-            for one in how.get("orders", ())
-        ]
-        same = {name: how[name] for name in ("seed", "resamples", "confidence", "alpha")}
-        return cls(tuple(agreements), Resampling(**same), tests, tuple(how["warnings"]), tuple(orders))
-
     def sheets(self) -> list[Sheet]:
         """A table a human column and statistic, the notes under the last."""
         tables = self.tables
         return [_sheet(self, table, last=table is tables[-1]) for table in tables]
-
-
-def _read(row: Mapping[str, Any], table: Mapping[str, Any], k: int) -> Agreement:
-    """The agreement of metric k of a table, from its row and how the metrics stand."""
-    label = table["metrics"][k]
-
-    def read(name: str, plain: Mapping[str, Any], n: int) -> Figure:
-        best, tied = table.get("best", {}).get(name), table.get("tied", {}).get(name, ())
-        mark = "best" if best == label else "tied" * (label in tied)
-        p = table.get("p_values", {}).get(name)
-        return Figure(plain["value"], plain["low"], plain["high"], n, mark, 1.0 if p is None else p[k])
-
-    groups = {name: read(name, one, one["n"]) for name, one in row["groups"].items()}
-    same = {name: row[name] for name in ("metric", "signature", "dataset", "text", "level", "human", "statistic")}
-    return Agreement(
-        **same,
-        label=label,
-        groups=groups,
-        mean=read(MEAN, table["mean"][k], sum(one.n for one in groups.values())),
-        excluded=row["excluded"],
-        reading=row.get("reading", ""),
-    )
 
 
 def _standing(table: Sequence[Agreement], tests: Mapping[str, str] | None) -> dict[str, Any]:
@@ -220,18 +190,42 @@ def _sheet(found: Evaluation, table: Sequence[Agreement], *, last: bool) -> Shee
         f"{first.dataset} ({first.text} text): {directed(first.statistic)} with {first.judgement}, {first.level} level"
     )
     shown = [*groups, "mean"] if len(groups) > 1 else groups
-    rows = tuple((Cell(one.label), *(one.groups.get(name, one.mean).cell() for name in shown)) for one in table)
+    turned = len(groups) > WIDE
+    rows = tuple(
+        (
+            Cell(one.label),
+            *(one.groups.get(name, one.mean).cell() for name in shown),
+            *([] if turned else [Cell("", span=one.mean.span)]),
+        )
+        for one in table
+    )
     counts = {figure.n for figure in first.groups.values()}
     head = [f"{name} ({first.groups[name].n})" if len(counts) > 1 and name in groups else name for name in shown]
     sheet = Sheet(
         title,
-        ("metric", *head),
+        ("metric", *head, *([] if turned else [f"interval of the {'mean' if len(groups) > 1 else 'value'}"])),
         rows,
         notes=(_counted(first), *(_tail(found) if last else ())),
         signatures=tuple(one.signature for one in table),
         tied=_tied(found, table),
+        said=tuple(_said(table)),
     )
-    return sheet.turned() if len(groups) > WIDE else sheet
+    return sheet.turned() if turned else sheet
+
+
+def _said(table: Sequence[Agreement]) -> Iterator[str]:
+    """Which metric agrees best with people, in a sentence, and which cannot be told from it."""
+    best = next((one for one in table if one.mean.mark == "best"), None)
+    if best is None or len(table) < 2:
+        return
+    tied = [one.label for one in table if one.mean.mark == "tied"]
+    worse = len(table) - 1 - len(tied)
+    text = f"{best.label} agrees best with {best.judgement} ({directed(best.statistic)} {decimals(best.mean.value)})"
+    if not tied:
+        yield f"{text}, and that is more than chance."
+    else:
+        rest = f"; the other {worse} agree less" if worse > 1 else "; the other agrees less" * worse
+        yield f"{text}, but {listed(tied)} cannot be told from it{rest}."
 
 
 def directed(statistic: str) -> str:

@@ -54,6 +54,11 @@ function explainedOf(report, item, system, metric) {
   return { hypothesis, reference, moves, plans, most_lost: most, dearest: dear, text, against };
 }
 
+// What the unit of any system that lost most lost: marks of systems side by side mean the same.
+function mostOf(report, item, metric) {
+  return Math.max(...report.plans[report.place.get(item)].map((systems) => systems[metric]?.[4] ?? 0));
+}
+
 function markedText(text, units, most) {
   if (!units.length || units[0].start === undefined) return [text];
   const parts = [];
@@ -112,7 +117,7 @@ function itemOf(report, view, item, key) {
 
 function outputOf(report, view, item, system) {
   const explained = explainedOf(report, item, system, view.metric), name = report.systems[system], flags = report.flags[`${system},${item}`] ?? [];
-  const text = explained ? markedText(explained.text, explained.hypothesis.units, explained.most_lost) : [report.hypotheses[system][item]];
+  const text = explained ? markedText(explained.text, explained.hypothesis.units, mostOf(report, item, view.metric)) : [report.hypotheses[system][item]];
   const scores = make("p", { class: "scores" }, report.metrics.map((metric, m) => make("span", { class: m === view.metric ? "chosen" : "" }, `${metric.name} `, make("b", {}, number(own(report.scores[m][system][item]))))),
     report.human ? make("span", {}, `${report.human_name} `, make("b", {}, number(report.human[system][item]))) : null);
   const box = make("div", { class: "output" }, make("p", {}, make("strong", {}, name)), make("p", { dir: "auto", class: "words" }, text), scores, flags.map((flag) => make("p", { class: "soft" }, flag)));
@@ -121,7 +126,7 @@ function outputOf(report, view, item, system) {
     const button = make("button", { type: "button", class: "chip", "aria-expanded": "false", "aria-label": `Plan of ${name}, item ${report.ids[item]}`, onclick: () => {
       shown.hidden = !shown.hidden;
       button.setAttribute("aria-expanded", String(!shown.hidden));
-      if (!shown.hidden && !shown.children.length) shown.append(picture(explained, box.clientWidth || 320));
+      if (!shown.hidden && !shown.children.length) shown.append(picture(explained, (box.clientWidth || 320) - 30));
     } }, "Plan");
     box.append(button, shown);
   }
