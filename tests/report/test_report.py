@@ -235,10 +235,10 @@ def test_plans_that_are_drawn_are_those_of_explain(folder, opened):
     e = monge.explain(hypothesis, reference, metric="bertscore")
     output = page.locator(".item").first.locator(".output", has=page.get_by_text("a", exact=True)).first
     shown = output.locator(".unit").evaluate_all(
-        "all => all.map((one) => [one.textContent, Number(one.title.slice(5))])"
+        "all => all.map((one) => [one.textContent, Number(one.title.slice(11))])"
     )
     assert [word for word, _ in shown] == list(e.hypothesis.units)
-    assert [lost for _, lost in shown] == pytest.approx(e.lost("hypothesis").tolist(), abs=e.most_lost / 45)
+    assert [lost for _, lost in shown] == pytest.approx(e.lost("hypothesis").tolist(), abs=e.most_lost / 40 + 0.0006)
     output.get_by_role("button").click()
     drawn = output.locator(".arc").evaluate_all("all => all.map((one) => `${one.dataset.h},${one.dataset.r}`)")
     plan = e.plans["precision"]

@@ -80,7 +80,7 @@ class Shown:
             "none, and faster.",
             rich_help_panel=options.OUTPUT,
         ),
-    ] = 20_000
+    ] = 15_000
     output_format: Annotated[str, options.formats(FORMATS)] = "html"
     output: options.Output = None
     signature_form: options.SignatureForm = "short"

@@ -41,7 +41,9 @@ STYLE = (
 .monge .span line.zero { stroke: var(--line); stroke-width: 1; }
 .monge .span circle { fill: var(--accent); }
 .monge .span .plain { fill: var(--card); stroke: var(--soft); stroke-width: 2; }
-@media (max-width: 640px) { .monge { padding: 1rem; border-radius: 0; } .monge h1 { font-size: 1.1rem; } }
+@media (max-width: 640px) { .monge { padding: 1rem; border-radius: 0; } .monge h1 { font-size: 1.1rem; }
+  .monge td, .monge th { padding-right: .6rem; } .monge td.words { min-width: 5rem; }
+  .monge svg.span { width: 104px; height: 12px; } }
 @media print { .monge { padding: 0; color: #000; background: none; } .monge .scroll { overflow: visible; }
   .monge tr, .monge figure { break-inside: avoid; } .monge h2, .monge h3 { break-after: avoid; } }
 """

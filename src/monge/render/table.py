@@ -286,7 +286,7 @@ def span_svg(span: Span, ends: tuple[float, float]) -> str:
     zero = f'<line class="zero" x1="{at(0)}" x2="{at(0)}" y1="0" y2="20"/>' if low < 0 < high else ""
     kind = "" if span.sure else ' class="plain"'
     return (
-        f'<svg class="span" width="{_LONG}" height="20" aria-hidden="true">{zero}'
+        f'<svg class="span" width="{_LONG}" height="20" viewBox="0 0 {_LONG} 20" aria-hidden="true">{zero}'
         f'<line x1="{at(span.low)}" x2="{at(span.high)}" y1="10" y2="10"/>'
         f'<circle{kind} cx="{at(span.value)}" cy="10" r="5"/></svg>'
     )

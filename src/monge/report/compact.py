@@ -7,6 +7,9 @@ whole numbers are written as characters; `render/assets/report.js` reads them.
 
 from __future__ import annotations
 
+import json
+import zlib
+from base64 import b64encode
 from typing import Any
 
 import numpy as np
@@ -17,9 +20,9 @@ from monge.types.explanation import SIDES
 
 DIGITS = "".join(chr(code) for code in range(35, 127) if code not in (60, 62, 92))
 """A character for each of the numbers from 0; no backslash, no mark of a tag."""
-LOST, STEPS = 45, 30
-"""Steps of what a unit lost, and of a mass and a cost."""
-_LEAST, _MOST = 0.08, 3  # of a unit's mass: smaller moves are left out, and so are more than so many
+LOST, STEPS = 20, 8
+"""Steps of what a unit lost, and of a mass and a cost, which share a character."""
+_LEAST, _MOST = 0.15, 2  # of a unit's mass: smaller moves are left out, and so are more than so many
 
 
 def coded(number: int) -> str:
@@ -67,7 +70,7 @@ def _utf16(text: str) -> int:
 
 
 def _moves(plan: Array, cost: Array, dear: float, heaviest: float, *, by_column: bool) -> str:
-    """The largest moves of every row (of every column for recall): how many, then where, how much, at what cost."""
+    """The largest moves of every row (of every column for recall): how many, then where, and mass with cost."""
     masses, costs = (plan.T, cost.T) if by_column else (plan, cost)
     rows, columns = masses.shape
     found = []
@@ -79,6 +82,12 @@ def _moves(plan: Array, cost: Array, dear: float, heaviest: float, *, by_column:
         for j in best:
             apart = j - i * columns // rows
             found.append(coded(2 * apart if apart >= 0 else -2 * apart - 1))
-            found.append(coded(_step(float(row[j]), heaviest, STEPS)))
-            found.append(coded(_step(float(costs[i, j]), dear, STEPS)))
+            mass, price = _step(float(row[j]), heaviest, STEPS), _step(float(costs[i, j]), dear, STEPS)
+            found.append(coded((STEPS + 1) * mass + price))
     return "".join(found)
+
+
+def packed(data: Any) -> str:
+    """Data as a page carries them: JSON, deflated, in base 64."""
+    plain = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return b64encode(zlib.compress(plain.encode("utf-8", "replace"), 9)).decode()

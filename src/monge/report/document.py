@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import shlex
-import zlib
-from base64 import b64encode
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -16,6 +13,7 @@ from monge.render.components import asset, joined
 from monge.render.drawing import plain_flag
 from monge.render.page import fragment, html_signatures, page, safe
 from monge.render.table import TABLE_STYLE, html_sheet, render_sheets
+from monge.report.compact import packed
 from monge.report.material import Material
 from monge.report.sections import Section, sections
 from monge.types.table import Cell, Sheet
@@ -219,9 +217,3 @@ def payload(material: Material) -> dict[str, Any]:
         "explained": list(material.explained),
         "plans": material.plans,
     }
-
-
-def packed(data: dict[str, Any]) -> str:
-    """Data as a page carries them: JSON, deflated, in base 64."""
-    plain = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return b64encode(zlib.compress(plain.encode("utf-8", "replace"), 9)).decode()

@@ -11,8 +11,8 @@ import numpy as np
 
 from monge import api
 from monge.data.segment_scores import GivenScores
-from monge.errors import DataError, MongeError, UsageError
-from monge.report.compact import compact
+from monge.errors import DataError, MongeError
+from monge.report.compact import compact, packed
 from monge.spec.presets import Spec
 from monge.study import Comparison, Resampling, aligned, compare_results
 from monge.study.agreement import USUAL
@@ -20,8 +20,10 @@ from monge.study.compare import Standings, one_system
 from monge.study.outside import scores_by_system
 from monge.types import Array, Result, Segment
 
-PLANS = 20_000
+PLANS = 15_000
 """So many plans are carried, of the segments that tell most; all of them where there are no more."""
+ROOM = 2_400_000
+"""Bytes that plans may take in a page; of long texts fewer plans are carried."""
 
 
 @dataclass(frozen=True)
@@ -187,11 +189,6 @@ def with_plans(
         return replace(material, notes=(*material.notes, *notes))
     count = min(material.items, max(most // (len(material.systems) * len(metrics)), 1))
     chosen = telling(material, count)
-    if count < material.items:
-        notes.append(
-            f"Words are marked and plans can be opened in {count} of the {material.items} segments: those in which "
-            "systems differ or metrics disagree most, and some of all others."
-        )
     plans: list[list[list[Any]]] = [[[None] * len(material.metrics) for _ in material.systems] for _ in chosen]
     names: dict[str, tuple[str, ...]] = {}
     every = [row for rows in material.segments for row in rows]
@@ -205,7 +202,29 @@ def with_plans(
                 names[material.metrics[k]] = tuple(plan.plans)
         except MongeError as error:
             notes.append(f"{material.metrics[k]}: its plans are not shown ({error})")
-    return replace(material, explained=tuple(chosen), plans=plans, plan_names=names, notes=(*material.notes, *notes))
+    kept = _fitting(material, chosen, plans)
+    if len(kept) < material.items:
+        notes.append(
+            f"Words are marked and plans can be opened in {len(kept)} of the {material.items} segments: those in which "
+            "systems differ or metrics disagree most, and some of all others (--plans carries more or fewer)."
+        )
+    return replace(
+        material,
+        explained=tuple(chosen[k] for k in kept),
+        plans=[plans[k] for k in kept],
+        plan_names=names,
+        notes=(*material.notes, *notes),
+    )
+
+
+def _fitting(material: Material, chosen: Sequence[int], plans: Sequence[Any]) -> list[int]:
+    """The places of the chosen items whose plans fit into a page: all, or those in which systems differ most."""
+    size = len(packed(plans))
+    if size <= ROOM:
+        return list(range(len(chosen)))
+    count = max(int(len(chosen) * ROOM / size), 1)
+    order = sorted(range(len(chosen)), key=lambda k: -float(material.difference[chosen[k]]))
+    return sorted(order[:count])
 
 
 def moves_words(spec: Spec) -> bool:
@@ -237,9 +256,3 @@ def telling(material: Material, count: int) -> list[int]:
             break
         chosen[item] = None
     return sorted(chosen)[:count]
-
-
-def check_texts(segments: Sequence[Segment]) -> None:
-    """Raise where there are no texts to show."""
-    if not segments:
-        raise UsageError("these results have no texts: make them with monge score --with-texts -f json")

@@ -72,11 +72,12 @@ def ranking(material: Material) -> Section:
         head = ("system", "score", "interval", *(["cluster"] if several else []))
         sheets.append(Sheet(f"{_arrow(material, k)}, {one.of}", head, tuple(rows), signatures=(one.signature,)))
     resampling = material.comparison.resampling
+    note = resampling.note[:1].upper() + resampling.note[1:]
     how = (
         f"Bold: best; underlined: cannot be told from the best. Systems of one cluster cannot be told apart (paired "
-        f"{resampling.test}, two-sided, Holm over all pairs, level {resampling.alpha:g}). {resampling.note}."
+        f"{resampling.test}, two-sided, Holm over all pairs, level {resampling.alpha:g}). {note}."
     )
-    said = (*material.comparison.verdict, how if several else f"{resampling.note}.")
+    said = (*material.comparison.verdict, how if several else f"{note}.")
     return Section("ranking", "Ranking" if several else "Scores", said, tuple(sheets))
 
 
@@ -91,10 +92,8 @@ def differences(material: Material) -> Section:
             drawn = Cell("", span(pair.low, pair.high, 4), span=sure)
             p = pair.permutation_holm if material.comparison.resampling.test == "permutation" else pair.bootstrap_holm
             names = Cell(f"{pair.first} − {pair.second}"), Cell(better or "neither")
-            rows.append(
-                (*names, Cell(decimals(pair.difference, 4), span(pair.low, pair.high, 4)), drawn, Cell(number(p)))
-            )
-        head = ("difference of", "better", "difference", "", "p (Holm)")
+            rows.append((*names, Cell(decimals(pair.difference, 4)), drawn, Cell(number(p))))
+        head = ("difference of", "better", "difference", "interval", "p (Holm)")
         sheets.append(Sheet(_arrow(material, k), head, tuple(rows), words=2, zero=True))
     said = ("A filled dot is a difference that is more than chance; a hollow one is not.",)
     first = 1 if len(sheets[0].rows) <= MOST_PAIRS else 0

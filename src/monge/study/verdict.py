@@ -48,7 +48,8 @@ def verdict(found: Comparison) -> list[str]:
     for one in found.standings:
         for pair in one.pairs:
             apart[pair.first, pair.second] = apart.get((pair.first, pair.second), 0) + bool(found.better(one, pair))
-    same = [pair for pair, count in apart.items() if count == 0]
+    said = set(next(iter(firsts))) if len(firsts) == 1 else set()  # all metrics put these first: that says it
+    same = [pair for pair, count in apart.items() if count == 0 and not set(pair) <= said]
     if every > 1 and 0 < len(same) <= SAME:
         of = "either of the two metrics" if every == 2 else f"any of the {every} metrics"
         lines += [f"{first} and {second} cannot be told apart by {of}." for first, second in same]

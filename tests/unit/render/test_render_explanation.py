@@ -19,6 +19,7 @@ from monge.render import (
     explanation_svg,
     explanation_text,
     render_explanation,
+    render_explanations,
 )
 from monge.render.cells import display_width
 from monge.render.explanation import worst_units
@@ -238,6 +239,31 @@ def test_text_of_an_empty_side():
     shown = explanation_text(EMPTY)
     assert "hypothesis  (no units)" in shown
     assert "The hypothesis is empty." in shown
+
+
+def test_two_hypotheses_are_set_against_each_other():
+    cost = np.array([[0.0, 0.9, 0.9], [0.9, 0.0, 0.9], [0.9, 0.9, 0.1]])
+    plan = np.eye(3) / 3
+
+    def of(words, last):
+        mine = cost.copy()
+        mine[2, 2] = last
+        sides = {"hypothesis": words, "reference": ("the", "cat", "sat")}
+        share = (plan * mine).sum(1)
+        given = {name: Side(" ".join(some), tuple(some), plan.sum(1), share) for name, some in sides.items()}
+        moved = {"plans": {"plan": plan}, "cost": mine, "similarity": 1 - mine, "share_of": "cost", "moves": ()}
+        return replace(ONE, score=float(share.sum()), higher_is_better=False, **moved, **given)
+
+    found = [of(("the", "cat", "sat"), 0.1), of(("the", "cat", "ran"), 0.7)]
+    for form in ("text", "html", "markdown"):
+        shown = render_explanations(found, ["A", "B"], form)
+        assert "B is worse than A by 0.2000" in shown and "“sat” (+0.2000)" in shown
+        assert "“ran” (0.2333)" in shown
+    assert_inert(render_explanations(found, ["A", "B"], "html"))
+    data = json.loads(render_explanations(found, ["A", "B"], "json"))
+    assert [one["name"] for one in data["explanations"]] == ["A", "B"]
+    by_two = [*found, *(replace(one, metric="other") for one in found)]
+    assert "A, by other" in render_explanations(by_two, ["A", "B", "A", "B"], "html")
 
 
 def test_an_unknown_format_is_named():

@@ -100,7 +100,7 @@ function wordTold(scene, side, k) {
   const { hypothesis, reference } = scene.explained, mine = (side ? reference : hypothesis).units[k], mass = movesOf(scene, side, k);
   const whole = mass.reduce((sum, move) => sum + move.mass, 0) || 1, shown = mass.slice(0, 4);
   const parts = shown.map((move) => `${(side ? hypothesis : reference).units[side ? move.hypothesis : move.reference].text} ${Math.round(100 * move.mass / whole)} % (${move.similarity === undefined ? `cost ${number(move.cost, 2)}` : `similarity ${number(move.similarity, 2)}`})`);
-  return `${mine.text}: weight ${number(mine.weight, 3)}, lost ${number(mine.lost, 3)}; ${side ? "from" : "to"} ${parts.join(", ") || "nothing"}${mass.length > 4 ? `, and ${mass.length - 4} more` : ""}`;
+  return `${mine.text}: ${mine.weight === undefined ? "" : `weight ${number(mine.weight, 3)}, `}lost ${number(mine.lost, 3)}; ${side ? "from" : "to"} ${parts.join(", ") || "nothing"}${mass.length > 4 ? `, and ${mass.length - 4} more` : ""}`;
 }
 
 function light(scene, side, k) {

@@ -3,7 +3,7 @@ import { make, number } from "./dom.js";
 import { picture, step } from "./plan.js";
 
 const SIZE = 10, DIGITS = [...Array(92).keys()].map((k) => k + 35).filter((code) => ![60, 62, 92].includes(code)).map((code) => String.fromCharCode(code));
-const VALUE = new Map(DIGITS.map((digit, k) => [digit, k])), LOST = 45, STEPS = 30;
+const VALUE = new Map(DIGITS.map((digit, k) => [digit, k])), LOST = 20, STEPS = 8;
 const at = (id) => document.getElementById(id), own = (value) => value / 10000;
 
 async function unpacked() {
@@ -47,7 +47,7 @@ function explainedOf(report, item, system, metric) {
     const read = reader(moved[k]), back = plan === "recall", rows = back ? reference.units.length : hypothesis.units.length, columns = back ? hypothesis.units.length : reference.units.length;
     for (let i = 0; i < rows; i++) for (let count = read.next(); count > 0; count--) {
       const zigzag = read.next(), apart = zigzag % 2 ? -(zigzag + 1) / 2 : zigzag / 2, j = apart + Math.floor(i * columns / rows);
-      const mass = heaviest * read.next() / STEPS, cost = dear * read.next() / STEPS;
+      const both = read.next(), mass = heaviest * Math.max(Math.floor(both / (STEPS + 1)), 0.5) / STEPS, cost = dear * (both % (STEPS + 1)) / STEPS;
       moves.push({ plan, mass, cost, hypothesis: back ? j : i, reference: back ? i : j });
     }
   });
@@ -64,7 +64,7 @@ function markedText(text, units, most) {
   const parts = [];
   let end = 0;
   for (const unit of units) {
-    parts.push(text.slice(end, unit.start), make("span", { class: `unit l${step(unit.lost, most)}`, title: `lost ${number(unit.lost)}` }, text.slice(unit.start, unit.end)));
+    parts.push(text.slice(end, unit.start), make("span", { class: `unit l${step(unit.lost, most)}`, title: `lost about ${number(unit.lost, 3)}` }, text.slice(unit.start, unit.end)));
     end = unit.end;
   }
   return [...parts, text.slice(end)];
