@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -28,7 +28,7 @@ from monge.spec.metric import MetricSpec
 from monge.spec.presets import Spec, resolve
 from monge.spec.signature import FILE, named_corpus
 from monge.store import opened
-from monge.types import CorpusStats, Explanation, Result, Segment
+from monge.types import CorpusStats, Explanation, Result, Segment, Transported
 
 if TYPE_CHECKING:
     from monge.encode.protocol import Encoder
@@ -306,6 +306,30 @@ def score_segments(
         run = Run(scorers, segments, corpora=Corpora(corpora.stats, files), store=store, score=score)
         results = watched(run, expect, watch)
     return [replace(one, metric=names[k % len(names)]) for k, one in enumerate(results)]
+
+
+def transported_segments(
+    metrics: Sequence[Metric],
+    segments: Iterable[Segment],
+    chosen: Sequence[Sequence[Segment]],
+    *,
+    corpora: Corpora = Corpora(),  # noqa: B008 - frozen
+    expect: Sequence[Mapping[str, str]] | None = None,
+) -> Iterator[tuple[int, int, Transported]]:
+    """The plans of chosen segments, each against its first reference: which metric, which of its segments, the plan.
+
+    Statistics are fitted on all `segments`, as they were when these were scored; `chosen` has for each metric the
+    segments whose plans are wanted, `expect` the digests that a replay must meet.
+    """
+    scorers, files = [], {}
+    for metric in metrics:
+        one, texts = _with_corpus(metric.scorer, corpora)
+        scorers.append(one)
+        files.update(texts)
+    run = Run(scorers, segments, corpora=Corpora(corpora.stats, files))
+    run.check_replay(expect)
+    for k, rows in enumerate(chosen):
+        yield from ((k, place, plan) for place, plan in run.transported(k, rows))
 
 
 def _with_corpus(metric: Scorer, corpora: Corpora) -> tuple[Scorer, dict[str, Iterable[str]]]:

@@ -22,6 +22,8 @@ VERBS = {
     "share.",
     "fit": "Fit word weights (idf) or mean vectors on a corpus once, to score with them later: `--stats FILE`.",
     "compare": "Tell which system is better, and whether that is more than chance: intervals, paired tests, clusters.",
+    "report": "Make one file that shows everything about some systems: ranking, differences, distributions, every "
+    "segment.",
     "evaluate": "Measure how well metrics agree with human judgements, and test which of them agrees best.",
     "recommend": "Say which metric to take: agreement with people and cost, from results kept in this package.",
     "submit": "Score every system of a WMT test set and write the files that the metrics task takes.",

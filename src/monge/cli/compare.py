@@ -50,4 +50,6 @@ def compare(
             watch.grow(len(rows))
         run = output.run(watch)
         found = compare_segments(variants, rows, scores=given, resampling=tests.resampling(), run=run)
-    output.write(found)
+    systems = [one.system for one in found.standings[0].systems]
+    files = ", ".join(systems) if len(systems) <= 4 else f"{len(systems)} systems"
+    output.write(found, title=f"{files} by {', '.join(one.label for one in found.standings)}")

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from monge.cli import options
@@ -43,6 +44,13 @@ def write_listing(found: Study, form: str, output: str | None = None) -> None:
     from monge.render.table import render_study
 
     emit(render_study(found, form, version="", colour=coloured(output)), output)
+
+
+def today() -> str:
+    """The day of a run as pages show it; SOURCE_DATE_EPOCH names another, for files that must come out the same."""
+    told = os.environ.get("SOURCE_DATE_EPOCH", "")
+    when = float(told) if told.isdigit() else time.time()
+    return datetime.fromtimestamp(when, UTC).strftime("%Y-%m-%d")
 
 
 def tell(message: str) -> None:

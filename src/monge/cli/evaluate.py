@@ -106,7 +106,8 @@ def evaluate(
         )
     read = {line for judged, _ in found.pools for line in judged.warnings}
     warn([line for line in found.warnings if line not in read])
-    output.write(found)
+    labels = dict.fromkeys(one.label for one in found.agreements)
+    output.write(found, title=f"{judgements.dataset}: agreement of {', '.join(labels)} with people")
     if figures.folder is not None:
         from monge.report import evaluation_figures
 

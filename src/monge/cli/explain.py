@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -13,9 +14,11 @@ from monge.cli import bundles, inputs, options
 from monge.cli.emit import check_output, emit
 from monge.data.lines import is_there
 from monge.errors import UsageError
-from monge.spec.presets import resolve
+from monge.spec.presets import fitting, resolve
 from monge.types import Segment
 from monge.types.explanation import EXPLANATION_FORMATS
+
+FORMATS = (*EXPLANATION_FORMATS, "png")
 
 
 @dataclass(frozen=True)
@@ -70,7 +73,7 @@ class Shown:
             rich_help_panel=options.OUTPUT,
         ),
     ] = False
-    output_format: Annotated[str, options.formats(EXPLANATION_FORMATS)] = "text"
+    output_format: Annotated[str, options.formats(FORMATS)] = "text"
     output: options.Output = None
     signature_form: options.SignatureForm = "short"
     quiet: options.Quiet = False
@@ -80,24 +83,42 @@ class Shown:
 def explain(
     *,
     asked: Asked,
-    metric: options.Metric = api.DEFAULT_METRIC,
+    metric: options.Metrics = None,
     setup: bundles.Setup,
     stats: options.Stats = None,
     shown: Shown,
 ) -> None:
     """Show why a pair of texts gets its score: which words were matched, at what cost, and each word's share."""
-    check_output(shown.output_format, EXPLANATION_FORMATS, shown.output)
+    check_output(shown.output_format, FORMATS, shown.output)
+    if shown.output_format == "png":
+        from monge.report import check_figures
+
+        if shown.output is None:
+            raise UsageError("png is a picture, not text: say into which file with -o FILE.png")
+        check_figures(Path(shown.output).parent)
     signed = options.signed(shown.signature_form)
-    name, spec = resolve(metric, setup.changes(), setup.lang)
+    asked_for = metric or [api.DEFAULT_METRIC]
+    setup.checked(asked_for, quiet=shown.quiet)
+    changes = setup.changes()
+    specs = [resolve(one, fitting(one, changes) if len(asked_for) > 1 else changes, setup.lang) for one in asked_for]
     rows = asked.rows(quiet=shown.quiet)
-    if len(rows) > 1 and shown.output_format == "svg":
-        raise UsageError(f"svg draws one pair, here are {len(rows)} hypotheses: take html, or one of them")
-    loaded = setup.bind(name, spec)
+    if len(rows) * len(specs) > 1 and shown.output_format in ("svg", "png"):
+        what = f"{len(rows)} hypotheses" if len(rows) > 1 else f"{len(specs)} metrics"
+        raise UsageError(f"{shown.output_format} draws one pair by one metric, here are {what}: take html, or one")
     known = api.load_stats(*stats) if stats else None
-    found = [loaded.explain(one.hypothesis, _compared(one, loaded), stats=known) for one in rows]
+    found, names = [], []
+    for name, spec in specs:
+        loaded = setup.bind(name, spec)
+        for k, one in enumerate(rows, 1):
+            found.append(loaded.explain(one.hypothesis, _compared(one, loaded), stats=known))
+            names.append(one.system or f"hypothesis {k}")
+    if shown.output_format == "png":
+        from monge.report.picture import explanation_png
+
+        explanation_png(found[0], str(shown.output))
+        return
     from monge.render import render_explanations
 
-    names = [one.system or f"hypothesis {k}" for k, one in enumerate(rows, 1)]
     emit(render_explanations(found, names, shown.output_format, every=shown.every, signed=signed), shown.output)
 
 

@@ -37,6 +37,17 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
             "monge compare -t a.txt -t b.txt -r ref.txt -m twmd -m bleu -f latex",
         ),
     ),
+    "report": (
+        (
+            "A page about two systems, to be opened in a browser or sent to others:",
+            "monge report -t a.txt -t b.txt -r ref.txt -m twmd -m chrf -o report.html",
+        ),
+        (
+            "The same from scores that were saved:",
+            "monge score -t a.txt -t b.txt -r ref.txt --with-texts -f json -o s.json\n"
+            "    monge report s.json -o report.html",
+        ),
+    ),
     "evaluate": (
         (
             "How well do two metrics agree with people on WMT18 into English?",

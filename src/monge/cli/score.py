@@ -14,7 +14,7 @@ import typer
 
 from monge import api
 from monge.cli import bundles, gate, options
-from monge.cli.emit import bar_wanted, check_output, coloured, emit, progress, stage, tell
+from monge.cli.emit import bar_wanted, check_output, coloured, emit, progress, stage, tell, today
 from monge.cli.inputs import Input, Rows, read_input
 from monge.cli.journal import kept_scores
 from monge.cli.parquet import check_parquet, write_parquet
@@ -206,7 +206,7 @@ class Shown:
 
         wanted = texts if self.with_texts else None
         shown = self.segments or self.with_texts
-        return View(version("monge"), shown, wanted, options.signed(self.signature_form))
+        return View(version("monge"), shown, wanted, options.signed(self.signature_form), today())
 
 
 @bundles.flat

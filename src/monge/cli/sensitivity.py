@@ -103,7 +103,7 @@ def sensitivity(
             resampling=resamples.resampling(),
             run=output.run(watch),
         )
-    output.write(found, "sensitivity")
+    output.write(found, "sensitivity", f"{found.dataset}: sensitivity of {', '.join(found.metrics)} to preprocessing")
     if figures.folder is not None:
         from monge.report.sensitivity import sensitivity_figures
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from monge.cli import bundles, options
-from monge.cli.emit import Watch, check_output, coloured, emit, watching
+from monge.cli.emit import Watch, check_output, coloured, emit, today, watching
 from monge.data.columns import given_columns
 from monge.errors import UsageError
 from monge.types.table import STUDY_FORMATS
@@ -80,13 +80,13 @@ class Output(bundles.Keep):
         """Follow the study on standard error; interrupted, it says how to go on."""
         return watching(quiet=self.quiet, verbose=self.verbose, folder=self.folder)
 
-    def write(self, found: Study, key: str = "") -> None:
-        """Write what a study found."""
+    def write(self, found: Study, key: str = "", title: str = "") -> None:
+        """Write what a study found; a page is headed by the title and the day."""
         from monge.render.table import render_study
 
         colour, signed = coloured(self.output), options.signed(self.signature_form)
-        form, monge = self.output_format, version("monge")
-        emit(render_study(found, form, version=monge, key=key, colour=colour, signed=signed), self.output)
+        form, monge, headed = self.output_format, version("monge"), f"{title}, {today()}" if title else ""
+        emit(render_study(found, form, version=monge, key=key, colour=colour, signed=signed, title=headed), self.output)
 
 
 @dataclass(frozen=True, kw_only=True)

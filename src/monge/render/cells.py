@@ -12,6 +12,7 @@ _BIDI = frozenset("\u200e\u200f\u061c\u202a\u202b\u202c\u202d\u202e\u2066\u2067\
 _UNPRINTABLE = frozenset({"Cc", "Cs", "Zl", "Zp"})
 _INVISIBLE = frozenset({"Mn", "Me", "Cf"})
 _CODES = {"bold": "1", "dim": "2", "good": "32", "bad": "33"}
+_WIDE_MARK, _JOINER = "\ufe0f", "\u200d"
 GAP, DASH = "  ", "–"
 
 
@@ -47,12 +48,25 @@ def printable(text: str) -> str:
 
 
 def display_width(text: str) -> int:
-    """Columns of a terminal that the text takes: wide East Asian characters 2, marks and styling 0."""
-    return sum(_char_width(char) for char in _STYLE.sub("", text))
+    """Columns of a terminal that the text takes: wide East Asian characters and emoji 2, marks and styling 0."""
+    return sum(width for _, width in _columns(_STYLE.sub("", text)))
+
+
+def _columns(text: str) -> Iterator[tuple[str, int]]:
+    """Each character with the columns it adds: what is joined to an emoji adds none, what makes one wide adds one."""
+    before, joined = 0, False
+    for char in text:
+        width = _char_width(char)
+        if char == _WIDE_MARK:
+            width = 1 if before == 1 else 0
+        elif joined:
+            width = 0
+        before, joined = (width or before), char == _JOINER
+        yield char, width
 
 
 def _char_width(char: str) -> int:
-    if combining(char) or category(char) in _INVISIBLE:
+    if combining(char) or category(char) in _INVISIBLE or "\u1160" <= char <= "\u11ff":
         return 0
     return 2 if east_asian_width(char) in "WF" else 1
 
@@ -68,8 +82,8 @@ def clip(text: str, width: int) -> str:
     if display_width(text) <= width:
         return text
     used, kept = 1, []
-    for char in text:
-        used += _char_width(char)
+    for char, columns in _columns(text):
+        used += columns
         if used > width:
             break
         kept.append(char)

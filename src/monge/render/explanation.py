@@ -10,15 +10,18 @@ import numpy as np
 from monge.errors import UnknownName
 from monge.render.cells import GAP, clip, display_width, gloss, number, pad, printable, styled, table
 from monge.render.checks import checked_explanation, dumps
+from monge.render.drawing import plain_flag
 from monge.render.explanation_page import explanation_html
 from monge.render.heatmap import explanation_svg
+from monge.render.palette import step
 from monge.render.table import render_sheets
-from monge.types import Array, Explanation, Move, Side
-from monge.types.explanation import EXPLANATION_FORMATS
+from monge.types import Array, Explanation, Route, Side
+from monge.types.explanation import EXPLANATION_FORMATS, SIDES
 from monge.types.table import Cell, Sheet
 
 _TARGET = 0.10  # of a unit's moved mass: smaller parts are not listed in the alignment
 _TARGETS = 4
+_MARKED = 4  # a word that is marked more strongly is shown in colour
 UNITS = 20
 """So many units of a long text are shown."""
 
@@ -37,37 +40,29 @@ def explanation_text(
     units: int | None = UNITS,
     signed: Callable[[str], str] = str,
 ) -> str:
-    """A page for a terminal: score, notes, both texts with shares, the largest moves, who went where.
+    """A page for a terminal: score, notes, both texts with what each word lost, the worst moves, who went where.
 
-    `width` is that of the terminal in columns, `moves` how many are listed for each plan, `colour` in ANSI styles. Of
-    a text with more than `units` the worst so many are shown, worst first; None shows all, as they stand in the text.
-    `signed` writes the signature, which stays on one line.
+    `width` is that of the terminal in columns, `moves` how many are listed, `colour` in ANSI styles. Of a text with
+    more than `units` the worst so many are shown, worst first; None shows all, as they stand in the text. `signed`
+    writes the signature, which stays on one line.
     """
     checked_explanation(e)
-    told = [line for note in e.notes for line in wrap(printable(note), max(width, 40))]
+    said = [*e.notes, *map(plain_flag, e.flags)]
+    told = [line for note in said for line in wrap(printable(note), max(width, 40))]
     blocks = [
         [_headline(e, colour)],
         told,
-        *(_side(e, name, width, colour, units) for name in ("hypothesis", "reference")),
+        *(_side(e, name, width, colour, units) for name in SIDES),
     ]
+    if e.routes:
+        listed = e.routes[:moves]
+        count = f", {len(listed)} of {len(e.routes)}" if len(e.routes) > len(listed) else ""
+        blocks.append([styled(f"moves, what lost most first{count}", "bold", colour), *_moves(e, listed, width)])
     for plan in e.plans:
         of_plan = f" ({printable(plan)})" if len(e.plans) > 1 else ""
-        if listed := largest(e, plan, moves):
-            total = sum(move.plan == plan for move in e.moves)
-            count = f", {len(listed)} of {total}" if total > len(listed) else ""
-            heading = styled(f"largest moves{of_plan}{count}", "bold", colour)
-            blocks.append([heading, *_moves(e, listed, width)])
         blocks.append([styled(f"alignment{of_plan}", "bold", colour), *_alignment(e, plan, width, units)])
-    if e.flags:
-        blocks.append([styled("note", "bad", colour) + GAP + printable(", ".join(e.flags))])
     blocks.append([styled("signature", "dim", colour) + GAP + printable(signed(str(e.signature)))])
     return "\n\n".join("\n".join(block).rstrip("\n") for block in blocks if block) + "\n"
-
-
-def largest(e: Explanation, plan: str, count: int) -> list[Move]:
-    """The moves of a plan with the largest shares of the score, largest first."""
-    mine = [move for move in e.moves if move.plan == plan]
-    return sorted(mine, key=lambda move: (-abs(move.share), -move.mass))[:count]
 
 
 def _headline(e: Explanation, colour: bool) -> str:
@@ -76,15 +71,12 @@ def _headline(e: Explanation, colour: bool) -> str:
     return f"{printable(e.metric)} {arrow}  {styled(number(e.score), 'bold', colour)}{parts}"
 
 
-def worst_units(e: Explanation, side: Side, most: int | None) -> list[int]:
-    """The places of the units of a side that cost the score most, worst first; all as they stand where they are few.
-
-    A unit's loss is its share of the cost, or its weight less its share of the similarity.
-    """
-    if most is None or len(side.units) <= most:
-        return list(range(len(side.units)))
-    loss = side.shares if e.share_of == "cost" else side.weights - side.shares
-    return [int(k) for k in np.argsort(-loss, kind="stable")[:most]]
+def worst_units(e: Explanation, name: str, most: int | None) -> list[int]:
+    """The places of the units of a side that lost most, worst first; all as they stand where they are few."""
+    count = len(getattr(e, name).units)
+    if most is None or count <= most:
+        return list(range(count))
+    return [int(k) for k in np.argsort(-e.lost(name), kind="stable")[:most]]
 
 
 def _side(e: Explanation, name: str, width: int, colour: bool, units: int | None) -> list[str]:
@@ -92,41 +84,41 @@ def _side(e: Explanation, name: str, width: int, colour: bool, units: int | None
     heading = styled(name, "bold", colour)
     if not side.units:
         return [f"{heading}  (no units) {printable(side.text)}".rstrip()]
-    top = max(float(np.abs(side.shares).max()), 1e-300)
-    shown = worst_units(e, side, units)
+    lost, shown = e.lost(name), worst_units(e, name, units)
     pairs = [
-        (clip(printable(side.units[k]), max(width - 2, 8)), styled(number(share), _strength(abs(share) / top), colour))
-        for k, share in ((k, float(side.shares[k])) for k in shown)
+        (
+            clip(printable(side.units[k]), max(width - 2, 8)),
+            styled(number(lost[k]), "bad" if step(float(lost[k]), e.most_lost) > _MARKED else "dim", colour),
+        )
+        for k in shown
     ]
     few = [f"  the worst {len(shown)} of {len(side.units)} units, worst first (--all shows all)"]
-    head = [f"{heading}, each unit over its share of {printable(e.share_of)}"]
+    what = "its share of the cost" if e.share_of == "cost" else "what it failed to match"
+    head = [f"{heading}, each word over {what}"]
     return [*head, *(few if len(shown) < len(side.units) else []), *gloss(pairs, width=width)]
 
 
-def _strength(relative: float) -> str:
-    return "bold" if relative > 0.75 else "dim"
-
-
-def _moves(e: Explanation, listed: Sequence[Move], width: int) -> list[str]:
-    rows = [["hypothesis", "", "reference", "mass", "cost", "share"]]
+def _moves(e: Explanation, listed: Sequence[Route], width: int) -> list[str]:
+    masses = [plan if len(e.plans) > 1 else "mass" for plan in e.plans]
+    rows = [["hypothesis", "", "reference", *map(printable, masses), "cost", "lost"]]
     rows += [
         [
-            printable(e.hypothesis.units[move.hypothesis]),
+            printable(e.hypothesis.units[one.hypothesis]),
             "→",
-            printable(e.reference.units[move.reference]),
-            *(number(value) for value in (move.mass, move.cost, move.share)),
+            printable(e.reference.units[one.reference]),
+            *(number(value) for value in (*one.masses.values(), one.cost, one.lost)),
         ]
-        for move in listed
+        for one in listed
     ]
-    return ["  " + line for line in table(rows, "lllrrr", width=width - 2)]
+    return ["  " + line for line in table(rows, "lll" + "r" * (len(masses) + 2), width=width - 2)]
 
 
 def _alignment(e: Explanation, plan: str, width: int, units: int | None) -> list[str]:
     """A line a unit: where a hypothesis unit went; for `recall`, where a reference unit was taken from."""
-    ours, theirs, arrow, rows = e.hypothesis, e.reference, "→", e.plans[plan]
+    side, ours, theirs, arrow, rows = "hypothesis", e.hypothesis, e.reference, "→", e.plans[plan]
     if plan == "recall":
-        ours, theirs, arrow, rows = theirs, ours, "←", rows.T
-    shown = worst_units(e, ours, units)
+        side, ours, theirs, arrow, rows = "reference", theirs, ours, "←", rows.T
+    shown = worst_units(e, side, units)
     labels = [clip(printable(ours.units[k]), width // 3) for k in shown]
     room = max(map(display_width, labels), default=0)
     lines = []
@@ -148,37 +140,33 @@ def _targets(row: Array, units: Sequence[str]) -> Iterator[str]:
 
 
 def explanation_sheets(e: Explanation) -> list[Sheet]:
-    """The score, the units of both texts with their weights and shares, and every move, largest share first."""
+    """The score, the units of both texts with their weights and what they lost, and every move, worst first."""
     checked_explanation(e)
     name = f"{e.metric} {'↑' if e.higher_is_better else '↓'}"
     score = Sheet(
         "score",
         ("metric", "score", *e.parts),
         ((Cell(name), *(Cell(number(value)) for value in (e.score, *e.parts.values()))),),
-        (*e.notes, *([f"flags: {', '.join(e.flags)}"] if e.flags else [])),
+        (*e.notes, *map(plain_flag, e.flags)),
         (str(e.signature),),
     )
-    units = [
-        Sheet(
-            f"{name}: each unit's share of {e.share_of}",
-            ("unit", "weight", "share"),
-            tuple(
-                (Cell(unit), Cell(number(weight)), Cell(number(share)))
-                for unit, weight, share in zip(side.units, side.weights, side.shares, strict=True)
-            ),
-        )
-        for name, side in (("hypothesis", e.hypothesis), ("reference", e.reference))
-    ]
-    rows = tuple(
+    units = []
+    for side in SIDES:
+        mine: Side = getattr(e, side)
+        rows = zip(mine.units, mine.weights, e.lost(side), strict=True)
+        cells = tuple((Cell(unit), Cell(number(weight)), Cell(number(lost))) for unit, weight, lost in rows)
+        units.append(Sheet(f"{side}: what each unit lost", ("unit", "weight", "lost"), cells))
+    masses = [f"mass ({plan})" if len(e.plans) > 1 else "mass" for plan in e.plans]
+    moves = tuple(
         (
-            *map(Cell, (move.plan, e.hypothesis.units[move.hypothesis], e.reference.units[move.reference])),
-            *(Cell(number(value)) for value in (move.mass, move.cost, move.similarity, move.share)),
+            Cell(e.hypothesis.units[one.hypothesis]),
+            Cell(e.reference.units[one.reference]),
+            *(Cell(number(value)) for value in (*one.masses.values(), one.cost, one.lost)),
         )
-        for plan in e.plans
-        for move in largest(e, plan, len(e.moves))
+        for one in e.routes
     )
-    head = ("plan", "hypothesis", "reference", "mass", "cost", "similarity", "share")
-    return [one for one in (score, *units, Sheet("moves", head, rows, words=3)) if one.rows]
+    head = ("hypothesis", "reference", *masses, "cost", "lost")
+    return [one for one in (score, *units, Sheet("moves", head, moves, words=2)) if one.rows]
 
 
 Formatter = Callable[[Explanation, Callable[[str], str]], str]

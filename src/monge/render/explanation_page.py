@@ -1,43 +1,53 @@
-"""An explanation as a self-contained HTML page: words coloured by share, the picture, the moves."""
+"""An explanation as a self-contained HTML page: words marked by what they lost, arcs, the grid, the moves."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from itertools import chain
 
+from monge.render.arcs import arcs
 from monge.render.cells import number
 from monge.render.checks import checked_explanation
-from monge.render.heatmap import explanation_svg
-from monge.render.page import fragment, html_signature, html_table, page, safe
-from monge.types import Explanation, Move, Side
+from monge.render.drawing import PLANS, plain_flag
+from monge.render.heatmap import BARS, heat
+from monge.render.page import fragment, html_signatures, html_table, page, safe
+from monge.render.palette import COLOURS, STYLE, step
+from monge.types import Explanation, Route, Side
+from monge.types.explanation import SIDES
 
-_LISTED = 60
+LISTED = 60
 _TIP = 5
+_WORST = 3
 
-_STYLE = """
-.monge .score { display: flex; flex-wrap: wrap; align-items: end; gap: .25rem 2rem; }
-.monge .score strong { font-size: 2.6rem; font-weight: 650; line-height: 1.2; font-variant-numeric: tabular-nums; }
-.monge .score dl { display: flex; gap: 1.6rem; margin: 0 0 .5rem; }
-.monge dt { font-size: .8rem; color: var(--soft); } .monge dd { margin: 0; font-variant-numeric: tabular-nums; }
-.monge .text { font-size: 1.2rem; line-height: 2; margin: 0; white-space: pre-wrap; overflow-wrap: anywhere;
-  position: relative; }
-.monge .unit { border-radius: 4px; padding: .1em .18em; margin: 0 -.04em; cursor: default;
-  background: rgb(var(--rgb) / var(--a)); }
-.monge .good { --rgb: var(--good-rgb); } .monge .warm { --rgb: var(--warm-rgb); }
-.monge .unit:hover, .monge .unit:focus { outline: 2px solid var(--ink); outline-offset: 0; }
-.monge .tip { display: none; position: absolute; left: 0; top: 100%; margin-top: 4px; z-index: 2;
+_STYLE = f"""
+.monge .score {{ display: flex; flex-wrap: wrap; align-items: end; gap: .25rem 2rem; }}
+.monge .score strong {{ font-size: 2.6rem; font-weight: 650; line-height: 1.2; font-variant-numeric: tabular-nums; }}
+.monge .score dl {{ display: flex; flex-wrap: wrap; gap: .2rem 1.6rem; margin: 0 0 .5rem; }}
+.monge dt {{ font-size: .85rem; color: var(--soft); }} .monge dd {{ margin: 0; font-variant-numeric: tabular-nums; }}
+.monge .text {{ font-size: 1.2rem; line-height: 2; margin: 0; white-space: pre-wrap; overflow-wrap: anywhere;
+  position: relative; max-width: none; }}
+.monge .unit {{ border-radius: 4px; padding: .1em .18em; margin: 0 -.04em; cursor: default; }}
+.monge .unit:hover, .monge .unit:focus {{ outline: 2px solid var(--ink); outline-offset: 0; }}
+.monge .tip {{ display: none; position: absolute; left: 0; top: 100%; margin-top: 4px; z-index: 2;
   max-width: 100%; box-sizing: border-box;
   padding: .6rem .8rem; background: var(--ink); color: var(--card); border-radius: 6px; white-space: normal;
-  font-size: .8rem; line-height: 1.6; font-variant-numeric: tabular-nums; text-align: start; }
-.monge .unit:hover .tip, .monge .unit:focus .tip { display: block; }
-.monge .tip span { display: block; }
-.monge .key { display: inline-flex; align-items: center; gap: .5rem; font-size: .8rem;
-  color: var(--soft); margin-top: .8rem; }
-.monge .ramp { width: 7rem; height: .7rem; border-radius: 3px;
-  background: linear-gradient(to right, rgb(var(--rgb) / .06), rgb(var(--rgb) / .62)); }
-.monge figure { margin: 1rem 0 0; overflow-x: auto; }
-.monge figure svg { display: block; max-width: 100%; height: auto; }
-.monge .bar { display: inline-block; height: .6em; min-width: 1px; background: rgb(var(--rgb)); border-radius: 2px; }
+  font-size: .85rem; line-height: 1.6; font-variant-numeric: tabular-nums; text-align: start; }}
+.monge .unit:hover .tip, .monge .unit:focus .tip {{ display: block; }}
+.monge .tip span {{ display: block; }}
+.monge .key {{ display: flex; flex-wrap: wrap; align-items: center; gap: .2rem 1.4rem; font-size: .9rem;
+  color: var(--soft); margin: .6rem 0; }}
+.monge .ramp {{ display: inline-block; width: 6rem; height: .75rem; border-radius: 3px; vertical-align: middle; }}
+.monge .ramp.lost {{ background: linear-gradient(to right, rgb(217 72 15 / .06), rgb(217 72 15 / .62)); }}
+.monge .ramp.cost {{ background: linear-gradient(to right, var(--cheap), var(--dear)); }}
+.monge .ramp.near {{ background: linear-gradient(to right, var(--t0), var(--t1), var(--t2), var(--t3)); }}
+.monge figure {{ margin: .6rem 0 0; overflow-x: auto; }}
+.monge figure.arcs {{ display: flex; flex-wrap: wrap; gap: 1rem 3rem; }}
+.monge h1, .monge p {{ overflow-wrap: anywhere; }}
+.monge figure svg {{ display: block; max-width: none; }}
+.monge svg.lost rect {{ fill: {COLOURS["dear"][0]}; }}
+@media (max-width: 640px) {{ .monge .flat {{ display: none; }} }}
+@media (min-width: 641px) {{ .monge .tall {{ display: none; }} }}
+{STYLE}
 """
 
 
@@ -46,18 +56,17 @@ def explanation_html(e: Explanation, *, signed: Callable[[str], str] = str) -> s
     return page(f"monge: {e.metric} {number(e.score)}", explanation_fragment(e, signed=signed))
 
 
-def explanation_fragment(e: Explanation, *, signed: Callable[[str], str] = str) -> str:
+def explanation_fragment(e: Explanation, *, title: str = "", signed: Callable[[str], str] = str) -> str:
     """The content of `explanation_html` to stand inside another page, such as a notebook's output."""
     checked_explanation(e)
-    told = (f"<p>{safe(note)}</p>" for note in e.notes)
-    content = [_headline(e), *told, _side(e, "hypothesis"), _side(e, "reference"), _key(e)]
-    if e.flags:
-        content.append(f'<p class="soft">Flags: {safe(", ".join(e.flags))}</p>')
-    content.append(f"<h2>Who was moved where</h2>\n<figure>\n{explanation_svg(e)}</figure>")
-    if e.moves:
-        content.append(_moves(e))
+    content = [f"<h2>{safe(title)}</h2>"] if title else []
+    content += [_headline(e), f"<p>{safe(worst_told(e))}</p>"]
+    content += [f'<p class="soft">{safe(line)}</p>' for line in (*e.notes, *map(plain_flag, e.flags))]
+    content += [*(_side(e, name) for name in SIDES), _key(e)]
+    if e.plans and e.cost.size:
+        content += [_pictures(e), *([_moves(e)] if e.moves else [])]
     line = str(e.signature)
-    content.append(f"<h2>Signature</h2>\n{html_signature(line, signed(line))}")
+    content.append(html_signatures([(line, signed(line))], "Signature"))
     return fragment("\n".join(content), _STYLE)
 
 
@@ -68,6 +77,21 @@ def _headline(e: Explanation) -> str:
         f'<h1>{safe(e.metric)} <span class="soft">({direction})</span></h1>\n'
         f'<div class="score"><strong>{number(e.score)}</strong>{f"<dl>{parts}</dl>" if parts else ""}</div>'
     )
+
+
+def worst_told(e: Explanation) -> str:
+    """A sentence that names the moves that lost most."""
+    if not e.plans or not e.cost.size:
+        return "Nothing was moved."
+    lost = [route for route in e.routes if step(route.lost, e.most_lost) > 1][:_WORST]
+    if not lost:
+        return "No word lost much."
+    names = [
+        f"“{e.hypothesis.units[one.hypothesis]}” for “{e.reference.units[one.reference]}” ({number(one.lost)})"
+        for one in lost
+    ]
+    listed = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    return f"Most was lost by {listed}."
 
 
 def _side(e: Explanation, name: str) -> str:
@@ -99,67 +123,82 @@ def located(side: Side) -> list[tuple[int, int]] | None:
     return spans
 
 
-def _tone(e: Explanation) -> str:
-    """Warm where a share is a burden (a cost), cool where it is a merit (a similarity)."""
-    burden = "cost" in e.share_of or "distance" in e.share_of or not e.higher_is_better
-    return "warm" if burden else "good"
-
-
-def _range(e: Explanation) -> tuple[float, float]:
-    shares = [float(share) for side in (e.hypothesis, e.reference) for share in side.shares] or [0.0]
-    return min(shares), max(shares)
-
-
 def _unit(e: Explanation, name: str, index: int) -> str:
     side: Side = getattr(e, name)
-    low, high = _range(e)
-    place = (float(side.shares[index]) - low) / (high - low) if high - low > 1e-9 else 0.5
-    mine = sorted((move for move in e.moves if getattr(move, name) == index), key=lambda move: -move.mass)
-    head = f"weight {number(side.weights[index])} · share {number(side.shares[index])}"
-    lines = [head, *(_tip(e, name, move) for move in mine[:_TIP])]
+    lost = float(e.lost(name)[index])
+    mine = [route for route in e.routes if getattr(route, name) == index]
+    mine.sort(key=lambda route: -sum(route.masses.values()))
+    head = f"weight {number(side.weights[index])} · lost {number(lost)}"
+    lines = [head, *(_tip(e, name, route) for route in mine[:_TIP])]
     if len(mine) > _TIP:
         lines.append(f"and {len(mine) - _TIP} smaller moves")
     tip = "".join(f"<span>{safe(line)}</span>" for line in lines)
-    word = side.units[index]
     spans = located(side)
-    if spans is not None:
-        word = side.text[slice(*spans[index])]
+    word = side.units[index] if spans is None else side.text[slice(*spans[index])]
     return (
-        f'<span class="unit {_tone(e)}" tabindex="0" style="--a:{0.06 + 0.56 * place:.2f}">{safe(word)}'
+        f'<span class="unit l{step(lost, e.most_lost)}" tabindex="0">{safe(word)}'
         f'<span class="tip" role="tooltip" dir="ltr">{tip}</span></span>'
     )
 
 
-def _tip(e: Explanation, name: str, move: Move) -> str:
-    arrow, other = ("→", e.reference.units[move.reference])
+def _tip(e: Explanation, name: str, route: Route) -> str:
+    arrow, other = ("→", e.reference.units[route.reference])
     if name == "reference":
-        arrow, other = ("←", e.hypothesis.units[move.hypothesis])
-    plan = f" ({move.plan})" if len(e.plans) > 1 else ""
-    return f"{arrow} {other}: mass {number(move.mass)}, similarity {number(move.similarity)}{plan}"
+        arrow, other = ("←", e.hypothesis.units[route.hypothesis])
+    return f"{arrow} {other}: {_masses(route)}, cost {number(route.cost)}"
+
+
+def _masses(route: Route) -> str:
+    if len(route.masses) == 1:
+        return f"mass {number(sum(route.masses.values()))}"
+    return "mass " + ", ".join(f"{number(mass)} ({plan})" for plan, mass in route.masses.items())
 
 
 def _key(e: Explanation) -> str:
-    low, high = _range(e)
-    ramp = f'{number(low)} <span class="ramp"></span> {number(high)}'
-    return f'<div class="key {_tone(e)}">share of {safe(e.share_of)}: {ramp}</div>'
+    what = "its share of the cost" if e.share_of == "cost" else "its weight less what it matched"
+    ramp = f'0 <span class="ramp lost"></span> {number(e.most_lost)}'
+    return f'<div class="key"><span>orange: what a word lost, {what}: {ramp}</span></div>'
+
+
+def _pictures(e: Explanation) -> str:
+    told = f"Arcs between the words of {e.metric}"
+    drawn = []
+    for plan in e.plans:
+        flat, tall = arcs(e, plan), arcs(e, plan, tall=True)
+        label = f"{told}, {PLANS.get(plan, plan)}"
+        kinds = ("flat", "tall") if flat.width > tall.width else ("", "")
+        drawn.append(flat.svg(label, kinds[0]) + (tall.svg(label, kinds[1]) if kinds[0] else ""))
+    top = number(e.cost.max())
+    return (
+        '<h2>Who was moved where</h2>\n<figure class="arcs" tabindex="0" role="group" aria-label="arcs">\n'
+        + "\n".join(drawn)
+        + "\n</figure>\n"
+        '<div class="key"><span>width: mass moved</span><span>colour: its cost, '
+        f'0 <span class="ramp cost"></span> {top}</span></div>\n'
+        '<details open><summary>As a grid</summary>\n<figure tabindex="0" role="group" aria-label="grid">\n'
+        f"{heat(e).svg('Closeness of every two words, and the mass moved between them')}\n</figure>\n"
+        '<div class="key"><span>cells: how close two words are <span class="ramp near"></span></span>'
+        f"<span>discs: area is the mass moved, colour its cost</span><span>{BARS}</span></div></details>"
+    )
 
 
 def _moves(e: Explanation) -> str:
-    ordered = sorted(e.moves, key=lambda move: (-abs(move.share), -move.mass))[:_LISTED]
-    several = len(e.plans) > 1
-    head = [("hypothesis", ""), ("reference", ""), *([("plan", "")] if several else [])]
-    head += [(name, "number") for name in ("mass", "cost", "similarity", "share")] + [("", "")]
-    heaviest = max(abs(move.share) for move in ordered) or 1.0
-    rows = (_move_cells(e, move, several, abs(move.share) / heaviest) for move in ordered)
-    count = f"{len(ordered)} of {len(e.moves)}, " if len(e.moves) > len(ordered) else ""
-    heading = f"<h2>Moves, {count}largest share of {safe(e.share_of)} first</h2>"
-    return f"{heading}\n{html_table(head, rows, caption='moves')}"
+    routes = e.routes
+    shown = routes[:LISTED]
+    head = [("hypothesis", ""), ("reference", "")]
+    head += [(f"mass ({plan})" if len(e.plans) > 1 else "mass", "number") for plan in e.plans]
+    head += [("cost", "number"), ("lost", "number"), ("", "")]
+    most = max(route.lost for route in shown) or 1.0
+    rows = (_move_cells(e, route, route.lost / most) for route in shown)
+    count = f"{len(shown)} of {len(routes)}, " if len(routes) > len(shown) else ""
+    return f"<h2>Moves, {count}what lost most first</h2>\n{html_table(head, rows, caption='moves')}"
 
 
-def _move_cells(e: Explanation, move: Move, several: bool, relative: float) -> Iterator[str]:
-    words: Sequence[str] = (e.hypothesis.units[move.hypothesis], e.reference.units[move.reference])
-    yield from (f"<bdi>{safe(word)}</bdi>" for word in words)
-    if several:
-        yield safe(move.plan)
-    yield from (number(value) for value in (move.mass, move.cost, move.similarity, move.share))
-    yield f'<span class="bar {_tone(e)}" style="width:{6 * relative:.2f}rem"></span>'
+def _move_cells(e: Explanation, route: Route, relative: float) -> Iterator[str]:
+    for word in (e.hypothesis.units[route.hypothesis], e.reference.units[route.reference]):
+        yield f"<bdi>{safe(word)}</bdi>"
+    yield from (number(value) for value in (*route.masses.values(), route.cost, route.lost))
+    yield (
+        '<svg class="lost" width="96" height="10" aria-hidden="true">'
+        f'<rect width="{max(96 * relative, 0.5):.1f}" height="10" rx="2"/></svg>'
+    )

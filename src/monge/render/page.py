@@ -1,51 +1,61 @@
-"""The frame of a self-contained HTML page: no script, no outside resource, both colour schemes."""
+"""The frame of a self-contained HTML page: nothing from elsewhere, only its own style and script."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from base64 import b64encode
+from collections.abc import Iterable, Sequence
+from hashlib import sha256
 from html import escape
 
-from monge.render.palette import BLUE, CARD, CARD_DARK, INK, INK_DARK, LINE, LINE_DARK, SOFT, SOFT_DARK
+from monge.render.palette import variables_css
 
 _ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+_INLINE = re.compile(r"<(style|script)>(.*?)</\1>", re.S)
 
-_LIGHT = f"--ink: {INK}; --soft: {SOFT}; --line: {LINE}; --card: {CARD}; --good: {BLUE}; --warm: #c2410c;"
-_DARK = f"--ink: {INK_DARK}; --soft: {SOFT_DARK}; --line: {LINE_DARK}; --card: {CARD_DARK};"
-_STYLE = (
-    """
-.monge { LIGHT
-  --good-rgb: 24 100 171; --warm-rgb: 217 72 15;
-  color: var(--ink); background: var(--card); font: 16px/1.55 system-ui, "Segoe UI", "Noto Sans", sans-serif;
-  padding: 2rem 2.25rem; border-radius: 12px; }
-.monge h1 { font-size: 1rem; font-weight: 600; margin: 0; letter-spacing: .01em; }
-.monge h2 { font-size: .8rem; font-weight: 600; color: var(--soft); margin: 2rem 0 .5rem; }
-.monge table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .9rem; }
+STYLE = (
+    variables_css(".monge")
+    + """
+.monge { color: var(--ink); background: var(--card); font: 16px/1.55 system-ui, "Segoe UI", "Noto Sans", sans-serif;
+  padding: 1.5rem 1.75rem; border-radius: 12px; }
+.monge h1 { font-size: 1.25rem; font-weight: 650; margin: 0; }
+.monge h2 { font-size: 1.05rem; font-weight: 650; margin: 1.8rem 0 .4rem; }
+.monge h3 { font-size: .95rem; font-weight: 650; margin: 1.1rem 0 .3rem; }
+.monge p { margin: .4rem 0; max-width: 62rem; }
+.monge table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .92rem; }
 .monge th { color: var(--soft); font-weight: 500; text-align: left; }
 .monge thead tr { border-bottom: 1px solid var(--ink); }
-.monge td, .monge th { padding: .3rem 1.1rem .3rem 0; white-space: nowrap; background: none; }
-.monge tbody td { border-bottom: 1px solid var(--line); }
+.monge td, .monge th { padding: .3rem 1.1rem .3rem 0; white-space: nowrap; background: none; vertical-align: top; }
+.monge tbody td, .monge tbody th { border-bottom: 1px solid var(--line); }
+.monge tbody th { color: inherit; }
 .monge .number { text-align: right; }
-.monge .soft { color: var(--soft); }
-.monge .scroll { overflow-x: auto; margin: .75rem 0; }
-.monge code { font: .75rem/1.5 ui-monospace, "SF Mono", Menlo, Consolas, monospace; overflow-wrap: anywhere;
-  color: var(--soft); background: none; }
-.monge summary { cursor: pointer; margin: .6rem 0; }
-@media (prefers-color-scheme: dark) {
-  .monge { DARK --good: #74c0fc; --warm: #ffa94d;
-    --good-rgb: 77 171 247; --warm-rgb: 253 126 20; } }
-""".strip()
-    .replace("LIGHT", _LIGHT)
-    .replace("DARK", _DARK)
+.monge td.words { white-space: normal; overflow-wrap: anywhere; min-width: 9rem; }
+.monge .soft { color: var(--soft); font-weight: 400; }
+.monge .scroll { overflow-x: auto; margin: .5rem 0; }
+.monge .scroll:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
+.monge code { font: .78rem/1.5 ui-monospace, "SF Mono", Menlo, Consolas, monospace; overflow-wrap: anywhere;
+  color: var(--soft); background: none; user-select: all; }
+.monge summary { cursor: pointer; margin: .6rem 0; font-weight: 600; }
+.monge svg.span { display: block; margin-left: auto; }
+.monge .span line { stroke: var(--soft); stroke-width: 3; }
+.monge .span line.zero { stroke: var(--line); stroke-width: 1; }
+.monge .span circle { fill: var(--accent); }
+.monge .span .plain { fill: var(--card); stroke: var(--soft); stroke-width: 2; }
+@media (max-width: 640px) { .monge { padding: 1rem; border-radius: 0; } .monge h1 { font-size: 1.1rem; }
+  .monge td, .monge th { padding-right: .6rem; } .monge td.words { min-width: 5rem; }
+  .monge svg.span { width: 104px; height: 12px; } }
+@media print { .monge { padding: 0; color: #000; background: none; } .monge .scroll { overflow: visible; }
+  .monge tr, .monge figure { break-inside: avoid; } .monge h2, .monge h3 { break-after: avoid; } }
+"""
 )
 
 _BODY_STYLE = """
 :root { color-scheme: light dark; }
-body { margin: 0; padding: 2rem 1rem; background: #f3f5f8; }
-main { max-width: 68rem; margin: 0 auto; }
+body { margin: 0; padding: 1.5rem 1rem; background: #f3f5f8; }
+main { max-width: 76rem; margin: 0 auto; }
 @media (prefers-color-scheme: dark) { body { background: #0f1216; } }
-@media print { body { background: none; padding: 0; } }
+@media (max-width: 640px) { body { padding: 0; } }
+@media print { body { background: none; padding: 0; } main { max-width: none; } }
 """.strip()
 
 
@@ -56,22 +66,35 @@ def safe(text: str) -> str:
 
 def fragment(content: str, style: str = "") -> str:
     """Content that can stand inside another page, such as a notebook: every rule is scoped to `.monge`."""
-    return f'<style>\n{_STYLE}\n{style}</style>\n<div class="monge">\n{content}\n</div>\n'
+    return f'<style>\n{STYLE}\n{style}</style>\n<div class="monge">\n{content}\n</div>\n'
 
 
 def page(title: str, body: str) -> str:
-    """A whole page around a fragment."""
+    """A whole page around fragments; its policy names the styles and scripts that stand in it by their hashes.
+
+    A browser runs and loads nothing else, and no attribute of an element sets a style or runs a script.
+    """
+    inside = f"<title>{safe(title)}</title>\n<style>\n{_BODY_STYLE}\n</style>\n</head>\n<body>\n<main>\n{body}</main>\n"
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{safe(title)}</title>\n<style>\n{_BODY_STYLE}\n</style>\n</head>\n"
-        f"<body>\n<main>\n{body}</main>\n</body>\n</html>\n"
+        f'<meta http-equiv="Content-Security-Policy" content="{policy(inside)}">\n'
+        f'<meta name="viewport" content="width=device-width, initial-scale=1">\n{inside}</body>\n</html>\n'
     )
 
 
+def policy(source: str) -> str:
+    """What a page may do: apply the styles and run the scripts that stand in it, and load nothing."""
+    found: dict[str, list[str]] = {"style": [], "script": []}
+    for kind, content in _INLINE.findall(source):
+        digest = f"'sha256-{b64encode(sha256(content.encode()).digest()).decode()}'"
+        if digest not in found[kind]:
+            found[kind].append(digest)
+    allowed = "".join(f" {kind}-src {' '.join(hashes)};" for kind, hashes in found.items() if hashes)
+    return f"default-src 'none';{allowed} base-uri 'none'; form-action 'none'"
+
+
 def html_table(head: Iterable[tuple[str, str]], rows: Iterable[Iterable[str]], *, caption: str = "") -> str:
-    """A table: `head` pairs a column's title with its class ("number" or ""); cells are HTML already."""
+    """A table: `head` pairs a column's title with its class ("number", "words" or ""); cells are HTML already."""
     columns = list(head)
     titles = "".join(
         f'<th scope="col"{_class(kind)}>{safe(title)}</th>' if title else "<td></td>" for title, kind in columns
@@ -82,10 +105,10 @@ def html_table(head: Iterable[tuple[str, str]], rows: Iterable[Iterable[str]], *
         + "</tr>"
         for row in rows
     )
-    name = f' aria-label="{safe(caption)}"' if caption else ""
+    name = safe(caption or "table")
     return (
-        f'<div class="scroll"><table{name}>\n<thead><tr>{titles}</tr></thead>\n'
-        f"<tbody>\n{body}\n</tbody>\n</table></div>"
+        f'<div class="scroll" tabindex="0" role="region" aria-label="{name}"><table>\n'
+        f"<thead><tr>{titles}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table></div>"
     )
 
 
@@ -93,8 +116,11 @@ def _class(kind: str) -> str:
     return f' class="{kind}"' if kind else ""
 
 
-def html_signature(line: str, shown: str) -> str:
-    """A signature as it is shown, with the long form folded under a shorter one."""
-    code = f"<code>{safe(shown)}</code>"
-    more = f"<details><summary>in full</summary><code>{safe(line)}</code></details>"
-    return code if shown == line else code + more
+def html_signatures(lines: Sequence[tuple[str, str]], title: str = "Signatures") -> str:
+    """Signatures, each in full and as it is shown, folded away; a click selects one whole."""
+    items = []
+    for line, shown in lines:
+        more = f'<br><small>in full</small> <code class="copy">{safe(line)}</code>' if shown != line else ""
+        items.append(f'<li><code class="copy">{safe(shown)}</code>{more}</li>')
+    count = f"{title} ({len(lines)})" if len(lines) > 1 else title
+    return f"<details>\n<summary>{safe(count)}</summary>\n<ul>\n" + "\n".join(items) + "\n</ul>\n</details>"

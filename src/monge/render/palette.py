@@ -1,23 +1,74 @@
-"""The colours of everything that is drawn: pages, explanations and figures, in both colour schemes.
+"""The colours of everything that is drawn: pages, pictures, figures and the service, in both colour schemes.
 
-The style of an explanation is plain CSS with literal colours (no variables), so that viewers and converters other
-than browsers draw the light scheme too.
+Orange means one thing: here something was lost. Blue stands for what is well and for what one can press, grey for
+everything else. The two can be told apart by people who see fewer colours. Pages use the variables of `VARIABLES`;
+pictures that stand alone have literal colours (`STYLE`), so that viewers other than browsers draw them too.
 """
 
 from __future__ import annotations
 
 from itertools import pairwise
 
-INK, SOFT, LINE = "#1b2430", "#5b6776", "#dde3ea"
-INK_DARK, SOFT_DARK, LINE_DARK = "#e6eaf0", "#98a4b3", "#2b323c"
-CARD, CARD_DARK = "#ffffff", "#171b21"
-BLUE, ORANGE = "#1864ab", "#d9480f"
+COLOURS = {
+    "ink": ("#1b2430", "#e6eaf0"),
+    "soft": ("#54606f", "#a3aebc"),
+    "line": ("#d5dce4", "#323a45"),
+    "edge": ("#7b8794", "#7b8794"),
+    "card": ("#ffffff", "#171b21"),
+    "ground": ("#f3f5f8", "#0f1216"),
+    "accent": ("#1864ab", "#74c0fc"),
+    "on-accent": ("#ffffff", "#0f1216"),
+    "hurt": ("#b93a0a", "#ffb066"),
+    "bad": ("#a61e4d", "#faa2c1"),
+    "cheap": ("#4a86bf", "#74c0fc"),
+    "dear": ("#d9480f", "#ff922b"),
+    "bar": ("#d3dae2", "#3c4652"),
+    "t0": ("#eef1f5", "#1f252d"),
+    "t1": ("#d5dde6", "#2c3641"),
+    "t2": ("#aab8c7", "#4a5a6b"),
+    "t3": ("#7d8fa3", "#7b8ea3"),
+}
+"""Name -> its colour on a light and on a dark ground."""
+HURT = (217, 72, 15), (253, 126, 20)
+"""What words are marked with, in both schemes, the stronger the more they lost."""
+INK, INK_DARK = COLOURS["ink"]
+SOFT, SOFT_DARK = COLOURS["soft"]
+LINE, LINE_DARK = COLOURS["line"]
+CARD, CARD_DARK = COLOURS["card"]
+BLUE, ORANGE = COLOURS["accent"][0], COLOURS["dear"][0]
 SERIES = (BLUE, ORANGE, "#2b8a3e", "#862e9c", "#e67700", "#0b7285", "#a61e4d", "#5f3dc4")
 """Colours of lines and bars that stand beside one another."""
 LEVELS = 12
+"""Steps of a scale of tints."""
+STEPS = 10
+"""Steps from a word that lost nothing (0) to one that lost most (9)."""
 
-_LIGHT = ("#eef2f7", "#cfe0f1", "#8fb9de", "#4a86bf")
-_DARK = ("#1f252d", "#243b53", "#2f6093", "#5c9bd6")
+
+def strength(k: int, dark: bool = False) -> float:
+    """How opaque the mark of a step is; the ink on it stays readable."""
+    return 0.06 + (0.42 if dark else 0.56) * k / (STEPS - 1)
+
+
+def variables(dark: bool) -> str:
+    """The declarations of all colours of a scheme."""
+    return " ".join(f"--{name}: {pair[dark]};" for name, pair in COLOURS.items())
+
+
+def marks(scope: str, dark: bool) -> str:
+    """The rules that mark words by what they lost: `.l1` faintly to `.l9` strongly; `.l0` is not marked."""
+    red, green, blue = HURT[dark]
+    return " ".join(
+        f"{scope}.l{k} {{ background: rgb({red} {green} {blue} / {strength(k, dark):.2f}); }}" for k in range(1, STEPS)
+    )
+
+
+def variables_css(scope: str = ":root", mark: str = "") -> str:
+    """Both schemes as CSS: variables on `scope`, marks of words under it."""
+    inner = f"{scope} " if scope != ":root" else ""
+    return (
+        f"{scope} {{ {variables(False)} }}\n{marks(inner + mark, False)}\n"
+        f"@media (prefers-color-scheme: dark) {{\n{scope} {{ {variables(True)} }}\n{marks(inner + mark, True)} }}\n"
+    )
 
 
 def tint(stops: tuple[str, ...], at: float) -> str:
@@ -30,20 +81,38 @@ def tint(stops: tuple[str, ...], at: float) -> str:
     return "#" + "".join(f"{value:02x}" for value in mixed)
 
 
-def _tints(stops: tuple[str, ...]) -> str:
-    return " ".join(f".mg-t{k} {{ fill: {tint(stops, k / (LEVELS - 1))}; }}" for k in range(LEVELS))
+def step(loss: float, most: float) -> int:
+    """How strongly a word is marked that lost so much, where the most that is lost is `most`: 0 to 9."""
+    return 0 if most <= 0 else min(max(round((STEPS - 1) * loss / most), 0), STEPS - 1)
+
+
+def _scale(kind: str, names: tuple[str, ...], dark: bool, what: str = "fill") -> str:
+    stops = tuple(COLOURS[name][dark] for name in names)
+    return " ".join(f".mg-{kind}{k} {{ {what}: {tint(stops, k / (LEVELS - 1))}; }}" for k in range(LEVELS))
+
+
+def _scheme(dark: bool) -> str:
+    pick = {name: pair[dark] for name, pair in COLOURS.items()}
+    tints, costs = ("t0", "t1", "t2", "t3"), ("cheap", "dear")
+    red, green, blue = HURT[dark]
+    lost = " ".join(
+        f".mg-l{k} {{ fill: rgb({red},{green},{blue}); fill-opacity: {strength(k, dark):.2f}; }}"
+        for k in range(1, STEPS)
+    )
+    return (
+        f".mg text {{ fill: {pick['ink']}; }} .mg .mg-soft {{ fill: {pick['soft']}; }}\n"
+        f".mg-ground {{ fill: {pick['card']}; }} .mg-word {{ fill: {pick['t0']}; }}\n"
+        f"{_scale('t', tints, dark)}\n{_scale('c', costs, dark)}\n{_scale('a', costs, dark, 'stroke')}\n{lost}\n"
+        f".mg-weight {{ fill: {pick['bar']}; }} .mg-moved {{ fill: {pick['soft']}; }}\n"
+        f".mg-move:hover .mg-hit {{ stroke: {pick['ink']}; stroke-width: 1.5; }}"
+    )
 
 
 STYLE = f"""
-.mg text {{ font-family: system-ui, "Segoe UI", "Noto Sans", "Noto Sans CJK SC", Arial, sans-serif; fill: {INK}; }}
-.mg .mg-soft {{ fill: {SOFT}; }} .mg .mg-name {{ font-weight: 600; }}
-.mg-ground {{ fill: {CARD}; }} {_tints(_LIGHT)}
-.mg-mass {{ fill: {ORANGE}; }} .mg-weight {{ fill: #d3dae2; }} .mg-moved {{ fill: {ORANGE}; }}
+.mg text {{ font-family: system-ui, "Segoe UI", "Noto Sans", "Noto Sans CJK SC", Arial, sans-serif; }}
+.mg .mg-name {{ font-weight: 600; }} .mg .mg-arc {{ fill: none; stroke-linecap: round; }}
 .mg-hit {{ fill: #000000; fill-opacity: 0; }}
-.mg-move:hover .mg-hit {{ stroke: {INK}; stroke-width: 1.5; }}
+{_scheme(False)}
 @media (prefers-color-scheme: dark) {{
-.mg text {{ fill: {INK_DARK}; }} .mg .mg-soft {{ fill: {SOFT_DARK}; }}
-.mg-ground {{ fill: {CARD_DARK}; }} {_tints(_DARK)}
-.mg-mass {{ fill: #ffb066; }} .mg-weight {{ fill: #3c4652; }} .mg-moved {{ fill: #ffb066; }}
-.mg-move:hover .mg-hit {{ stroke: {INK_DARK}; }} }}
+{_scheme(True)} }}
 """.strip()

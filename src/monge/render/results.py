@@ -15,14 +15,16 @@ from typing import Any
 from monge.errors import UnknownName
 from monge.render.cells import number, span
 from monge.render.checks import checked, dumps
+from monge.render.drawing import plain_flag
 from monge.render.records import tsv_line
 from monge.render.table import sheets_fragment, sheets_html, sheets_latex, sheets_markdown, sheets_text
 from monge.types import Result, Segment
 from monge.types.result import place_of
-from monge.types.table import Cell, Sheet
+from monge.types.table import Cell, Sheet, Span
 
 Texts = Callable[[str], Iterable[Segment]]
 """The segments of a system, in the order of its scores."""
+_NAMED = 3
 _UNTESTED = "the best score; whether it is more than chance is not tested here: monge compare tests it"
 
 
@@ -30,13 +32,14 @@ _UNTESTED = "the best score; whether it is more than chance is not tested here: 
 class View:
     """What is shown of results: every segment, their texts, and how a signature is written for people.
 
-    `version` is that of monge, for the formats that carry it.
+    `version` is that of monge, for the formats that carry it, `date` the day of the run, for pages.
     """
 
     version: str = ""
     segments: bool = False
     texts: Texts | None = None
     signed: Callable[[str], str] = str
+    date: str = ""
 
 
 USUAL = View()
@@ -62,17 +65,24 @@ def results_text(
 
 
 def results_html(results: Sequence[Result], *, segments: bool = False, view: View = USUAL) -> str:
-    """A page with the table of results, the signatures, what was unusual and, if asked, every segment."""
-    systems = len({result.system for result in results})
-    metrics = ", ".join(dict.fromkeys(result.metric for result in results))
-    title = f"{metrics}: {systems} system{'s' * (systems != 1)}"
+    """A page with the table of results, best first, what was unusual, the signatures and, if asked, every segment."""
     view = replace(view, segments=view.segments or segments)
-    return sheets_html(_sheets(results, view), title=title, remarks=_remarks(results), signed=view.signed)
+    sheets = _sheets(results, view, best_first=True)
+    return sheets_html(sheets, title=_title(results, view), remarks=_remarks(results, plain=True), signed=view.signed)
+
+
+def _title(results: Sequence[Result], view: View) -> str:
+    """Systems, metrics and the day."""
+    systems = list(dict.fromkeys(result.system for result in results if result.system))
+    metrics = ", ".join(dict.fromkeys(result.metric for result in results))
+    named = f"{', '.join(systems)}: " if 0 < len(systems) <= _NAMED else f"{len(systems)} systems: " * bool(systems)
+    return f"{named}{metrics}{', ' * bool(view.date)}{view.date}"
 
 
 def results_fragment(results: Sequence[Result]) -> str:
     """The table of results, the signatures and what was unusual, to stand inside another page: a notebook."""
-    return sheets_fragment(_sheets(results, USUAL), remarks=_remarks(results))
+    sheets = _sheets(results, USUAL, best_first=True)
+    return sheets_fragment(sheets, title=_title(results, USUAL), remarks=_remarks(results, plain=True))
 
 
 def results_markdown(results: Sequence[Result], view: View = USUAL) -> str:
@@ -98,14 +108,22 @@ def results_latex(results: Sequence[Result], view: View = USUAL) -> str:
     return sheets_latex([sheet], remarks=_remarks(results), signed=view.signed)
 
 
-def _sheets(results: Sequence[Result], view: View) -> list[Sheet]:
-    """A table for every set of parts that metrics have, then one of segments for every result."""
+def _sheets(results: Sequence[Result], view: View, *, best_first: bool = False) -> list[Sheet]:
+    """A table for every set of parts that metrics have, then one of segments for every result.
+
+    Systems stand as they came, or `best_first` within each metric.
+    """
     by_parts: dict[tuple[str, ...], list[tuple[Cell, ...]]] = {}
     for column in _by_metric(checked(results)):
-        for result, mark in zip(column, _marks(column), strict=True):
+        ordered = list(zip(column, _marks(column), strict=True))
+        if best_first:
+            ordered.sort(key=lambda one: -one[0].score if one[0].higher_is_better else one[0].score)
+        scale = _scale(column)
+        for result, mark in ordered:
             parts = [Cell(number(float(values.mean()))) for values in result.parts.values()]
             score = Cell(number(result.score), mark=mark)
-            row = Cell(_name(result)), Cell(result.system), score, Cell(_interval(result)), *parts, Cell(str(result.n))
+            interval = Cell(_interval(result), span=_span(result, scale))
+            row = Cell(_name(result)), Cell(result.system), score, interval, *parts, Cell(str(result.n))
             by_parts.setdefault(tuple(result.parts), []).append(row)
     signatures = tuple(str(result.signature) for result in results)
     sheets = [
@@ -117,6 +135,21 @@ def _sheets(results: Sequence[Result], view: View) -> list[Sheet]:
     if marked:  # said once, under the last table that has the mark
         sheets[marked[-1]] = replace(sheets[marked[-1]], untested=_UNTESTED)
     return [*sheets, *(_segments(result, view.texts) for result in results)] if view.segments else sheets
+
+
+def _scale(column: Sequence[Result]) -> tuple[float, float]:
+    """The ends of all intervals of a metric."""
+    ends = [end for result in column for end in result.interval or ()]
+    return (min(ends), max(ends)) if ends else (0.0, 1.0)
+
+
+def _span(result: Result, scale: tuple[float, float]) -> Span | None:
+    """A score between the ends of its interval, on the scale of its metric from 0 to 1: metrics share a column."""
+    if result.interval is None:
+        return None
+    low, high = scale
+    at = [(value - low) / (high - low) if high > low else 0.5 for value in (*result.interval, result.score)]
+    return Span(at[0], at[2], at[1])
 
 
 def _segments(result: Result, texts: Texts | None) -> Sheet:
@@ -186,14 +219,16 @@ def _interval(result: Result) -> str:
     return span(low, high, 4)
 
 
-def _remarks(results: Sequence[Result]) -> list[str]:
-    """One line for every kind of truncation or flag of a system, with the metrics that met it."""
+def _remarks(results: Sequence[Result], *, plain: bool = False) -> list[str]:
+    """One line for every kind of truncation or flag of a system, with the metrics that met it; `plain`: in words."""
     found: dict[tuple[str, str], list[str]] = {}
     for result in results:
         flagged = result.run.get("flagged") or Counter(flag for flags in result.flags for flag in flags)
         for name, count in {"truncated": result.run.get("truncated", 0), **flagged}.items():
             if count:
-                found.setdefault((result.system, f"{count} {name}"), []).append(result.metric)
+                told = f"{count} × {plain_flag(name).lower().rstrip('.')}" if plain else f"{count} {name}"
+                if not plain or name != "truncated":
+                    found.setdefault((result.system, told), []).append(result.metric)
     return [
         f"{system + ': ' if system else ''}{what} ({', '.join(dict.fromkeys(metrics))})"
         for (system, what), metrics in found.items()

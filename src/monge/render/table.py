@@ -8,14 +8,17 @@ from math import inf
 from monge.errors import UnknownName
 from monge.render.cells import GAP, display_width, pad, printable, styled, table
 from monge.render.checks import dumps
+from monge.render.components import joined
 from monge.render.markup import breakable, latex, markdown, markdown_table
-from monge.render.page import fragment, html_signature, html_table, page, safe
+from monge.render.page import fragment, html_signatures, html_table, page, safe
 from monge.render.records import column_names, sheets_jsonl, sheets_tsv
-from monge.types.table import STUDY_FORMATS, Cell, Sheet, Study
+from monge.types.table import STUDY_FORMATS, Cell, Sheet, Span, Study
 
 MARKS = {"best": "*", "tied": "~"}
-_STYLE = """
-.monge .best { font-weight: 700; color: var(--good); }
+TABLE_STYLE = """
+.monge .best { font-weight: 700; color: var(--accent); }
+.monge button.chip { font: inherit; font-size: .85rem; color: inherit; background: var(--ground); cursor: pointer;
+  border: 1px solid var(--edge); border-radius: 99px; padding: .1rem .8rem; min-height: 26px; }
 .monge .tied { text-decoration: underline; }
 .monge ul { list-style: none; padding: 0; margin: .25rem 0; }
 .monge li { margin: .25rem 0; }
@@ -24,29 +27,44 @@ _ARROWS = {"↑": "higher is better", "↓": "lower is better"}
 
 
 def render_study(
-    found: Study, form: str, *, version: str, key: str = "", colour: bool = False, signed: Callable[[str], str] = str
+    found: Study,
+    form: str,
+    *,
+    version: str,
+    key: str = "",
+    colour: bool = False,
+    signed: Callable[[str], str] = str,
+    title: str = "",
 ) -> str:
     """What a study found in a format of `STUDY_FORMATS`; in JSON under `key`, where there is one.
 
-    `version` is that of monge, for JSON; nothing where the data say all. `signed` writes a signature for people.
+    `version` is that of monge, for JSON; nothing where the data say all. `signed` writes a signature for people;
+    `title` heads a page.
     """
     if form not in STUDY_FORMATS:
         raise UnknownName("format", form, STUDY_FORMATS)
     if form == "json":
         plain = found.to_dict()
         return dumps({**({"monge": version} if version else {}), **({key: plain} if key else plain)}) + "\n"
-    return render_sheets(found.sheets(), form, colour=colour, signed=signed)
+    return render_sheets(found.sheets(), form, colour=colour, signed=signed, title=title)
 
 
 def render_sheets(
-    sheets: Sequence[Sheet], form: str, *, colour: bool = False, signed: Callable[[str], str] = str
+    sheets: Sequence[Sheet],
+    form: str,
+    *,
+    colour: bool = False,
+    signed: Callable[[str], str] = str,
+    title: str = "",
 ) -> str:
-    """Tables in a format of `STUDY_FORMATS` other than JSON."""
+    """Tables in a format of `STUDY_FORMATS` other than JSON; `title` heads a page."""
+    if form == "html":
+        return sheets_html(sheets, title=title, signed=signed)
     if form in ("tsv", "jsonl"):
         return sheets_tsv(sheets) if form == "tsv" else sheets_jsonl(sheets)
     if form == "text":
         return sheets_text(sheets, colour=colour, signed=signed)
-    return {"latex": sheets_latex, "html": sheets_html, "markdown": sheets_markdown}[form](sheets, signed=signed)
+    return {"latex": sheets_latex, "markdown": sheets_markdown}[form](sheets, signed=signed)
 
 
 def sheets_text(
@@ -65,7 +83,7 @@ def sheets_text(
     blocks = []
     for sheet in sheets:
         blocks.append(text_lines(sheet, width=width, colour=colour))
-        notes = _legend(sheet, "* best, ~", "*")
+        notes = [*sheet.said, *_legend(sheet, "* best, ~", "*")]
         blocks += [[printable(line) for line in notes]] if notes else []
     tail = [f"{styled('signature', 'dim', colour)}  {printable(signed(line))}" for line in _signatures(sheets)]
     tail += [f"{styled('note', 'bad', colour)}       {printable(line)}" for line in remarks]
@@ -86,11 +104,15 @@ def text_lines(sheet: Sheet, *, width: int | None = None, colour: bool = False) 
     return [*title, *above, styled(lines[0], "dim", colour), *lines[1:], *more]
 
 
-def _filled(sheet: Sheet) -> Sheet:
-    """The table without columns that hold nothing at all; titles over columns keep them."""
+def _filled(sheet: Sheet, *, drawn: bool = False) -> Sheet:
+    """The table without columns that hold nothing at all, `drawn` spans included; titles over columns keep them."""
     if sheet.over:
         return sheet
-    kept = [k for k in range(len(sheet.head)) if any(row[k].text or row[k].detail for row in sheet.rows)]
+
+    def holds(cell: Cell) -> bool:
+        return bool(cell.text or cell.detail or (drawn and cell.span is not None))
+
+    kept = [k for k in range(len(sheet.head)) if any(holds(row[k]) for row in sheet.rows)]
     return sheet.columns(kept) if kept else sheet
 
 
@@ -179,7 +201,7 @@ def _latex_table(sheet: Sheet, remarks: Sequence[str], signed: Callable[[str], s
     yield r"\midrule"
     yield from (" & ".join(_latex_cell(cell) for cell in row) + r" \\" for row in sheet.rows)
     yield from (r"\bottomrule", r"\end{tabular}", r"\par\smallskip")
-    yield from (rf"{{\footnotesize {latex(line)}\par}}" for line in _legend(sheet, *_MARKS_SHOWN))
+    yield from (rf"{{\footnotesize {latex(line)}\par}}" for line in (*sheet.said, *_legend(sheet, *_MARKS_SHOWN)))
     yield from (rf"{{\footnotesize\ttfamily {breakable(signed(line))}\par}}" for line in signatures)
     yield from (r"\end{table}", "")
 
@@ -200,7 +222,7 @@ def sheets_html(
 ) -> str:
     """A page with every table, its notes, the signatures and what was unusual; folded tables stand at the end."""
     body = sheets_fragment(sheets, title=title, remarks=remarks, signed=signed)
-    return page(f"monge: {title or sheets[0].title}", body)
+    return page(f"monge: {title or sheets[0].title}", f"{body}<script>{joined('copy.js')}</script>\n")
 
 
 def sheets_fragment(
@@ -208,35 +230,77 @@ def sheets_fragment(
 ) -> str:
     """The content of such a page, to stand inside another one: a notebook."""
     content = [f"<h1>{safe(title)}</h1>"] if title else []
-    content += [_html_sheet(sheet) for sheet in sheets if not sheet.folded]
-    signatures = [html_signature(line, signed(line)) for line in _signatures(sheets)]
-    for name, lines in (("Signatures", signatures), ("Unusual segments", [safe(line) for line in remarks])):
-        if lines:
-            items = "\n".join(f"<li>{line}</li>" for line in lines)
-            content.append(f"<h2>{name}</h2>\n<ul>\n{items}\n</ul>")
-    content += [_html_sheet(sheet) for sheet in sheets if sheet.folded]
-    return fragment("\n".join(content), _STYLE)
+    content += [html_sheet(sheet) for sheet in sheets if not sheet.folded]
+    if remarks:
+        items = "\n".join(f"<li>{safe(line)}</li>" for line in remarks)
+        content.append(f"<h2>Unusual segments</h2>\n<ul>\n{items}\n</ul>")
+    if lines := _signatures(sheets):
+        content.append(html_signatures([(line, signed(line)) for line in lines]))
+    content += [html_sheet(sheet) for sheet in sheets if sheet.folded]
+    return fragment("\n".join(content), TABLE_STYLE)
 
 
-def _html_sheet(sheet: Sheet) -> str:
-    sheet = _filled(sheet)
+def html_sheet(sheet: Sheet, *, title: bool = True) -> str:
+    """A table of a page: what is said of it, its title, the table with its spans drawn, and the notes."""
+    sheet = _filled(sheet, drawn=True)
     kinds = _kinds(sheet)
-    head = [(name, "" if words else "number") for name, words in zip(_titles(sheet), kinds, strict=True)]
-    rows = [[_html_cell(cell, words) for cell, words in zip(row, kinds, strict=True)] for row in sheet.rows]
+    ranges = [_range([row[k].span for row in sheet.rows], sheet.zero) for k in range(len(sheet.head))]
+    head = [(name, "words" if words else "number") for name, words in zip(_titles(sheet), kinds, strict=True)]
+    rows = [
+        [_html_cell(cell, words, ends) for cell, words, ends in zip(row, kinds, ranges, strict=True)]
+        for row in sheet.rows
+    ]
     drawn = html_table(head, rows, caption=sheet.title or "scores")
     if sheet.folded:
         return f"<details>\n<summary>{safe(sheet.title)}</summary>\n{drawn}\n</details>"
+    said = [f"<p>{safe(line)}</p>" for line in sheet.said]
     under = [f'<p class="soft"><small>{safe(line)}</small></p>' for line in _legend(sheet, *_MARKS_SHOWN)]
-    return "\n".join([*([f"<h1>{safe(sheet.title)}</h1>"] if sheet.title else []), drawn, *under])
+    above = [f"<h2>{safe(sheet.title)}</h2>"] if sheet.title and title else []
+    return "\n".join([*above, *said, drawn, *under])
 
 
-def _html_cell(cell: Cell, words: bool) -> str:
+Ends = tuple[float, float] | None
+
+
+def _range(spans: Sequence[Span | None], zero: bool) -> Ends:
+    """The ends of the scale that the spans of a column share."""
+    there = [one for one in spans if one is not None]
+    if not there:
+        return None
+    low, high = min(one.low for one in there), max(one.high for one in there)
+    low, high = (min(low, 0.0), max(high, 0.0)) if zero else (low, high)
+    room = (high - low) * 0.04 or abs(high) * 0.04 or 1.0
+    return low - room, high + room
+
+
+_LONG = 180
+
+
+def span_svg(span: Span, ends: tuple[float, float]) -> str:
+    """A value between its ends on a scale: a line and a dot, and a line at 0 where the scale crosses it."""
+    low, high = ends
+
+    def at(value: float) -> str:
+        return f"{_LONG * (value - low) / (high - low):.1f}"
+
+    zero = f'<line class="zero" x1="{at(0)}" x2="{at(0)}" y1="0" y2="20"/>' if low < 0 < high else ""
+    kind = "" if span.sure else ' class="plain"'
+    return (
+        f'<svg class="span" width="{_LONG}" height="20" viewBox="0 0 {_LONG} 20" aria-hidden="true">{zero}'
+        f'<line x1="{at(span.low)}" x2="{at(span.high)}" y1="10" y2="10"/>'
+        f'<circle{kind} cx="{at(span.value)}" cy="10" r="5"/></svg>'
+    )
+
+
+def _html_cell(cell: Cell, words: bool, ends: Ends) -> str:
     text = safe(cell.text)
     for arrow, meaning in _ARROWS.items():
         text = text.replace(arrow, f'<span class="soft" title="{meaning}">{arrow}</span>')
-    text = f"<bdi>{text}</bdi>" if words else text
+    text = f"<bdi>{text}</bdi>" if words and text else text
     text = f'<span class="{cell.mark}">{text}</span>' if cell.mark in MARKS else text
-    return f'{text}<br><small class="soft">{safe(cell.detail)}</small>' if cell.detail else text
+    drawn = span_svg(cell.span, ends) if cell.span is not None and ends is not None else ""
+    small = f'<small class="soft">{safe(cell.detail)}</small>' if cell.detail else ""
+    return f"{text}{drawn}{'<br>' if small and text and not drawn else ''}{small}"
 
 
 def sheets_markdown(sheets: Sequence[Sheet], *, remarks: Sequence[str] = (), signed: Callable[[str], str] = str) -> str:
@@ -250,6 +314,7 @@ def sheets_markdown(sheets: Sequence[Sheet], *, remarks: Sequence[str] = (), sig
             drawn = [f"<details><summary>{safe(sheet.title)}</summary>", "", *drawn, "", "</details>"]
         elif sheet.title:
             drawn = [f"**{markdown(sheet.title)}**", "", *drawn]
+        blocks += [[markdown(line)] for line in sheet.said]
         blocks.append(drawn)
         blocks += [[markdown(line)] for line in _legend(sheet, *_MARKS_SHOWN)]
     blocks += [[f"note: {markdown(line)}"] for line in remarks]

@@ -1,17 +1,14 @@
-"""Figures of a sensitivity study: bars of CV and RD, rings of best settings, shares of a full crossing."""
+"""Figures of a sensitivity study: bars of CV and RD, shares of a full crossing."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from monge.render.palette import INK, LINE, SERIES, SOFT
-from monge.report.canvas import blank, figure, grid
+from monge.report.canvas import figure
 from monge.study.sensitivity import Sensitivity
-from monge.study.sensitivity.effects import Effect, Spread
-from monge.study.sensitivity.factors import shown
+from monge.study.sensitivity.effects import Spread
 
 
 def sensitivity_figures(found: Sensitivity, directory: Path, *, form: str = "svg") -> list[Path]:
@@ -19,7 +16,6 @@ def sensitivity_figures(found: Sensitivity, directory: Path, *, form: str = "svg
     written = [
         bars(found, directory / f"sensitivity-cv.{form}", "CV in %", lambda one: one.cv),
         bars(found, directory / f"sensitivity-rd.{form}", "RD in %, worst against best", lambda one: one.rd),
-        rings(found, directory / f"sensitivity-best.{form}"),
     ]
     return [*written, shares(found, directory / f"sensitivity-shares.{form}")] if found.crossings else written
 
@@ -49,42 +45,6 @@ def bars(found: Sensitivity, path: Path, label: str, value: Callable[[Spread], f
             panel.set_ylabel(label)
         axes[-1, 0].legend(fontsize=6, ncols=min(len(metrics), 3), loc="upper center", bbox_to_anchor=(0.5, -0.2))
     return path
-
-
-def rings(found: Sensitivity, path: Path) -> Path:
-    """A panel a factor: in how many groups each setting is best, a ring a metric, the first inside."""
-    rows, columns = grid(len(found.factors), 3)
-    with figure(path, width=3.4 * columns, height=4.4 * rows, rows=rows, columns=columns) as axes:
-        for panel, factor in zip(blank(axes, len(found.factors)), found.factors, strict=True):
-            _rings(panel, found.of(factor.name))
-            panel.text(0, 1.22, f"best {factor.name}", ha="center", va="bottom")
-            panel.set(xlim=(-1.2, 1.2), ylim=(-1.75, 1.45))
-    return path
-
-
-def _rings(panel: Any, effects: list[Effect]) -> None:
-    settings = list(dict.fromkeys(level.setting for one in effects for level in one.levels))
-    thick = 0.7 / len(effects)
-    wedges: list[Any] = []
-    for k, one in enumerate(effects):
-        counts = Counter(spread.best for spread in one.spreads.values())
-        wedges, texts = panel.pie(
-            [counts[setting] for setting in settings],
-            radius=0.3 + thick * (k + 1),
-            colors=[SERIES[s % len(SERIES)] for s in range(len(settings))],
-            labels=[str(counts[setting]) if counts[setting] else "" for setting in settings],
-            labeldistance=1 - thick / (2 * (0.3 + thick * (k + 1))),
-            wedgeprops={"width": thick * 0.94, "edgecolor": "white"},
-            startangle=90,
-            counterclock=False,
-        )[:2]
-        for text in texts:
-            text.set(color="white", fontsize=7, ha="center", va="center")
-    inside = ", ".join(one.metric for one in effects)
-    panel.text(0, 1.06, f"inside out: {inside}", ha="center", va="bottom", fontsize=6, color=SOFT)
-    names = [shown(one) for one in settings]
-    low = {"bbox_to_anchor": (0, -1.1), "bbox_transform": panel.transData}
-    panel.legend(wedges, names, fontsize=6, loc="upper center", ncols=3, **low)
 
 
 def shares(found: Sensitivity, path: Path) -> Path:

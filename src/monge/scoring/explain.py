@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from torch import Tensor
 
 from monge.errors import DataError
-from monge.scoring.clouds import WindowTexts, padded
+from monge.scoring.clouds import Pair, WindowTexts, batched, padded, steps
 from monge.scoring.encoding import Encoding
 from monge.scoring.fluency import with_fluency
-from monge.scoring.measure import PLAN, PRECISION, RECALL, solved
+from monge.scoring.measure import PLAN, PRECISION, RECALL, Solved, solved
 from monge.scoring.points import Text
 from monge.scoring.suitable import advice, foreign_scripts
 from monge.scoring.windows import Window
 from monge.spec.axes import Centre, Idf, Uniform
 from monge.text.scripts import main_script
 from monge.text.unknown import NOTED, counted
-from monge.types import Array, CorpusStats, Explanation, Move, Plan, Problem, Segment, Side
+from monge.types import Array, CorpusStats, Explanation, Move, Plan, Problem, Segment, Side, Transported
 
 if TYPE_CHECKING:
+    from monge.scoring.scorer import StatsBySystem
     from monge.scoring.transport import TransportMetric
 
 LEAST = 1e-6  # moves of less mass are not listed
@@ -56,28 +56,66 @@ def explained(metric: TransportMetric, segment: Segment, stats: CorpusStats | No
         {part: one.double().numpy() for part, one in found.parts.items()}, metric, [segment.hypothesis]
     )
     scores = {part: float(values[0]) for part, values in metric.scaled(parts, stats).items()}
-    by_cost = metric.spec.ground.distance or metric.spec.readout.by_cost
-    forward, backward = (PLAN, PLAN) if PLAN in found.plans else (PRECISION, RECALL)
-    mine, theirs = found.problems[forward], found.problems[backward]
-    labels = _labels(pair[0].text, mine.present[0].any(1)), _labels(pair[1].text, mine.present[0].any(0))
-    shape = len(labels[0]), len(labels[1])
-    tables = {key: _Table.of(plan, found.problems[key], shape, by_cost=by_cost) for key, plan in found.plans.items()}
-    masses = mine.hypothesis[0, : shape[0]].numpy(), theirs.reference[0, : shape[1]].numpy()
+    tables = _tables(found, 0, metric)
+    seen = _transported(segment, pair, found, 0, metric)
     return Explanation(
         metric=name,
         score=scores.pop("score"),
         parts=scores,
         higher_is_better=metric.bounds.higher_is_better,
         signature=metric.signed(stats),
+        moves=tuple(move for key, table in tables.items() for move in _moves(key, table)),
+        flags=texts.flags(0),
+        notes=notes,
+        **{one.name: getattr(seen, one.name) for one in fields(seen)},
+    )
+
+
+def transported(metric: TransportMetric, window: Window, stats: StatsBySystem) -> Iterator[tuple[int, Transported]]:
+    """The plans of the segments of a window against their first references, by place; pairs without words have none."""
+    texts = WindowTexts(window, metric, stats)
+    pairs: dict[Pair, list[int]] = {}
+    for place in range(len(window.rows)):
+        pair = texts.hypothesis(place), texts.references(place)[0]
+        if not pair[0].text.empty and not pair[1].text.empty:
+            pairs.setdefault(pair, []).append(place)
+    for batch in batched(list(pairs)):
+        sides = [one for one, _ in batch], [other for _, other in batch]
+        hypotheses, references = (padded(side, metric.spec, steps(max(map(len, side)))) for side in sides)
+        found = solved(hypotheses, references, metric.spec)
+        for k, pair in enumerate(batch):
+            for place in pairs[pair]:
+                yield place, _transported(window.rows[place], pair, found, k, metric)
+
+
+def _by_cost(metric: TransportMetric) -> bool:
+    return metric.spec.ground.distance or metric.spec.readout.by_cost
+
+
+def _tables(found: Solved, k: int, metric: TransportMetric) -> dict[str, _Table]:
+    """The plans of pair k of a batch, without what it was padded with."""
+    first = next(iter(found.problems.values())).present[k]
+    shape = int(first.any(1).sum()), int(first.any(0).sum())
+    by_cost = _by_cost(metric)
+    return {key: _Table.of(plan, found.problems[key], k, shape, by_cost=by_cost) for key, plan in found.plans.items()}
+
+
+def _transported(segment: Segment, pair: Pair, found: Solved, k: int, metric: TransportMetric) -> Transported:
+    """Pair k of a batch: its words, masses and plans."""
+    forward, backward = (PLAN, PLAN) if PLAN in found.plans else (PRECISION, RECALL)
+    mine, theirs = found.problems[forward], found.problems[backward]
+    tables = _tables(found, k, metric)
+    shape = tables[forward].plan.shape
+    labels = _labels(pair[0].text, shape[0]), _labels(pair[1].text, shape[1])
+    masses = mine.hypothesis[k, : shape[0]].numpy(), theirs.reference[k, : shape[1]].numpy()
+    return Transported(
         hypothesis=Side(segment.hypothesis, labels[0], masses[0], tables[forward].shares.sum(1)),
         reference=Side(segment.references[0], labels[1], masses[1], tables[backward].shares.sum(0)),
         cost=tables[forward].cost,
         similarity=tables[forward].similarity,
         plans={key: table.plan for key, table in tables.items()},
-        moves=tuple(move for key, table in tables.items() for move in _moves(key, table)),
-        share_of="cost" if by_cost else "similarity",
-        flags=texts.flags(0),
-        notes=notes,
+        share_of="cost" if _by_cost(metric) else "similarity",
+        distance=metric.spec.ground.distance,
     )
 
 
@@ -107,15 +145,14 @@ class _Table:
     shares: Array
 
     @classmethod
-    def of(cls, plan: Plan, problem: Problem, shape: tuple[int, int], *, by_cost: bool) -> _Table:
+    def of(cls, plan: Plan, problem: Problem, k: int, shape: tuple[int, int], *, by_cost: bool) -> _Table:
         tensors = (plan.coupling, problem.cost, problem.similarity)
-        coupling, cost, similarity = (one[0, : shape[0], : shape[1]].numpy() for one in tensors)
+        coupling, cost, similarity = (one[k, : shape[0], : shape[1]].numpy() for one in tensors)
         return cls(coupling, cost, similarity, coupling * (cost if by_cost else similarity))
 
 
-def _labels(text: Text, present: Tensor) -> tuple[str, ...]:
+def _labels(text: Text, places: int) -> tuple[str, ...]:
     """What a person reads for each point, or for each n-gram of them where there are fewer places than points."""
-    places = int(present.sum())
     width = len(text.labels) - places + 1
     return tuple(" ".join(text.labels[start : start + width]) for start in range(places))
 

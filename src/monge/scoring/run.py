@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from math import lcm
@@ -14,7 +14,7 @@ from monge.scoring.score_cache import ScoreCache
 from monge.scoring.scorer import Corpora, Scorer, Scores, ScoreWindow, StatsBySystem, WindowScorer, score_window
 from monge.scoring.windows import REFERENCES, SEGMENTS, SOURCE, Faced, Window, ahead, faced, windowed
 from monge.spec.signature import parse
-from monge.types import CorpusStats, Result, Segment, Signature
+from monge.types import CorpusStats, Result, Segment, Signature, Transported
 
 if TYPE_CHECKING:
     from monge.scoring.blend import BlendMetric
@@ -111,7 +111,7 @@ class Run:
 
     def results(self, *, expect: Expected | None = None, watch: Watch = Watch()) -> list[Result]:  # noqa: B008
         """Results system by system, metrics in the given order; what `expect` says must be met."""
-        self._check_replay(expect)
+        self.check_replay(expect)
         with closing(Scratch()) as scratch:
             buffers = {
                 (j, system): Buffer(scratch, keyed=bool(member))
@@ -131,6 +131,21 @@ class Run:
                     found.append(result)
             return found
 
+    def transported(self, k: int, rows: Sequence[Segment]) -> Iterator[tuple[int, Transported]]:
+        """The plans of metric k for some segments, each against its first reference, by place among them.
+
+        Nothing where the metric moves nothing, or moves it in several members.
+        """
+        from monge.scoring.explain import transported
+
+        found = [(j, one) for j, (owner, name, one) in enumerate(self._members) if owner == k and not name]
+        if not found or not found[0][1].reads:
+            return
+        (j, one), side = found[0], self.metrics[k].against
+        for positions, window in windowed([faced(row, side) for row in rows], self._window, 1):
+            mine = transported(cast("TransportMetric", one), Window(window, self._encoding), self._stats[j])
+            yield from ((positions[place], plan) for place, plan in mine)
+
     def fitted_ranges(self) -> CorpusStats:
         """The ranges of the members of the first metric, a blend, over the pairs of the first system."""
         blend = cast("BlendMetric", self.metrics[0])
@@ -148,8 +163,8 @@ class Run:
         work = self._encoding.counters
         return {"texts": work.texts, "encoded": work.encoded, "pieces": work.pieces}
 
-    def _check_replay(self, expect: Expected | None) -> None:
-        """Sign every metric, as far as that can be done before scoring, and compare with what is expected."""
+    def check_replay(self, expect: Expected | None) -> None:
+        """Sign every metric, as far as that can be done before scoring; raise where one is not as expected."""
         for k, metric in enumerate(self.metrics):
             for system in self.systems:
                 signature = metric.signed(self._stats_of(k, system))

@@ -29,7 +29,7 @@ from monge.study.outside import NO_SCORES, check_apart, scores_by_system
 from monge.study.shown import Shown
 from monge.study.variants import DEFAULT_MODEL, Setup, Variant, load_variants
 from monge.types import Array, Result, Segment
-from monge.types.table import Cell, Sheet
+from monge.types.table import Cell, Sheet, Span
 
 TESTS = ("bootstrap", "permutation")
 MEAN_OF_SEGMENTS, CORPUS = "mean of segments", "corpus score"
@@ -49,11 +49,13 @@ class SystemScore:
 
 @dataclass(frozen=True, slots=True)
 class Versus:
-    """Two systems: first - second, two-sided p-values of both tests, plain and corrected by Holm."""
+    """Two systems: first - second with its interval, two-sided p-values of both tests, plain and corrected by Holm."""
 
     first: str
     second: str
     difference: float
+    low: float
+    high: float
     bootstrap: float
     bootstrap_holm: float
     permutation: float
@@ -73,6 +75,12 @@ class Standings:
     systems: tuple[SystemScore, ...]
     pairs: tuple[Versus, ...]
 
+    @property
+    def ranked(self) -> list[int]:
+        """The places of the systems, the best first."""
+        sign = -1 if self.higher_is_better else 1
+        return sorted(range(len(self.systems)), key=lambda k: sign * self.systems[k].score)
+
     def cell(self, index: int) -> Cell:
         """A system's score as tables show it; best is one that no other shares the first cluster with."""
         one, pick = self.systems[index], max if self.higher_is_better else min
@@ -85,10 +93,11 @@ class Standings:
         """The JSON form."""
         return {
             **{name: getattr(self, name) for name in ("metric", "signature", "higher_is_better", "n", "of")},
+            **({"label": self.label} if self.label != self.metric else {}),
             "systems": [asdict(one) for one in self.systems],
             "pairs": [
                 {
-                    **{name: getattr(one, name) for name in ("first", "second", "difference")},
+                    **{name: getattr(one, name) for name in ("first", "second", "difference", "low", "high")},
                     "bootstrap": {"p": one.bootstrap, "holm": one.bootstrap_holm},
                     "permutation": {"p": one.permutation, "holm": one.permutation_holm},
                 }
@@ -118,15 +127,31 @@ class Comparison(Shown):
         """A table of all systems, and one of every two systems a metric."""
         return [self._systems(), *(self._pairs(one) for one in self.standings)]
 
+    def better(self, one: Standings, pair: Versus) -> str:
+        """The system that is better by the test at its level, or nothing where the two cannot be told apart."""
+        p = pair.permutation_holm if self.resampling.test == "permutation" else pair.bootstrap_holm
+        if p > self.resampling.alpha:
+            return ""
+        return pair.first if (pair.difference > 0) == one.higher_is_better else pair.second
+
+    @property
+    def verdict(self) -> list[str]:
+        """Which systems are best, and which cannot be told apart, in plain words."""
+        from monge.study.verdict import verdict
+
+        return verdict(self)
+
     def _systems(self) -> Sheet:
         head = ["system"]
         for one in self.standings:
-            head += [f"{one.label} {'↑' if one.higher_is_better else '↓'}", "cluster"]
+            head += [f"{one.label} {'↑' if one.higher_is_better else '↓'}", "interval", "cluster"]
         rows = []
-        for k, first in enumerate(self.standings[0].systems):
-            row = [Cell(first.system)]
+        for k in self.standings[0].ranked:
+            row = [Cell(self.standings[0].systems[k].system)]
             for one in self.standings:
-                row += [one.cell(k), Cell(str(one.systems[k].cluster))]
+                mine = one.systems[k]
+                drawn = Cell("", span=Span(mine.low, mine.score, mine.high))
+                row += [one.cell(k), drawn, Cell(str(mine.cluster))]
             rows.append(tuple(row))
         measured = "; ".join(f"{one.label}: {one.of}, n = {one.n}" for one in self.standings)
         test = f"paired {self.resampling.test}, two-sided, Holm over all pairs, p > {self.resampling.alpha:g}"
@@ -137,18 +162,20 @@ class Comparison(Shown):
             (measured, self.resampling.note),
             tuple(one.signature for one in self.standings),
             tied=f"among those that cannot be told from the best ({test})",
+            said=tuple(self.verdict),
         )
 
     def _pairs(self, one: Standings) -> Sheet:
         rows = []
         for pair in one.pairs:
-            p = pair.permutation_holm if self.resampling.test == "permutation" else pair.bootstrap_holm
-            better = pair.first if (pair.difference > 0) == one.higher_is_better else pair.second
-            names = pair.first, pair.second, better if p <= self.resampling.alpha else DASH
+            better = self.better(one, pair)
+            names = pair.first, pair.second, better or DASH
             tested = pair.bootstrap, pair.bootstrap_holm, pair.permutation, pair.permutation_holm
-            rows.append(tuple(Cell(text) for text in (*names, *map(number, (pair.difference, *tested)))))
-        head = ("first", "second", "better", "difference", "p bootstrap", "Holm", "p permutation", "Holm")
-        return Sheet(f"{one.label}: every two systems", head, tuple(rows), words=3)
+            drawn = Cell("", span=Span(pair.low, pair.difference, pair.high, sure=bool(better)))
+            words, numbers = map(Cell, names), [Cell(number(value)) for value in (pair.difference, *tested)]
+            rows.append((*words, numbers[0], drawn, *numbers[1:]))
+        head = ("first", "second", "better", "difference", "interval", "p bootstrap", "Holm", "p permutation", "Holm")
+        return Sheet(f"{one.label}: every two systems", head, tuple(rows), words=3, zero=True)
 
 
 def compare(
@@ -296,9 +323,11 @@ def compare_scores(
     values = np.asarray(scores, dtype=np.float64)
     how = {"resamples": resampling.resamples, "seed": resampling.seed}
     tests = pairwise_tests(values, method="bootstrap", **how), pairwise_tests(values, method="permutation", **how)
-    found = bootstrap_means(values, level=resampling.confidence, **how)
-    rows = [(one.value, one.low, one.high) for one in found]
-    return _gathered(names, rows, tests, higher_is_better, resampling)
+    apart = [values[i] - values[j] for i, j in combinations(range(len(names)), 2)]
+    found = bootstrap_means(np.stack([*values, *apart]), level=resampling.confidence, **how)  # one set of resamples
+    rows = [(one.value, one.low, one.high) for one in found[: len(names)]]
+    gaps = [(one.low, one.high) for one in found[len(names) :]]
+    return _gathered(names, rows, gaps, tests, higher_is_better, resampling)
 
 
 def compare_pooled(
@@ -307,16 +336,24 @@ def compare_pooled(
     """The statistics alone, of corpus scores: counts [systems, segments, k], and their sums [..., k] to scores."""
     how = {"resamples": resampling.resamples, "seed": resampling.seed}
     tests = pooled_tests(counts, of, method="bootstrap", **how), pooled_tests(counts, of, method="permutation", **how)
-    rows = []
-    for value, drawn in zip(of(counts.sum(axis=1)), resampled_scores(counts, of, **how), strict=True):
-        low, high = percentiles(drawn, resampling.confidence) or (float(drawn.min()), float(drawn.max()))
-        rows.append((float(value), low, high))
-    return _gathered(names, rows, tests, higher_is_better, resampling)
+    every = resampled_scores(counts, of, **how)
+    rows = [
+        (float(value), *_ends(drawn, resampling.confidence))
+        for value, drawn in zip(of(counts.sum(axis=1)), every, strict=True)
+    ]
+    gaps = [_ends(every[i] - every[j], resampling.confidence) for i, j in combinations(range(len(names)), 2)]
+    return _gathered(names, rows, gaps, tests, higher_is_better, resampling)
+
+
+def _ends(drawn: Array, confidence: float) -> tuple[float, float]:
+    """The ends of an interval of resampled values; of all of them where they are few."""
+    return percentiles(drawn, confidence) or (float(drawn.min()), float(drawn.max()))
 
 
 def _gathered(
     names: Sequence[str],
     rows: Sequence[tuple[float, float, float]],
+    gaps: Sequence[tuple[float, float]],
     tests: tuple[PairwiseTests, PairwiseTests],
     higher_is_better: bool,
     resampling: Resampling,
@@ -333,9 +370,28 @@ def _gathered(
         Versus(
             names[i],
             names[j],
-            *(float(each[i, j]) for each in (boot.differences, boot.p_values, boot.corrected)),
-            *(float(each[i, j]) for each in (perm.p_values, perm.corrected)),
+            float(boot.differences[i, j]),
+            *gap,
+            *(float(each[i, j]) for each in (boot.p_values, boot.corrected, perm.p_values, perm.corrected)),
         )
-        for i, j in combinations(range(len(names)), 2)
+        for (i, j), gap in zip(combinations(range(len(names)), 2), gaps, strict=True)
     )
     return systems, pairs
+
+
+def one_system(result: Result, resampling: Resampling = USUAL) -> Standings:
+    """The standing of a system that is compared with no other: its score and interval."""
+    if result.pooled is None:
+        found = bootstrap_means(
+            result.segments[None], level=resampling.confidence, resamples=resampling.resamples, seed=resampling.seed
+        )[0]
+        low, high = found.low, found.high
+    else:
+        drawn = resampled_scores(
+            result.pooled.statistics[None], result.pooled.of, resamples=resampling.resamples, seed=resampling.seed
+        )[0]
+        low, high = _ends(drawn, resampling.confidence)
+    alone = (SystemScore(result.system, result.score, low, high, 1),)
+    of = CORPUS if result.pooled else MEAN_OF_SEGMENTS
+    signature = str(result.signature)
+    return Standings(result.metric, result.metric, signature, result.higher_is_better, result.n, of, alone, ())

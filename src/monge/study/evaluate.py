@@ -19,7 +19,8 @@ from monge.study.outside import NO_SCORES, check_apart, judged_scores
 from monge.study.shown import Shown
 from monge.study.task import Task
 from monge.study.variants import DEFAULT_MODEL, UNIFORM_UNITS, Setup, check_names, load_variants
-from monge.types.table import Cell, Sheet
+from monge.study.verdict import listed
+from monge.types.table import Cell, Sheet, Span
 
 WIDE = 9
 """More groups than this stand below each other."""
@@ -39,6 +40,13 @@ class Figure:
     n: int
     mark: str = ""
     p_value: float = 1.0
+
+    @property
+    def span(self) -> Span | None:
+        """As pages draw it, where it has an interval."""
+        if self.low is None or self.high is None:
+            return None
+        return Span(self.low, self.value, self.high, sure=bool(self.mark) or self.p_value == 1.0)
 
     def cell(self, digits: int = 2) -> Cell:
         """As tables show it, with so many digits of the interval."""
@@ -182,18 +190,42 @@ def _sheet(found: Evaluation, table: Sequence[Agreement], *, last: bool) -> Shee
         f"{first.dataset} ({first.text} text): {directed(first.statistic)} with {first.judgement}, {first.level} level"
     )
     shown = [*groups, "mean"] if len(groups) > 1 else groups
-    rows = tuple((Cell(one.label), *(one.groups.get(name, one.mean).cell() for name in shown)) for one in table)
+    turned = len(groups) > WIDE
+    rows = tuple(
+        (
+            Cell(one.label),
+            *(one.groups.get(name, one.mean).cell() for name in shown),
+            *([] if turned else [Cell("", span=one.mean.span)]),
+        )
+        for one in table
+    )
     counts = {figure.n for figure in first.groups.values()}
     head = [f"{name} ({first.groups[name].n})" if len(counts) > 1 and name in groups else name for name in shown]
     sheet = Sheet(
         title,
-        ("metric", *head),
+        ("metric", *head, *([] if turned else [f"interval of the {'mean' if len(groups) > 1 else 'value'}"])),
         rows,
         notes=(_counted(first), *(_tail(found) if last else ())),
         signatures=tuple(one.signature for one in table),
         tied=_tied(found, table),
+        said=tuple(_said(table)),
     )
-    return sheet.turned() if len(groups) > WIDE else sheet
+    return sheet.turned() if turned else sheet
+
+
+def _said(table: Sequence[Agreement]) -> Iterator[str]:
+    """Which metric agrees best with people, in a sentence, and which cannot be told from it."""
+    best = next((one for one in table if one.mean.mark == "best"), None)
+    if best is None or len(table) < 2:
+        return
+    tied = [one.label for one in table if one.mean.mark == "tied"]
+    worse = len(table) - 1 - len(tied)
+    text = f"{best.label} agrees best with {best.judgement} ({directed(best.statistic)} {decimals(best.mean.value)})"
+    if not tied:
+        yield f"{text}, and that is more than chance."
+    else:
+        rest = f"; the other {worse} agree less" if worse > 1 else "; the other agrees less" * worse
+        yield f"{text}, but {listed(tied)} cannot be told from it{rest}."
 
 
 def directed(statistic: str) -> str:

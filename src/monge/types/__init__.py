@@ -4,16 +4,16 @@ Segment --tokenise--> Tokens --select--> Units --vectors--> Cloud
 Cloud x Cloud --ground--> Problem --transport--> Plan --readout--> Result
 """
 
-from monge.types.explanation import Explanation, Move, Side
+from monge.types.explanation import Explanation, Move, Route, Side, Transported
 from monge.types.result import Pooled, Result, Signature
 from monge.types.statistics import CorpusStats
 from monge.types.sums import DIGEST_SPACE, Array, DocumentCounts, MatrixSum, PartSums, Range, VectorSum
-from monge.types.table import Cell, Sheet
+from monge.types.table import Cell, Sheet, Span
 from monge.types.text import Segment, Tokens, Units
 from monge.types.transport import Cloud, Plan, Problem
 
 __all__ = [
     "DIGEST_SPACE", "Array", "Cell", "Cloud", "CorpusStats", "DocumentCounts", "Explanation", "MatrixSum", "Move",
-    "PartSums", "Plan", "Pooled", "Problem", "Range", "Result", "Segment", "Sheet", "Side", "Signature", "Tokens",
-    "Units", "VectorSum",
+    "PartSums", "Plan", "Pooled", "Problem", "Range", "Result", "Route", "Segment", "Sheet", "Side", "Signature",
+    "Span", "Tokens", "Transported", "Units", "VectorSum",
 ]  # fmt: skip

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
+
+import numpy as np
 
 from monge.types.result import Signature
 from monge.types.sums import Array
 
 EXPLANATION_FORMATS = ("text", "json", "jsonl", "tsv", "markdown", "latex", "html", "svg")
-"""The formats of an explanation."""
+"""The formats of an explanation as text; the command draws a png too."""
+SIDES = ("hypothesis", "reference")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,41 +40,112 @@ class Move:
     share: float
 
 
-@dataclass(frozen=True)
-class Explanation:
-    """Why a pair got its score: who was moved to whom, how much, at what cost.
+@dataclass(frozen=True, slots=True)
+class Route:
+    """From a hypothesis unit to a reference unit: the mass of every plan, the cost of moving one, what is lost.
+
+    `lost` is the mean over the plans of mass times cost, or of mass times what the similarity lacks.
+    """
+
+    hypothesis: int
+    reference: int
+    masses: Mapping[str, float]
+    cost: float
+    lost: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Transported:
+    """Two texts and the plans between them: who was moved to whom, how much, at what cost.
 
     cost, similarity [n, m]; every plan [n, m]: `plan`, or `precision` and `recall` where the metric
-    solves one problem a direction. Shares add up to what `share_of` names (see `scoring.explain`). `notes` are
-    sentences about what was changed to explain the pair.
+    solves one problem a direction. Shares add up to what `share_of` names (see `scoring.explain`). `distance`: the
+    ground is a distance, and the similarity only its negative, which is not shown.
     """
+
+    hypothesis: Side
+    reference: Side
+    cost: Array
+    similarity: Array
+    plans: Mapping[str, Array]
+    share_of: str
+    distance: bool = False
+
+    @cached_property
+    def full(self) -> float:
+        """The similarity of a perfect match: 1, or the largest there is where similarities exceed it."""
+        return max(1.0, float(self.similarity.max())) if self.similarity.size else 1.0
+
+    def lost(self, name: str) -> Array:
+        """What each unit of a side lost [n]: its share of the cost, or its weight less its share of the similarity."""
+        side: Side = getattr(self, name)
+        lost = side.shares if self.share_of == "cost" else side.weights * self.full - side.shares
+        return np.maximum(np.asarray(lost, dtype=np.float64), 0.0)
+
+    @cached_property
+    def most_lost(self) -> float:
+        """What the unit that lost most lost, but no less than the heaviest unit loses at a twelfth of the largest cost.
+
+        Marks are drawn against it, so that a pair without fault has none.
+        """
+        lost = max((float(self.lost(name).max()) for name in SIDES if len(getattr(self, name).units)), default=0.0)
+        heavy = max(
+            (float(getattr(self, name).weights.max()) for name in SIDES if len(getattr(self, name).units)), default=0.0
+        )
+        return max(lost, heavy * self.dearest / 12)
+
+    @cached_property
+    def dearest(self) -> float:
+        """The largest cost between two units, or where similarity is shared out the most that it lacks."""
+        if not self.cost.size:
+            return 0.0
+        return float(self.cost.max()) if self.share_of == "cost" else self.full - float(self.similarity.min())
+
+
+@dataclass(frozen=True, kw_only=True)
+class Explanation(Transported):
+    """Why a pair got its score; `notes` are sentences about what was changed to explain the pair."""
 
     metric: str
     score: float
     parts: Mapping[str, float]
     higher_is_better: bool
     signature: Signature
-    hypothesis: Side
-    reference: Side
-    cost: Array
-    similarity: Array
-    plans: Mapping[str, Array]
     moves: tuple[Move, ...]
-    share_of: str
     flags: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+
+    @cached_property
+    def routes(self) -> list[Route]:
+        """The moves of all plans, those between the same two units as one, the one that lost most first."""
+        found: dict[tuple[int, int], dict[str, Move]] = {}
+        for move in self.moves:
+            found.setdefault((move.hypothesis, move.reference), {})[move.plan] = move
+        several = max(len(self.plans), 1)
+        routes = []
+        for (row, column), mine in found.items():
+            first = next(iter(mine.values()))
+            cost = first.cost if self.share_of == "cost" else self.full - first.similarity
+            mass = {plan: mine[plan].mass if plan in mine else 0.0 for plan in self.plans}
+            routes.append(Route(row, column, mass, first.cost, sum(mass.values()) * cost / several))
+        return sorted(routes, key=lambda one: (-round(one.lost, 12), -sum(one.masses.values())))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers and strings."""
 
-        def side(one: Side) -> dict[str, Any]:
+        def side(name: str) -> dict[str, Any]:
+            one: Side = getattr(self, name)
+            columns = zip(one.units, one.weights, one.shares, self.lost(name), strict=True)
             return {
                 "text": one.text,
                 "units": [
-                    {"text": text, "weight": float(weight), "share": float(share)}
-                    for text, weight, share in zip(one.units, one.weights, one.shares, strict=True)
+                    {"text": text, "weight": float(weight), "share": float(share), "lost": float(lost)}
+                    for text, weight, share, lost in columns
                 ],
             }
+
+        hidden = {"similarity"} if self.distance else set()
+        names = [name for name in Move.__dataclass_fields__ if name not in hidden]
 
         return {
             "metric": self.metric,
@@ -78,13 +153,14 @@ class Explanation:
             "parts": dict(self.parts),
             "higher_is_better": self.higher_is_better,
             "signature": str(self.signature),
-            "hypothesis": side(self.hypothesis),
-            "reference": side(self.reference),
+            **{name: side(name) for name in SIDES},
             "cost": self.cost.tolist(),
-            "similarity": self.similarity.tolist(),
+            **({} if self.distance else {"similarity": self.similarity.tolist()}),
             "plans": {name: plan.tolist() for name, plan in self.plans.items()},
-            "moves": [{name: getattr(move, name) for name in Move.__dataclass_fields__} for move in self.moves],
+            "moves": [{name: getattr(move, name) for name in names} for move in self.moves],
             "share_of": self.share_of,
+            "most_lost": self.most_lost,
+            "dearest": self.dearest,
             "flags": list(self.flags),
             "notes": list(self.notes),
         }

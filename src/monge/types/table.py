@@ -10,8 +10,18 @@ STUDY_FORMATS = ("text", "json", "jsonl", "tsv", "markdown", "latex", "html")
 
 
 @dataclass(frozen=True, slots=True)
+class Span:
+    """A value between two ends, to be drawn as a dot on a line; a dot that is not `sure` is hollow."""
+
+    low: float
+    value: float
+    high: float
+    sure: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class Cell:
-    """What stands in a place: a text, a smaller one under it, and a mark.
+    """What stands in a place: a text, a smaller one under it, a mark, and what a page draws there.
 
     `mark` is `best`, `tied` (cannot be told from the best), `only` (nothing to compare it with), or nothing.
     """
@@ -19,6 +29,7 @@ class Cell:
     text: str
     detail: str = ""
     mark: str = ""
+    span: Span | None = None
 
 
 @dataclass(frozen=True)
@@ -28,7 +39,8 @@ class Sheet:
     The first `words` columns and the last `words_behind` hold words, the others numbers. `tied` says what that mark
     means, and by which test; `untested` what `best` means where no test stands behind it. `over` are titles above the
     head, each over so many columns. A narrow terminal may leave the `spare` columns out, the last first; `grouped`
-    shows equal names of the first column once there; a page folds the table away where it is `folded`.
+    shows equal names of the first column once there; a page folds the table away where it is `folded`. `said` are
+    sentences that say what is found, before the table; `zero`: the spans of the table are drawn around 0.
     """
 
     title: str
@@ -44,6 +56,8 @@ class Sheet:
     spare: tuple[int, ...] = ()
     grouped: bool = False
     folded: bool = False
+    said: tuple[str, ...] = ()
+    zero: bool = False
 
     def turned(self) -> Sheet:
         """Rows for columns; only the first column holds words."""

@@ -10,6 +10,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
+from monge.render.components import asset, palette_css
 from monge.spec.forms import EVERY, kind_of
 from monge.web.examples import PAIRS, SYSTEMS
 from monge.web.refusals import Refusal
@@ -20,7 +21,12 @@ if TYPE_CHECKING:
 
 KINDS = {"css": "text/css; charset=utf-8", "js": "text/javascript; charset=utf-8", "svg": "image/svg+xml"}
 VIEWS = {"/": ("pair", "A pair"), "/systems": ("systems", "Systems"), "/catalogue": ("catalogue", "Metrics")}
-STATIC = {one.name: one.read_bytes() for one in (files(__package__) / "static").iterdir() if one.is_file()}
+SHARED = {"dom.js": asset("dom.js"), "plan.js": asset("plan.js"), "palette.css": palette_css()}
+"""What is drawn here as in reports."""
+STATIC = {
+    **{one.name: one.read_bytes() for one in (files(__package__) / "static").iterdir() if one.is_file()},
+    **{name: text.encode() for name, text in SHARED.items()},
+}
 
 
 def router(app: App) -> APIRouter:

@@ -5,7 +5,21 @@ from monge.render.cells import clip, display_width, gloss, pad, printable, style
 
 @pytest.mark.parametrize(
     ("text", "width"),
-    [("abc", 3), ("日本語", 6), ("ｱｲｳ", 3), ("e\u0301", 1), ("", 0), ("\x1b[1mab\x1b[0m", 2), ("سلام", 4), ("Ａ", 2)],
+    [
+        ("abc", 3),
+        ("日本語", 6),
+        ("ｱｲｳ", 3),
+        ("e\u0301", 1),
+        ("", 0),
+        ("\x1b[1mab\x1b[0m", 2),
+        ("سلام", 4),
+        ("Ａ", 2),
+        ("🙂", 2),
+        ("❤\ufe0f", 2),
+        ("👨\u200d👩\u200d👧", 2),
+        ("🇩🇪", 2),
+        ("\u1112\u1161\u11ab", 2),
+    ],
 )
 def test_display_width(text, width):
     assert display_width(text) == width

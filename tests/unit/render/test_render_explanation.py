@@ -1,6 +1,8 @@
 import json
 import re
+from base64 import b64encode
 from dataclasses import replace
+from hashlib import sha256
 from xml.etree import ElementTree
 
 import numpy as np
@@ -17,6 +19,7 @@ from monge.render import (
     explanation_svg,
     explanation_text,
     render_explanation,
+    render_explanations,
 )
 from monge.render.cells import display_width
 from monge.render.explanation import worst_units
@@ -51,11 +54,20 @@ def test_svg_labels_every_unit_in_every_panel(name):
     e = ALL[name]
     root = ElementTree.fromstring(explanation_svg(e))
     labels = [text.text for text in root.iter(f"{SVG}text") if text.get("class") == "mg-unit"]
-    assert labels == [*e.hypothesis.units, *e.reference.units] * len(e.plans)
-    cells = sum(path.get("d").count("M") for path in root.iter(f"{SVG}path"))
-    assert cells == e.similarity.size * len(e.plans)
+    assert labels == [*e.hypothesis.units, *e.reference.units] * 2 * len(e.plans)  # arcs and grids
+    tints = [path for path in root.iter(f"{SVG}path") if path.get("class").startswith("mg-t")]
+    assert sum(path.get("d").count("M") for path in tints) == e.similarity.size * len(e.plans)
+    arcs = [path for path in root.iter(f"{SVG}path") if path.get("class").startswith("mg-arc")]
+    assert len(arcs) == sum(int((plan > 2e-3 * plan.max()).sum()) for plan in e.plans.values())
     for text in root.iter(f"{SVG}text"):
-        assert float(text.get("font-size")) >= 9
+        assert float(text.get("font-size")) >= (12 if name != "large" else 9)
+
+
+def test_svg_says_score_metric_and_sentences():
+    shown = "".join(text.text or "" for text in ElementTree.fromstring(explanation_svg(SMALL)).iter(f"{SVG}text"))
+    assert f"wmd  {SMALL.score:.4f}" in shown and "higher is better" in shown
+    assert "Hypothesis: the cat" in shown and "Reference: a cat ." in shown
+    assert "weight of a word" in shown and "similarity" not in shown
 
 
 def test_svg_disc_area_is_mass():
@@ -81,33 +93,64 @@ def _grid(plan, hypothesis, reference):
 @pytest.mark.parametrize("name", ["one", "small", "large"])
 def test_svg_has_room_for_its_legend(name):
     root = ElementTree.fromstring(explanation_svg(ALL[name]))
-    (legend,) = [
-        g for g in root.iter(f"{SVG}g") if any("mass moved" in (t.text or "") for t in g.findall(f"{SVG}text"))
-    ]
-    left = float(legend.get("transform").removeprefix("translate(").split()[0])
     ends = [
-        left + float(text.get("x")) + 0.6 * float(text.get("font-size")) * len(text.text or "")
-        for text in legend.iter(f"{SVG}text")
-        if text.get("text-anchor") == "start"
+        20 + float(text.get("x")) + 0.56 * float(text.get("font-size")) * len(text.text or "")
+        for text in root.iter(f"{SVG}text")
+        if text.get("text-anchor") == "start" and text.get("class") != "mg-unit"
     ]
     assert max(ends) <= float(root.get("width"))
 
 
 def test_svg_says_when_nothing_was_moved():
-    assert "Nothing was moved (empty-hypothesis)." in explanation_svg(EMPTY)
+    assert "Nothing was moved. The hypothesis is empty." in explanation_svg(EMPTY)
 
 
 @pytest.mark.parametrize("name", ALL)
 def test_html_is_inert_whole_and_carries_its_policy(name):
     source = explanation_html(ALL[name])
     page = assert_inert(source)
-    assert page.count("svg") == 1
     policy = next(a["content"] for tag, a in page.elements if tag == "meta" and "http-equiv" in a)
-    assert policy == "default-src 'none'; style-src 'unsafe-inline'"
+    styles = re.findall(r"<style>(.*?)</style>", source, re.S)
+    hashes = [f"'sha256-{b64encode(sha256(one.encode()).digest()).decode()}'" for one in styles]
+    assert policy == f"default-src 'none'; style-src {' '.join(hashes)}; base-uri 'none'; form-action 'none'"
     assert "prefers-color-scheme: dark" in source
-    for _, attributes in page.elements:
-        if "style" in attributes:
-            assert re.fullmatch(r"--a:\d\.\d\d|width:\d\.\d\drem", attributes["style"])
+    assert not any("style" in attributes for _, attributes in page.elements)
+
+
+@pytest.mark.parametrize("share_of", ["cost", "similarity"])
+def test_orange_marks_what_hurt_whatever_is_shared_out(share_of):
+    plan = np.array([[0.5, 0.0], [0.0, 0.5]])
+    cost = np.array([[0.0, 0.9], [0.9, 0.8]])
+    worth = plan * (cost if share_of == "cost" else 1 - cost)
+    words = {name: Side("good bad", ("good", "bad"), plan.sum(1), worth.sum(1)) for name in ("hypothesis", "reference")}
+    e = replace(ONE, plans={"plan": plan}, cost=cost, similarity=1 - cost, share_of=share_of, moves=(), **words)
+    assert e.lost("hypothesis") == pytest.approx([0.0, 0.4]) and e.most_lost == pytest.approx(0.4)
+    source = re.sub(r'<span class="tip".*?</span></span>', "", explanation_html(e))
+    assert 'class="unit l0" tabindex="0">good' in source and 'class="unit l9" tabindex="0">bad' in source
+    assert re.search(r'rect class="mg-l9"', explanation_svg(e))
+
+
+def test_a_pair_without_fault_has_no_marks():
+    plan, cost = np.eye(2) / 2, np.array([[0.0, 0.9], [0.9, 0.01]])
+    words = {name: Side("a b", ("a", "b"), plan.sum(1), (plan * cost).sum(1)) for name in ("hypothesis", "reference")}
+    e = replace(ONE, plans={"plan": plan}, cost=cost, similarity=1 - cost, share_of="cost", moves=(), **words)
+    assert not re.search(r'class="unit l[2-9]"', explanation_html(e))
+
+
+def test_moves_of_precision_and_recall_are_one_and_the_worst_comes_first():
+    routes = SMALL.routes
+    assert len({(one.hypothesis, one.reference) for one in routes}) == len(routes) == len(SMALL.moves) // 2
+    assert [one.lost for one in routes] == sorted((one.lost for one in routes), reverse=True)
+    for one in routes:
+        mine = [move for move in SMALL.moves if (move.hypothesis, move.reference) == (one.hypothesis, one.reference)]
+        assert one.masses == {move.plan: move.mass for move in mine}
+        assert one.lost == pytest.approx(sum(move.mass * (1 - move.similarity) for move in mine) / 2)
+
+
+def test_a_negated_cost_is_not_called_similarity():
+    assert "similarity" not in json.loads(explanation_json(replace(ONE, distance=True)))
+    for form in ("text", "html", "svg", "markdown"):
+        assert "similarity" not in render_explanation(replace(ONE, distance=True), form)
 
 
 def test_html_keeps_the_text_as_written_and_marks_its_units():
@@ -162,7 +205,7 @@ def test_text_tells_the_moves_of_each_direction():
     lines = shown.splitlines()
     assert lines[0].startswith("wmd ↑  ")
     assert "precision 0.5000   recall 0.2500" in lines[0]
-    assert "largest moves (precision)" in shown
+    assert "moves, what lost most first" in shown and "precision  recall" in shown
     assert any(line.startswith("  the →") for line in lines)
     assert any(line.startswith("  a   ←") for line in lines)
     assert shown.endswith("signature  metric:wmd|version:0.1.0\n")
@@ -170,7 +213,7 @@ def test_text_tells_the_moves_of_each_direction():
 
 def test_text_counts_what_it_leaves_out():
     shown = explanation_text(LARGE, moves=5)
-    assert f"largest moves, 5 of {len(LARGE.moves)}" in shown
+    assert f"moves, what lost most first, 5 of {len(LARGE.moves)}" in shown
 
 
 @pytest.mark.parametrize("name", ["small", "large", "one", "empty", "wide"])
@@ -189,15 +232,38 @@ def test_text_is_safe_for_a_terminal_and_without_flags_has_no_note():
     shown = explanation_text(NASTY)
     assert "\x1b" not in shown
     shown.encode("utf-8")
-    assert "note" in shown
-    assert "note" not in explanation_text(ONE)
     assert "\x1b[1m" in explanation_text(ONE, colour=True)
 
 
 def test_text_of_an_empty_side():
     shown = explanation_text(EMPTY)
     assert "hypothesis  (no units)" in shown
-    assert "note  empty-hypothesis" in shown
+    assert "The hypothesis is empty." in shown
+
+
+def test_two_hypotheses_are_set_against_each_other():
+    cost = np.array([[0.0, 0.9, 0.9], [0.9, 0.0, 0.9], [0.9, 0.9, 0.1]])
+    plan = np.eye(3) / 3
+
+    def of(words, last):
+        mine = cost.copy()
+        mine[2, 2] = last
+        sides = {"hypothesis": words, "reference": ("the", "cat", "sat")}
+        share = (plan * mine).sum(1)
+        given = {name: Side(" ".join(some), tuple(some), plan.sum(1), share) for name, some in sides.items()}
+        moved = {"plans": {"plan": plan}, "cost": mine, "similarity": 1 - mine, "share_of": "cost", "moves": ()}
+        return replace(ONE, score=float(share.sum()), higher_is_better=False, **moved, **given)
+
+    found = [of(("the", "cat", "sat"), 0.1), of(("the", "cat", "ran"), 0.7)]
+    for form in ("text", "html", "markdown"):
+        shown = render_explanations(found, ["A", "B"], form)
+        assert "B is worse than A by 0.2000" in shown and "“sat” (+0.2000)" in shown
+        assert "“ran” (0.2333)" in shown
+    assert_inert(render_explanations(found, ["A", "B"], "html"))
+    data = json.loads(render_explanations(found, ["A", "B"], "json"))
+    assert [one["name"] for one in data["explanations"]] == ["A", "B"]
+    by_two = [*found, *(replace(one, metric="other") for one in found)]
+    assert "A, by other" in render_explanations(by_two, ["A", "B", "A", "B"], "html")
 
 
 def test_an_unknown_format_is_named():
@@ -209,7 +275,8 @@ def test_an_unknown_format_is_named():
 def test_the_worst_units_come_first_by_what_they_cost(name):
     e = ALL[name]
     side, half = e.hypothesis, len(e.hypothesis.units) // 2
-    assert worst_units(e, side, None) == worst_units(e, side, len(side.units)) == list(range(len(side.units)))
+    every = list(range(len(side.units)))
+    assert worst_units(e, "hypothesis", None) == worst_units(e, "hypothesis", len(side.units)) == every
     for share_of, loss in (("cost", side.shares), ("similarity", side.weights - side.shares)):
-        worst = worst_units(replace(e, share_of=share_of), side, half)
+        worst = worst_units(replace(e, share_of=share_of), "hypothesis", half)
         assert worst == sorted(range(len(side.units)), key=lambda k: -loss[k])[:half]

@@ -350,6 +350,6 @@ def test_the_command(table, tiny_bert, tmp_path, capsys):
     shown = capsys.readouterr().out
     assert "mine.txt: 3 words, #" in shown and "corpus.txt" in shown and "ddof 1 (sample)" in shown
     names = {path.name for path in (tmp_path / "figures").iterdir()}
-    assert names == {f"sensitivity-{name}.svg" for name in ("cv", "rd", "best", "shares")}
+    assert names == {f"sensitivity-{name}.svg" for name in ("cv", "rd", "shares")}
     assert run([*given, "--sample", "6", "-q"]) == 0 and "a sample of 6 source segments" in capsys.readouterr().out
     assert run([*given, "--level", "nonsense"]) == 2 and run([*given, "--figure-format", "gif"]) == 2

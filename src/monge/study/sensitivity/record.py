@@ -14,7 +14,7 @@ from monge.study.agreement import Resampling
 from monge.study.sensitivity.effects import EQUAL, Contrast, Crossing, Effect, Spread, mean_of
 from monge.study.sensitivity.factors import AGGREGATION, Factor, shown
 from monge.study.sensitivity.points import Corpus
-from monge.types.table import Cell, Sheet
+from monge.types.table import Cell, Sheet, Span
 
 _SAME = ("dataset", "text", "level", "human", "statistic")
 """What was asked, under the same names in the JSON form."""
@@ -70,7 +70,12 @@ class Sensitivity:
 
     def sheets(self) -> list[Sheet]:
         """What moved most, a table a factor, and the shares of a full crossing."""
-        found = [_summary(self), *(_by_setting(self, one.name) for one in self.factors)]
+        found = [
+            _moved(self),
+            _summary(self),
+            _bests_table(self),
+            *(_by_setting(self, one.name) for one in self.factors),
+        ]
         return [*found, _shares(self), _groups(self)] if self.crossings else found
 
     def of(self, factor: str) -> list[Effect]:
@@ -122,8 +127,38 @@ def _sample(found: Sensitivity) -> str:
     return f", a sample of {found.sample} source segments each (seed {found.resampling.seed})"
 
 
+def _moved(found: Sensitivity) -> Sheet:
+    """What was found in plain words, then the factors, the one that moves most first: mean CV, drawn from 0."""
+    moved = {one.name: mean_of([effect.cv for effect in found.of(one.name)]) for one in found.factors}
+    order = sorted(moved, key=lambda name: -(moved[name] or 0.0))
+    rows = []
+    for name in order:
+        row = [Cell(name)]
+        for one in found.of(name):
+            drawn = None if one.cv is None else Span(0.0, one.cv, one.cv)
+            row += [Cell(dashed(one.cv)), Cell("", span=drawn)]
+        rows.append(tuple(row))
+    head = ["factor"]
+    for metric in found.metrics:
+        head += [metric, ""]
+    title = f"How much {found.statistic} with {found.human} moves: CV in %, mean over groups"
+    return Sheet(title, tuple(head), tuple(rows), said=tuple(found.verdict), zero=True)
+
+
+def _bests_table(found: Sensitivity) -> Sheet:
+    """In how many groups each setting is the best, a row a metric and factor."""
+    rows = []
+    for factor in found.factors:
+        for one in found.of(factor.name):
+            counts = Counter(shown(spread.best) for spread in one.spreads.values()).most_common()
+            told = ", ".join(f"{setting} {count}" for setting, count in counts)
+            rows.append((Cell(factor.name), Cell(one.metric), Cell(told)))
+    head = ("factor", "metric", "best setting, in how many groups")
+    return Sheet("Which setting is best", head, tuple(rows), words=3, grouped=True)
+
+
 def _summary(found: Sensitivity) -> Sheet:
-    """Mean CV of every factor and metric, RD of the worst against the best under it; the verdict below."""
+    """Mean CV of every factor and metric, RD of the worst against the best under it."""
     names = [one.name for one in found.factors]
     effects = {(one.factor, one.metric): one for one in found.effects}
     rows = []
@@ -132,7 +167,6 @@ def _summary(found: Sensitivity) -> Sheet:
         rows.append((Cell(metric), *(Cell(dashed(one.cv), f"RD {dashed(one.rd)}") for one in mine)))
     work = ", ".join(f"{value:,} {name}" for name, value in found.work.items())
     notes = [
-        *found.verdict,
         f"{sum(found.groups.values())} judgements of {sum(found.segments.values())} texts in {len(found.groups)} "
         f"group(s){_sample(found)}; {found.settings} settings from one encoding pass a group ({work})",
         *(f"stopword list {Path(one.name).name}: {one.words} words, #{one.digest}" for one in found.lists),

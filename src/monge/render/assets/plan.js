@@ -1,5 +1,5 @@
 // A plan as pictures: arcs between the words of two texts, and the same as a heat map.
-import { draw, make, number } from "./common.js";
+import { draw, make, number } from "./dom.js";
 
 const FAINT = 0.01; // of the largest mass: what is smaller is not drawn
 const gauge = document.createElement("canvas").getContext("2d");
@@ -13,20 +13,28 @@ function mixed(share) { // between the colours of a cheap and a dear move
   return `color-mix(in srgb, var(--dear) ${Math.round(100 * share)}%, var(--cheap))`;
 }
 
-// One explanation: texts with arcs, a heat map, shares; what a word's mass did is told in words, too.
+// How strongly a word is marked that lost so much: 0 to 9.
+export function step(lost, most) { return most > 0 ? Math.min(Math.max(Math.round(9 * lost / most), 0), 9) : 0; }
+
+// One explanation: texts with arcs, what each word lost, a grid; what a word's mass did is told in words, too.
+// Without a table of all costs there is no grid.
 export function picture(explained, room, plan = Object.keys(explained.plans)[0]) {
   const moves = explained.moves.filter((move) => move.plan === plan);
-  const heaviest = Math.max(...moves.map((move) => move.mass), 1e-12), costs = moves.map((move) => move.cost);
-  const low = Math.min(...costs, 1), high = Math.max(...costs, low + 1e-9);
+  const heaviest = Math.max(...moves.map((move) => move.mass), 1e-12);
+  const high = Math.max(explained.cost ? Math.max(...explained.cost.flat()) : explained.dearest, 1e-9);
   const told = make("p", { class: "told", "aria-live": "polite" }, "Point at a word, or reach it with Tab, to see where its mass went.");
-  const scene = { explained, plan, moves, told, heaviest, shade: (cost) => mixed((cost - low) / (high - low)), groups: [] };
+  const scene = { explained, plan, moves, told, heaviest, shade: (cost) => mixed(Math.min(Math.max(cost / high, 0), 1)), groups: [], drawn: [] };
   const shown = moves.filter((move) => move.mass > FAINT * heaviest);
   const arcs = make("div", { class: "picture" }, arcsOf(scene, shown, room));
-  const heat = make("details", { open: true }, make("summary", {}, "As a heat map"), make("div", { class: "picture" }, heatOf(scene)),
-    make("div", { class: "key" }, make("span", {}, "similarity ", make("span", { class: "ramp similarity" })), make("span", {}, "disc: mass moved")));
-  const box = make("div", { class: "plan" }, arcs, make("div", { class: "key" }, make("span", {}, "cheap ", make("span", { class: "ramp cost" }), " dear"), make("span", {}, "width: mass"), chooser(explained, plan, (other) => box.replaceWith(picture(explained, room, other)))),
-    told, sharesOf(explained), heat);
+  const key = make("div", { class: "key" }, make("span", {}, "cost 0 ", make("span", { class: "ramp cost" }), ` ${number(high, 2)}`), make("span", {}, "width: mass moved"),
+    make("span", {}, "orange words: what they lost"), chooser(explained, plan, (other) => box.replaceWith(picture(explained, room, other))));
+  const box = make("div", { class: "plan" }, arcs, key, told, ...(explained.cost ? [lostOf(explained), gridOf(scene)] : []));
   return box;
+}
+
+function gridOf(scene) {
+  return make("details", { open: true }, make("summary", {}, "As a heat map"), make("div", { class: "picture" }, heatOf(scene)),
+    make("div", { class: "key" }, make("span", {}, "how close two words are ", make("span", { class: "ramp near" })), make("span", {}, "disc: mass moved, in the colour of its cost")));
 }
 
 function chooser(explained, plan, chosen) {
@@ -62,7 +70,7 @@ function arcsOf(scene, shown, room) {
     arc.setAttribute("stroke-opacity", (0.25 + 0.6 * move.mass / scene.heaviest).toFixed(2));
     svg.append(arc);
   }
-  svg.append(...scene.groups); scene.arcs = svg;
+  svg.append(...scene.groups); scene.drawn.push(svg);
   return svg;
 }
 
@@ -73,7 +81,7 @@ function frame(width, height) {
 function wordOf(scene, side, k, x, y, width) {
   const unit = (side ? scene.explained.reference : scene.explained.hypothesis).units[k];
   const group = draw("g", { class: "word", tabindex: 0, role: "img", "aria-label": wordTold(scene, side, k), "data-side": side, "data-unit": k },
-    draw("rect", { x, y, width, height: 28, rx: 6 }), draw("text", { x: x + width / 2, y: y + 19, "text-anchor": "middle" }, clipped(unit.text, width)));
+    draw("rect", { x, y, width, height: 28, rx: 6 }), draw("rect", { class: `lost s${step(unit.lost, scene.explained.most_lost)}`, x, y, width, height: 28, rx: 6 }), draw("text", { x: x + width / 2, y: y + 19, "text-anchor": "middle" }, clipped(unit.text, width)));
   for (const name of ["mouseenter", "focus"]) group.addEventListener(name, () => light(scene, side, k));
   for (const name of ["mouseleave", "blur"]) group.addEventListener(name, () => dark(scene));
   return group;
@@ -91,13 +99,13 @@ function movesOf(scene, side, k) {
 function wordTold(scene, side, k) {
   const { hypothesis, reference } = scene.explained, mine = (side ? reference : hypothesis).units[k], mass = movesOf(scene, side, k);
   const whole = mass.reduce((sum, move) => sum + move.mass, 0) || 1, shown = mass.slice(0, 4);
-  const parts = shown.map((move) => `${(side ? hypothesis : reference).units[side ? move.hypothesis : move.reference].text} ${Math.round(100 * move.mass / whole)} % (similarity ${number(move.similarity, 2)})`);
-  return `${mine.text}: weight ${number(mine.weight, 3)}, share ${number(mine.share, 3)}; ${side ? "from" : "to"} ${parts.join(", ") || "nothing"}${mass.length > 4 ? `, and ${mass.length - 4} more` : ""}`;
+  const parts = shown.map((move) => `${(side ? hypothesis : reference).units[side ? move.hypothesis : move.reference].text} ${Math.round(100 * move.mass / whole)} % (${move.similarity === undefined ? `cost ${number(move.cost, 2)}` : `similarity ${number(move.similarity, 2)}`})`);
+  return `${mine.text}: ${mine.weight === undefined ? "" : `weight ${number(mine.weight, 3)}, `}lost ${number(mine.lost, 3)}; ${side ? "from" : "to"} ${parts.join(", ") || "nothing"}${mass.length > 4 ? `, and ${mass.length - 4} more` : ""}`;
 }
 
 function light(scene, side, k) {
   const key = side ? "r" : "h", mine = movesOf(scene, side, k), others = new Set(mine.filter((move) => move.mass > FAINT * scene.heaviest).map((move) => (side ? move.hypothesis : move.reference)));
-  for (const svg of [scene.arcs, scene.heat]) {
+  for (const svg of scene.drawn) {
     svg.classList.add("dim");
     for (const one of svg.querySelectorAll(`[data-${key}="${k}"]`)) one.classList.add("lit");
   }
@@ -109,38 +117,37 @@ function light(scene, side, k) {
 }
 
 function dark(scene) {
-  for (const svg of [scene.arcs, scene.heat]) {
+  for (const svg of scene.drawn) {
     svg.classList.remove("dim");
     for (const one of svg.querySelectorAll(".lit")) one.classList.remove("lit");
   }
 }
 
 function heatOf(scene) {
-  const { explained, plan } = scene, rows = explained.hypothesis.units, columns = explained.reference.units, similar = explained.similarity;
-  const all = similar.flat(), low = Math.min(...all), high = Math.max(...all, low + 1e-9), cell = 26, left = Math.min(Math.max(...widths(rows)), 130), top = 96;
-  const svg = draw("svg", { width: left + columns.length * cell + 60, height: top + rows.length * cell + 6, role: "img", "aria-label": "Similarity of every two words, and the mass moved between them" });
+  const { explained, plan } = scene, rows = explained.hypothesis.units, columns = explained.reference.units, cost = explained.cost;
+  const all = cost.flat(), low = Math.min(...all), high = Math.max(...all, low + 1e-9), cell = 26, left = Math.min(Math.max(...widths(rows)), 130), top = 96;
+  const svg = draw("svg", { width: left + columns.length * cell + 60, height: top + rows.length * cell + 6, role: "img", "aria-label": "Closeness of every two words, and the mass moved between them" });
   const heaviest = Math.max(...explained.plans[plan].flat(), 1e-12);
   rows.forEach((unit, i) => svg.append(draw("text", { x: left - 6, y: top + i * cell + 18, "text-anchor": "end" }, clipped(unit.text, 130))));
   columns.forEach((unit, j) => { const x = left + j * cell + 16; svg.append(draw("text", { x, y: top - 8, transform: `rotate(-50 ${x} ${top - 8})` }, clipped(unit.text, 110))); });
   rows.forEach((_, i) => columns.forEach((__, j) => {
-    const share = (similar[i][j] - low) / (high - low), at = { "data-h": i, "data-r": j }, mass = explained.plans[plan][i][j];
+    const near = (high - cost[i][j]) / (high - low), at = { "data-h": i, "data-r": j }, mass = explained.plans[plan][i][j];
     const box = draw("rect", { class: "cell", x: left + j * cell, y: top + i * cell, width: cell, height: cell, ...at });
-    box.style.fill = share < 1 / 3 ? `color-mix(in srgb, var(--t1) ${300 * share}%, var(--t0))` : share < 2 / 3 ? `color-mix(in srgb, var(--t2) ${300 * share - 100}%, var(--t1))` : `color-mix(in srgb, var(--t3) ${300 * share - 200}%, var(--t2))`;
-    box.append(draw("title", {}, `${rows[i].text} → ${columns[j].text}: similarity ${number(similar[i][j], 3)}, cost ${number(explained.cost[i][j], 3)}, mass ${number(mass, 4)}`));
+    box.style.fill = near < 1 / 3 ? `color-mix(in srgb, var(--t1) ${300 * near}%, var(--t0))` : near < 2 / 3 ? `color-mix(in srgb, var(--t2) ${300 * near - 100}%, var(--t1))` : `color-mix(in srgb, var(--t3) ${300 * near - 200}%, var(--t2))`;
+    box.append(draw("title", {}, `${rows[i].text} → ${columns[j].text}: cost ${number(cost[i][j], 3)}, mass ${number(mass, 4)}`));
     svg.append(box);
-    if (mass > FAINT * heaviest) svg.append(draw("circle", { class: "disc", cx: left + (j + 0.5) * cell, cy: top + (i + 0.5) * cell, r: (10 * Math.sqrt(mass / heaviest)).toFixed(2), ...at }));
+    if (mass > FAINT * heaviest) {
+      const disc = draw("circle", { class: "disc", cx: left + (j + 0.5) * cell, cy: top + (i + 0.5) * cell, r: (10 * Math.sqrt(mass / heaviest)).toFixed(2), ...at });
+      disc.style.fill = scene.shade(cost[i][j]);
+      svg.append(disc);
+    }
   }));
-  scene.heat = svg;
+  scene.drawn.push(svg);
   return svg;
 }
 
-function sharesOf(explained) {
+function lostOf(explained) {
   const sides = [["Hypothesis", explained.hypothesis], ["Reference", explained.reference]];
-  const every = sides.flatMap(([, side]) => side.units.map((unit) => Math.abs(unit.share))), most = Math.max(...every, 1e-12);
-  return make("details", { open: true }, make("summary", {}, `Each word's share of the ${explained.share_of}`), sides.map(([name, side]) => make("p", { class: "shares", dir: "auto" }, make("span", { class: "soft" }, `${name}: `),
-    side.units.map((unit) => {
-      const one = make("span", { class: "unit" }, unit.text, make("sub", {}, number(unit.share, 3)));
-      one.style.borderBottomWidth = `${1 + 7 * Math.abs(unit.share) / most}px`;
-      return one;
-    }))));
+  return make("details", { open: true }, make("summary", {}, "What each word lost"), sides.map(([name, side]) => make("p", { class: "shares", dir: "auto" }, make("span", { class: "soft" }, `${name}: `),
+    side.units.map((unit) => make("span", { class: `unit l${step(unit.lost, explained.most_lost)}` }, unit.text, make("sub", {}, number(unit.lost, 3)))))));
 }

@@ -1,0 +1,125 @@
+"""Small charts of a page: how scores spread, two scores against each other, a score against what people said."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from monge.render.cells import clip, decimals
+from monge.render.page import safe
+from monge.types import Array
+
+CHART_STYLE = """
+.monge .charts { display: flex; flex-wrap: wrap; gap: 1rem 2rem; } .monge .charts figure { margin: 0; min-width: 0; }
+.monge .chart { display: block; max-width: 100%; height: auto; }
+.monge figcaption { font-size: .92rem; font-weight: 600; }
+.monge .chart text { fill: var(--ink); font: 13px system-ui, "Segoe UI", "Noto Sans", sans-serif; }
+.monge .chart .soft { fill: var(--soft); } .monge .chart .axis { stroke: var(--line); fill: none; }
+.monge .chart .hill { fill: var(--cheap); fill-opacity: .55; }
+.monge .chart .mean { stroke: var(--ink); stroke-width: 2; }
+.monge .chart .bin { fill: var(--accent); } .monge .chart .dot { fill: var(--accent); }
+.monge .chart .line { stroke: var(--hurt); stroke-width: 2; fill: none; }
+"""
+_WIDE = 330.0
+
+
+@dataclass(frozen=True)
+class Hill:
+    """How the scores of a system spread: counts of equal bins over the range of the chart, and their mean."""
+
+    name: str
+    counts: Sequence[int]
+    mean: float
+
+
+def _figure(title: str, height: float, content: Sequence[str], told: str) -> str:
+    inside = "\n".join(content)
+    return (
+        f"<figure><figcaption>{safe(title)}</figcaption>"
+        f'<svg class="chart" role="img" aria-label="{safe(told)}" width="{_WIDE:g}" height="{height:g}" '
+        f'viewBox="0 0 {_WIDE:g} {height:g}">\n{inside}\n</svg></figure>'
+    )
+
+
+def _ends(low: float, high: float, y: float) -> list[str]:
+    """The numbers at both ends of an axis."""
+    digits = 1 if max(abs(low), abs(high)) >= 10 else 3
+    return [
+        f'<text class="soft" x="0" y="{y:g}">{decimals(low, digits)}</text>',
+        f'<text class="soft" x="{_WIDE:g}" y="{y:g}" text-anchor="end">{decimals(high, digits)}</text>',
+    ]
+
+
+def ridges(title: str, hills: Sequence[Hill], low: float, high: float) -> str:
+    """A histogram a system below each other on one scale, each with its mean."""
+    tall, content = 46.0, []
+    most = max((max(hill.counts) for hill in hills), default=1) or 1
+    for k, hill in enumerate(hills):
+        base = (k + 1) * tall
+        width = _WIDE / len(hill.counts)
+        steps = "".join(
+            f"V{base - (tall - 18) * count / most:.1f}H{width * (j + 1):.1f}" for j, count in enumerate(hill.counts)
+        )
+        x = _WIDE * (hill.mean - low) / (high - low)
+        content += [
+            f'<path class="hill" d="M0 {base:.1f}{steps}V{base:.1f}Z"/>',
+            f'<line class="mean" x1="{x:.1f}" x2="{x:.1f}" y1="{base - tall + 18:.1f}" y2="{base:.1f}"/>',
+            f'<text x="2" y="{base - tall + 14:.1f}">{safe(clip(hill.name, 40))}</text>',
+        ]
+    content += _ends(low, high, len(hills) * tall + 16)
+    told = f"{title}: distributions of {', '.join(hill.name for hill in hills)}; lines are means"
+    return _figure(title, len(hills) * tall + 22, content, told)
+
+
+def histogram(values: Array, low: float, high: float, bins: int = 33) -> list[int]:
+    """Counts of values in equal bins."""
+    return [int(one) for one in np.histogram(values, bins, (low, high if high > low else low + 1e-9))[0]]
+
+
+def density(title: str, x: Array, y: Array, names: tuple[str, str], bins: int = 22) -> str:
+    """Two scores of the same segments against each other: the darker a square, the more of them stand there."""
+    side = 220.0
+    ends = [(float(one.min()), float(max(one.max(), one.min() + 1e-9))) for one in (x, y)]
+    counts = np.histogram2d(x, y, bins, ends)[0]
+    most, cell, left = float(np.sqrt(counts.max())) or 1.0, side / bins, 30.0
+    content = [f'<path class="axis" d="M{left:g} 4V{side + 4:g}H{left + side:g}"/>']
+    by_strength: dict[str, list[str]] = {}
+    for i, j in np.argwhere(counts > 0).tolist():
+        strength = f"{0.12 + 0.88 * float(np.sqrt(counts[i, j])) / most:.1f}"
+        place = f"M{left + i * cell:.0f} {4 + side - (j + 1) * cell:.0f}h{cell:.0f}v{cell:.0f}h-{cell:.0f}z"
+        by_strength.setdefault(strength, []).append(place)
+    content += [f'<path class="bin" fill-opacity="{at}" d="{"".join(d)}"/>' for at, d in sorted(by_strength.items())]
+    content.append(f'<text class="soft" x="{left:g}" y="{side + 22:g}">{safe(clip(names[0], 38))} →</text>')
+    content.append(
+        f'<text class="soft" transform="translate(20 {side + 4:g}) rotate(-90)">{safe(clip(names[1], 30))} →</text>'
+    )
+    return _figure(title, side + 30, content, f"{title}: {names[1]} against {names[0]}, {len(x)} segments")
+
+
+def steps(title: str, points: Sequence[tuple[float, float, float, float]], names: tuple[str, str]) -> str:
+    """Means of one score (y, with its interval) in equal parts of another (x), joined by a line."""
+    side, left = 220.0, 30.0
+    low, high = min(p[2] for p in points), max(p[3] for p in points)
+    near, far = points[0][0], points[-1][0]
+
+    def at(x: float, y: float) -> tuple[float, float]:
+        across = (x - near) / (far - near) if far > near else 0.5
+        up = (y - low) / (high - low) if high > low else 0.5
+        return left + 8 + (side - 16) * across, 4 + side - 8 - (side - 16) * up
+
+    content = [f'<path class="axis" d="M{left:g} 4V{side + 4:g}H{left + side:g}"/>']
+    places = [at(x, y) for x, y, _, _ in points]
+    line = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
+    content.append(f'<polyline class="line" points="{line}"/>')
+    for (x, _, bottom, top), (px, py) in zip(points, places, strict=True):
+        content.append(
+            f'<line class="mean" x1="{px:.1f}" x2="{px:.1f}" y1="{at(x, bottom)[1]:.1f}" y2="{at(x, top)[1]:.1f}"/>'
+            f'<circle class="dot" cx="{px:.1f}" cy="{py:.1f}" r="4"/>'
+        )
+    content.append(f'<text class="soft" x="{left:g}" y="{side + 22:g}">{safe(clip(names[0], 38))} →</text>')
+    content.append(
+        f'<text class="soft" transform="translate(20 {side + 4:g}) rotate(-90)">{safe(clip(names[1], 30))} →</text>'
+    )
+    return _figure(title, side + 30, content, f"{title}: mean of {names[1]} by {names[0]}")

@@ -1,0 +1,28 @@
+"""The drawn components that the service and the report share, as they go into a page: style and script."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from importlib.resources import files
+
+from monge.render.palette import variables_css
+
+_LINKS = re.compile(r"^import .*?;\n|^export (?=(?:async )?function|const|class)", re.M)
+
+
+@cache
+def asset(name: str) -> str:
+    """A file of `assets/`."""
+    return (files(__package__) / "assets" / name).read_text("utf-8")
+
+
+@cache
+def palette_css() -> str:
+    """The colours as variables, and the style of what `plan.js` draws."""
+    return variables_css() + asset("plan.css")
+
+
+def joined(*names: str) -> str:
+    """Modules as one script: what links them to each other goes, in an order in which each needs only those before."""
+    return "(() => {\n" + "\n".join(_LINKS.sub("", asset(name)) for name in names) + "})();\n"

@@ -1,0 +1,126 @@
+"""What pictures are put together from: pieces of SVG with their size, escaped texts, flags in plain words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from textwrap import wrap
+
+from monge.render.cells import clip, number
+from monge.render.page import safe
+from monge.render.palette import LEVELS, STYLE
+from monge.types import Explanation, Side
+
+LABEL = 18
+"""Columns of a word before it is clipped; its title has the whole."""
+FAINT = 2e-3
+"""Of the largest mass: what is smaller is not drawn."""
+PLANS = {
+    "precision": "precision: where each word of the hypothesis went",
+    "recall": "recall: what each word of the reference was taken from",
+    "plan": "where each word of the hypothesis went",
+}
+_FLAGS = {
+    "empty": "is empty",
+    "truncated": "was longer than the model reads, and was cut",
+    "no-mass": "had no word with weight, so all its words count the same",
+    "unknown": "has pieces that the model does not know",
+    "centre-vanished": "is nothing but the mean that is subtracted, so nothing was subtracted",
+    "no-units": "had no word left, so all its words were kept",
+}
+
+
+def plain_flag(flag: str) -> str:
+    """A flag of a segment in plain words."""
+    kind, _, side = flag.rpartition("-")
+    return f"The {side} {_FLAGS[kind]}." if kind in _FLAGS else f"{flag}."
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A piece of a picture: its size in pixels, and its elements."""
+
+    width: float
+    height: float
+    content: str
+
+    def at(self, x: float, y: float) -> str:
+        """The piece moved to a place."""
+        return f'<g transform="translate({x:.1f} {y:.1f})">\n{self.content}\n</g>'
+
+    def svg(self, label: str, kind: str = "") -> str:
+        """The piece as an element of a page, which has the style."""
+        return (
+            f'<svg class="mg {kind}" role="img" aria-label="{safe(label)}" width="{self.width:.0f}" '
+            f'height="{self.height:.0f}" viewBox="0 0 {self.width:.0f} {self.height:.0f}">\n{self.content}\n</svg>'
+        )
+
+
+def stacked(pieces: Sequence[Drawing], gap: float = 10) -> Drawing:
+    """Pieces below each other."""
+    placed, y = [], 0.0
+    for piece in pieces:
+        placed.append(piece.at(0, y))
+        y += piece.height + gap
+    return Drawing(max(piece.width for piece in pieces), y - gap, "\n".join(placed))
+
+
+def document(e: Explanation, inside: Drawing) -> str:
+    """A stand-alone SVG file."""
+    title = safe(f"{e.metric} {number(e.score)}: transport from the hypothesis to the reference")
+    texts = safe(f"Hypothesis: {e.hypothesis.text}. Reference: {e.reference.text}.")
+    width, height = f"{inside.width + 40:.0f}", f"{inside.height + 40:.0f}"
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="mg" role="img" width="{width}" height="{height}" '
+        f'viewBox="0 0 {width} {height}">\n<title>{title}</title>\n<desc>{texts}</desc>\n'
+        f"<style>\n{STYLE}\n</style>\n"
+        f'<rect class="mg-ground" width="{width}" height="{height}"/>\n{inside.at(20, 20)}\n</svg>\n'
+    )
+
+
+def text(
+    x: float, y: float, words: str, kind: str = "", *, size: float = 13, anchor: str = "start", turn: float = 0
+) -> str:
+    """A text element; a word (`mg-unit`) is clipped."""
+    label = clip(words, LABEL) if kind == "mg-unit" else words
+    turned = f' transform="rotate({turn:g} {x:.1f} {y:.1f})"' if turn else ""
+    place = f'x="{x:.1f}" y="{y:.1f}" font-size="{size:g}" text-anchor="{anchor}"'
+    return f'<text {place} class="{kind}"{turned}>{safe(label)}</text>'
+
+
+def paragraph(words: str, width: float, kind: str = "", size: float = 14) -> Drawing:
+    """Sentences in lines of a width."""
+    lines = wrap(words, max(int(width / (size * 0.56)), 20)) or [""]
+    step = size * 1.4
+    content = "\n".join(text(0, step * (k + 0.8), line, kind, size=size) for k, line in enumerate(lines))
+    return Drawing(width, step * len(lines) + 4, content)
+
+
+def bar(kind: str, x: float, y: float, width: float, height: float) -> str:
+    """A rectangle."""
+    return f'<rect class="{kind}" x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}"/>'
+
+
+def titled(title: str, content: str, kind: str = "") -> str:
+    """A group that says what it is when pointed at."""
+    named = f' class="{kind}"' if kind else ""
+    return f"<g{named}><title>{safe(title)}</title>{content}</g>"
+
+
+def about(e: Explanation, name: str, unit: int) -> str:
+    """What a word weighs and lost."""
+    side: Side = getattr(e, name)
+    return f"{side.units[unit]}: weight {number(side.weights[unit])}, lost {number(e.lost(name)[unit])}"
+
+
+def cost_level(e: Explanation, row: int, column: int) -> int:
+    """The place of a cost on the scale from cheap to dear."""
+    top = float(e.cost.max())
+    return 0 if top <= 0 else min(max(round((LEVELS - 1) * float(e.cost[row, column]) / top), 0), LEVELS - 1)
+
+
+def move_told(e: Explanation, row: int, column: int, mass: float) -> str:
+    """A move in words."""
+    alike = "" if e.distance else f", similarity {number(e.similarity[row, column])}"
+    names = f"{e.hypothesis.units[row]} → {e.reference.units[column]}"
+    return f"{names}: mass {number(mass)}, cost {number(e.cost[row, column])}{alike}"

