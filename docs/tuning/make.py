@@ -130,11 +130,12 @@ def model_of(base: str) -> str:
 
 
 def train(names: Sequence[str], where: argparse.Namespace) -> None:
-    """Make the named adapters, or all; one that is there is left alone."""
+    """Make the named adapters, or all that are neither there nor measured already."""
+    kept = json.loads(RESULTS.read_text()) if RESULTS.is_file() else {}
     with work_place(where) as place:
         for name in names or RECIPES:
             recipe, folder = RECIPES[name], (MADE / name).resolve()
-            if folder.is_dir():
+            if folder.is_dir() or (not names and (place_of(name).is_dir() or f"wmt17/{name}" in kept)):
                 continue
             command = [
                 *(sys.executable, "-m", "monge", "tune", recipe.metric, *recipe.arguments),
@@ -156,12 +157,20 @@ def work_place(where: argparse.Namespace) -> Iterator[Path]:
 
 
 def ship() -> None:
-    """Put the shipped adapters into the package."""
+    """Move the shipped adapters into the package, under the name that they have there."""
     for name, recipe in RECIPES.items():
         if recipe.shipped and (MADE / name).is_dir():
             place = PACKAGE / recipe.shipped / recipe.base
             shutil.rmtree(place, ignore_errors=True)
-            shutil.copytree(MADE / name, place)
+            shutil.move(MADE / name, place)
+            for file in (place / "card.json", place / "README.md"):
+                file.write_text(file.read_text("utf-8").replace(f"+{name}#", f"+{recipe.shipped}#"), "utf-8")
+
+
+def place_of(name: str) -> Path:
+    """Where an adapter is: in the package where it is shipped, else beside this page."""
+    recipe = RECIPES[name]
+    return PACKAGE / recipe.shipped / recipe.base if recipe.shipped else MADE / name
 
 
 def jobs() -> Iterator[tuple[str, str, str]]:
@@ -182,7 +191,7 @@ def measure(keys: Sequence[str], where: argparse.Namespace) -> None:
     with work_place(where) as place:
         os.chdir(place)
         for key, dataset, name in jobs():
-            if (keys and key not in keys) or (not keys and key in kept) or not (MADE / name).is_dir():
+            if (keys and key not in keys) or (not keys and key in kept) or not place_of(name).is_dir():
                 continue
             kept[key] = agreement(dataset, name, where)
             RESULTS.write_text(json.dumps(kept, indent=1, allow_nan=False) + "\n")
@@ -196,8 +205,9 @@ def agreement(dataset: str, name: str, where: argparse.Namespace) -> list[dict[s
     from monge.study import Resampling, Run, Task, evaluate
 
     base = model_of(RECIPES[name].base)
+    adapter = RECIPES[name].shipped or MADE / name
     names = ("sbert", "bertscore", "twmd") if name == "german" else ("twmd",)
-    metrics = [f"{one}[encoder.model={model}]" for one in names for model in (base, f"{base}+{MADE / name}")]
+    metrics = [f"{one}[encoder.model={model}]" for one in names for model in (base, f"{base}+{adapter}")]
     task = Task(dataset, where.data, **(GERMAN if name == "german" else KINDS[dataset]))
     found = evaluate(task, metrics, run=Run(where.cache), resampling=Resampling(resamples=1000)).agreements
     return [

@@ -60,6 +60,7 @@ def command(plan: Mapping[str, Any]) -> str:
         "--human": plan["human"], "--grades": plan["grades"],
         "--teacher": teacher and teacher["metric"], "--teacher-model": teacher and teacher["model"],
         "--method": method["name"], "--rank": method["rank"], "--blocks": method["blocks"],
+        "--precision": method["precision"],
         "--epochs": schedule["epochs"], "--batch": schedule["batch"], "--rate": schedule["rate"],
         "--seed": schedule["seed"],
     }  # fmt: skip

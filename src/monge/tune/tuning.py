@@ -8,6 +8,7 @@ import resource
 import shutil
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from importlib.metadata import version
@@ -20,7 +21,7 @@ from torch import Tensor
 
 from monge.encode import adapter as kept
 from monge.encode import digests
-from monge.errors import InvalidSetting, UsageError
+from monge.errors import DataError, InvalidSetting, UsageError
 from monge.scoring.fit import fit
 from monge.scoring.measure import raw_scores
 from monge.scoring.transport import TransportMetric, bound
@@ -45,6 +46,8 @@ if TYPE_CHECKING:
     from monge.scoring.encoding import Encoding
 
 Watch = Callable[[Told], None]
+A_GROUP = 10
+"""So many held-out scores make a correlation of their own."""
 SCORED_AT_ONCE = 64
 """Segments of held-out data that are scored together."""
 
@@ -211,6 +214,11 @@ def _lessons(plan: Plan) -> tuple[list[Examples | Labelled], Examples]:
         if not isinstance(first, Examples):
             raise InvalidSetting(f"{first.name} has nothing to choose by: give --dev DATASET, or another --train first")
         learned, held = split(first, plan.dev, plan.schedule.seed)
+        if len(held) < A_GROUP:
+            raise DataError(
+                f"{first.name}: {plan.dev:g} of {len(first)} judgements is {len(held)}, too few to choose by: "
+                "give more judgements, a larger fraction, or a data set (--dev)"
+            )
         return [learned, *found[1:]], held
     if plan.dev in [name for one in plan.lessons for name in one.data.split("+")]:
         raise InvalidSetting(f"--dev {plan.dev} is among the data that is learned from")
@@ -270,7 +278,10 @@ def held_scores(judge: MetricJudge, held: Examples) -> np.ndarray[Any, np.dtype[
 
 
 def agreement(judge: MetricJudge, held: Examples) -> float:
-    """Agreement with held-out people, the mean over groups: Pearson's r with scores, Kendall's tau of rankings."""
+    """Agreement with held-out people, the mean over groups: Pearson's r with scores, Kendall's tau of rankings.
+
+    Groups with fewer than `A_GROUP` held-out scores, which are standardised by group, count as one together.
+    """
     scores = held_scores(judge, held)
     groups = np.array(held.groups)
     if held.better is not None:
@@ -278,7 +289,9 @@ def agreement(judge: MetricJudge, held: Examples) -> float:
         owners = groups[held.better[:, 0]]
         return float(np.mean([signs[owners == name].mean() for name in dict.fromkeys(owners)]))
     assert held.targets is not None
-    values = [pearson(scores[groups == name], held.targets[groups == name]) for name in dict.fromkeys(held.groups)]
+    few = [name for name, count in Counter(held.groups).items() if count < A_GROUP]
+    groups[np.isin(groups, few)] = "few"
+    values = [pearson(scores[groups == name], held.targets[groups == name]) for name in dict.fromkeys(groups)]
     return float(np.mean(values))
 
 

@@ -111,6 +111,20 @@ def test_a_lesson_says_how_many_of_its_judgements_a_step_takes(plan):
         _ = Lesson.written("table(batch=x)").batch
 
 
+def test_small_groups_of_held_out_judgements_are_one(plan, judged):
+    """200 judgements of ten groups leave two of each to choose by: too few for a correlation each."""
+    from dataclasses import replace
+
+    from monge.stats import pearson
+
+    found = ready(plan)
+    held = replace(found.held, groups=tuple(f"g{k}" for k in range(len(found.held))))
+    together = pearson(tuning.held_scores(found.judge, held), held.targets)
+    assert tuning.agreement(found.judge, held) == pytest.approx(together)
+    with pytest.raises(DataError, match=r"0\.1 of 64 judgements is 6, too few to choose by"):
+        ready(replace(plan, dev=0.1))
+
+
 def test_loss_falls_for_sentences(plan):
     random = np.random.default_rng(1)
     pairs = tuple((" ".join(random.choice(WORDS, 5)), " ".join(random.choice(WORDS, 5))) for _ in range(64))
