@@ -160,7 +160,7 @@ class Recommendation(Shown):
 
     @property
     def missing(self) -> list[str]:
-        """Metrics that were evaluated elsewhere with this model, but not on all of these data: they are not compared."""
+        """Metrics that were evaluated with this model, but not on all of these data: they are not compared."""
         known = {one.metric for one in self.candidates}
         alike = [
             one for one in judgements() if one.model == self.data[0].model and _sourced(one) == _sourced(self.data[0])
