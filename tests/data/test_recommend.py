@@ -1,6 +1,7 @@
 """What `monge recommend` answers from is what is computed: figures, intervals and signatures of two sets."""
 
 import importlib.util
+import sys
 import warnings
 from pathlib import Path
 
@@ -18,6 +19,7 @@ KEPT = {one.key: one for one in judgements()}
 def make():
     loader = importlib.util.spec_from_file_location("recommend_make", PLACE)
     module = importlib.util.module_from_spec(loader)
+    sys.modules[loader.name] = module  # dataclasses look their module up
     loader.loader.exec_module(module)
     return module
 

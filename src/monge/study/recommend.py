@@ -123,7 +123,10 @@ class Recommendation(Shown):
             cheap = min((one for one in self.candidates if one.cost), key=_seconds, default=None)
             least = "" if cheap is None else f"; the cheapest is {cheap.metric} with {_spent(cheap)}"
             return [f"No metric stays within {self.budget}{least}."]
-        return [*_said(self, best, chosen), *_warned(best, self.data)]
+        lacking = [f"Not evaluated on all of these data, so not compared: {', '.join(self.missing)}."] * bool(
+            self.missing
+        )
+        return [*_said(self, best, chosen), *_warned(best, self.data), *lacking]
 
     def sheets(self) -> list[Sheet]:
         """One table: a row a metric, a column a data set."""
@@ -157,14 +160,15 @@ class Recommendation(Shown):
 
     @property
     def missing(self) -> list[str]:
-        """Metrics that some data set of the task has and another has not: they cannot be compared."""
+        """Metrics that were evaluated with this model, but not on all of these data: they are not compared."""
         known = {one.metric for one in self.candidates}
-        return sorted({name for data in judgements() for name in data.metrics if data.task == self.task} - known)
+        alike = [
+            one for one in judgements() if one.model == self.data[0].model and _sourced(one) == _sourced(self.data[0])
+        ]
+        return sorted({name for one in alike for name in one.metrics} - known)
 
     def _notes(self) -> Iterator[str]:
         model = self.data[0].model
-        if self.missing:
-            yield f"not evaluated on all of these data, so not compared: {', '.join(self.missing)}"
         yield f"model {model}; intervals: 95% bootstrap, in JSON; front: no metric agrees better for less time"
         for one in workloads():
             if (one["texts"], one["model"]) == (self.data[0].texts, model):
@@ -296,6 +300,11 @@ def front(points: Sequence[tuple[float | None, float]]) -> set[int]:
             best = -negative
             found.add(place)
     return found
+
+
+def _sourced(one: Judgements) -> bool:
+    """Whether texts were compared with their sources."""
+    return one.task == "quality-estimation"
 
 
 def _seconds(one: Candidate) -> float:

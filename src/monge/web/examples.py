@@ -37,15 +37,16 @@ SYSTEMS = Systems({name: _lines(name)[:12] for name in ("system-a", "system-b")}
 
 
 SHOWN = "wmt17"
-"""The kept evaluation whose figures stand beside the metrics."""
+"""The kept evaluation whose figures stand beside the metrics; one that is not in it has those of the first that has."""
 
 
 @cache
 def agreement() -> dict[str, Any]:
     """Agreement with people by metric, from what `monge recommend` answers from; `mean` is that over groups."""
-    kept = next(one for one in judgements() if one.key == SHOWN)
-    about = {"data": kept.title, "statistic": STATISTICS[kept.statistic], "model": kept.model, "n": kept.n}
-    return {
-        name: {**about, "mean": one.value, "low": one.low, "high": one.high, "signature": one.signature}
-        for name, one in kept.metrics.items()
-    }
+    found: dict[str, Any] = {}
+    for kept in sorted(judgements(), key=lambda one: one.key != SHOWN):
+        about = {"data": kept.title, "statistic": STATISTICS[kept.statistic], "model": kept.model, "n": kept.n}
+        for name, one in kept.metrics.items():
+            figures = {"mean": one.value, "low": one.low, "high": one.high, "signature": one.signature}
+            found.setdefault(name, {**about, **figures})
+    return found

@@ -86,6 +86,15 @@ def test_a_budget_leaves_out_what_costs_more(monkeypatch):
     assert not Budget(seconds=1).holds(None) and Budget().holds(None) and Budget(megabytes=3).holds(Cost(9, 3))
 
 
+def test_a_metric_that_was_not_tried_on_all_data_is_named(monkeypatch):
+    marks = {"twmd": [(0.7, "best"), (0.6, "best")], "chrf": [(0.3, ""), (0.3, "")]}
+    kept_as(monkeypatch, marks, {"twmd": 20, "chrf": 1})
+    del module.judgements()[1].metrics["twmd"]
+    found = monge.recommend("captions")
+    assert [one.metric for one in found.candidates] == ["chrf"]
+    assert found.advice()[-1] == "Not evaluated on all of these data, so not compared: twmd."
+
+
 def test_the_front_is_what_nothing_beats():
     assert front([(1, 0.5), (2, 0.4), (3, 0.6), (None, 0.9), (3, 0.55), (1, 0.5)]) == {0, 2}
 
@@ -114,7 +123,7 @@ def test_the_command_shows_what_python_has(capsys, tmp_path):
     assert found.candidates[0].metric in picture.read_text("utf-8")
     assert run(["recommend", "--task", "translation", "--budget", "1s"]) == 0
     shown = capsys.readouterr().out
-    assert "twmd" not in shown and "chrf" in shown
+    assert "\ntwmd " not in shown and "\nchrf " in shown
     assert run(["recommend"]) == 0
     shown = capsys.readouterr().out
     assert all(f"\n{task} " in shown for task in TASKS)
