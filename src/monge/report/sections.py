@@ -281,7 +281,7 @@ def human(material: Material) -> Section:
         rows.append((Cell(name), *(Cell("–" if one is None else decimals(one, 3)) for one in values)))
         told = "–" if values[0] is None else decimals(values[0], 2)
         charts.append(density(f"{name}, r = {told}", mine, people, (name, material.human_name)))
-        charts.append(steps(f"{name}, calibration", _calibration(mine, people), (name, material.human_name)))
+        charts.append(steps(f"{name}, calibration", calibration(mine, people), (name, material.human_name)))
     sheet = Sheet(f"Agreement with {material.human_name}", ("metric", "pearson", "kendall"), tuple(rows))
     said = (
         f"{people.size} segments of {len(material.systems)} systems, pooled. Calibration: the mean of "
@@ -302,7 +302,7 @@ def _tau(one: Array, other: Array) -> float | None:
         return None
 
 
-def _calibration(metric: Array, people: Array, parts: int = 10) -> list[tuple[float, float, float, float]]:
+def calibration(metric: Array, people: Array, parts: int = 10) -> list[tuple[float, float, float, float]]:
     """The mean metric score, and the mean human score with its interval, in equal parts by metric score."""
     order = np.argsort(metric, kind="stable")
     found = []
