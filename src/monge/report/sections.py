@@ -306,7 +306,10 @@ def calibration(metric: Array, people: Array, parts: int = 10) -> list[tuple[flo
     """The mean metric score, and the mean human score with its interval, in equal parts by metric score."""
     order = np.argsort(metric, kind="stable")
     found = []
-    for at in np.array_split(order, min(parts, len(order))):
+    for at in np.array_split(order, max(min(parts, len(order) // 5), 1)):
+        if len(at) < 2:  # one alone has no interval
+            found.append((float(metric[at].mean()), *3 * [float(people[at].mean())]))
+            continue
         means = bootstrap_means(people[at][None], level=0.95, resamples=500, seed=12345)[0]
         found.append((float(metric[at].mean()), means.value, means.low, means.high))
     return found
