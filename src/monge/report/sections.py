@@ -308,7 +308,8 @@ def calibration(metric: Array, people: Array, parts: int = 10) -> list[tuple[flo
     found = []
     for at in np.array_split(order, max(min(parts, len(order) // 5), 1)):
         if len(at) < 2:  # one alone has no interval
-            found.append((float(metric[at].mean()), *3 * [float(people[at].mean())]))
+            alone = float(people[at].mean())
+            found.append((float(metric[at].mean()), alone, alone, alone))
             continue
         means = bootstrap_means(people[at][None], level=0.95, resamples=500, seed=12345)[0]
         found.append((float(metric[at].mean()), means.value, means.low, means.high))
