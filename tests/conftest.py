@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import unicodedata
 from pathlib import Path
 
@@ -38,6 +39,21 @@ def data_dir() -> Path:
 @pytest.fixture(scope="session")
 def models_dir() -> Path:
     return _directory("MONGE_MODELS")
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """A real Chromium; tests that need one are skipped without, but fail where CI is set."""
+    playwright = pytest.importorskip("playwright.sync_api")
+    where = os.environ.get("MONGE_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+    if where is None:
+        if os.environ.get("CI"):
+            pytest.fail("no chromium here, and CI must run everything: apt-get install chromium", pytrace=False)
+        pytest.skip("no chromium here (apt-get install chromium, or set MONGE_CHROMIUM)")
+    with playwright.sync_playwright() as driver:
+        found = driver.chromium.launch(executable_path=where, args=["--no-sandbox"])
+        yield found
+        found.close()
 
 
 SIZES = {

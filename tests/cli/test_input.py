@@ -191,14 +191,16 @@ def test_hypotheses_stand_side_by_side(monge, lines):
     assert [one["hypothesis"]["text"] for one in found] == [lines["system-a"][1], lines["system-b"][1]]
     shown = monge(*command).out
     unit = found[0]["reference"]["units"][0]["text"]
-    shares = [f"{one['reference']['units'][0]['share']:.4f}" for one in found]
-    assert [unit, *shares] in [line.split() for line in shown.splitlines()]
-    for name in ("Hypothesis: system-a.txt.", "Hypothesis: system-b.txt."):
-        assert name in shown
-        assert name in monge(*command, "-f", "html").out
+    lost = [one["reference"]["units"][0]["lost"] for one in found]
+    row = [unit, *(f"{value:.4f}" for value in (*lost, lost[1] - lost[0]))]
+    assert found[0]["score"] > found[1]["score"] and row in [line.split() for line in shown.splitlines()]
+    assert "system-b.txt is worse than system-a.txt by " in shown
+    page = monge(*command, "-f", "html").out
+    for name in ("system-a.txt", "system-b.txt"):
+        assert f"Hypothesis: {name}." in shown and f"<h2>{name}</h2>" in page
     for form in ("markdown", "latex", "tsv"):
         other = monge(*command, "-f", form).out
-        assert shares[0] in other or form == "tsv"
+        assert row[1] in other or form == "tsv"
         assert other.count("system-b.txt") >= 4, form  # its score, its column, its texts
     typed = monge("explain", lines["system-a"][1], lines["reference"][1], "--also", lines["system-b"][1], "-f", "json")
     assert [one["score"] for one in json.loads(typed.out)["explanations"]] == [one["score"] for one in found]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import threading
 import time
 from pathlib import Path
@@ -15,8 +14,7 @@ from monge.web.app import create
 from monge.web.server import _listening
 from monge.web.service import Config
 
-playwright = pytest.importorskip("playwright.sync_api")
-CHROMIUM = os.environ.get("MONGE_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+pytest.importorskip("playwright.sync_api")
 MARKUP = Path(__file__).with_name("markup.txt").read_text("utf-8").splitlines()
 WIDTHS, SCHEMES = (375, 1440), ("light", "dark")
 VIEWS = ("/", "/systems", "/catalogue", "/docs")
@@ -37,18 +35,6 @@ def base(tmp_path_factory):
     server.should_exit = True
     thread.join(20)
     listening.close()
-
-
-@pytest.fixture(scope="module")
-def browser():
-    if CHROMIUM is None:
-        if os.environ.get("CI"):
-            pytest.fail("no chromium here, and CI must run everything: apt-get install chromium", pytrace=False)
-        pytest.skip("no chromium here (apt-get install chromium, or set MONGE_CHROMIUM)")
-    with playwright.sync_playwright() as driver:
-        found = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield found
-        found.close()
 
 
 @pytest.fixture

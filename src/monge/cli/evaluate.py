@@ -107,7 +107,12 @@ def evaluate(
     read = {line for judged, _ in found.pools for line in judged.warnings}
     warn([line for line in found.warnings if line not in read])
     labels = dict.fromkeys(one.label for one in found.agreements)
-    output.write(found, title=f"{judgements.dataset}: agreement of {', '.join(labels)} with people")
+    charts = []
+    if output.output_format == "html":
+        from monge.report.evaluation import evaluation_charts
+
+        charts = evaluation_charts(found)
+    output.write(found, title=f"{judgements.dataset}: agreement of {', '.join(labels)} with people", charts=charts)
     if figures.folder is not None:
         from monge.report import evaluation_figures
 

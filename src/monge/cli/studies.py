@@ -80,13 +80,14 @@ class Output(bundles.Keep):
         """Follow the study on standard error; interrupted, it says how to go on."""
         return watching(quiet=self.quiet, verbose=self.verbose, folder=self.folder)
 
-    def write(self, found: Study, key: str = "", title: str = "") -> None:
-        """Write what a study found; a page is headed by the title and the day."""
+    def write(self, found: Study, key: str = "", title: str = "", charts: Sequence[str] = ()) -> None:
+        """Write what a study found; a page is headed by the title and the day, and shows the charts."""
         from monge.render.table import render_study
 
         colour, signed = coloured(self.output), options.signed(self.signature_form)
         form, monge, headed = self.output_format, version("monge"), f"{title}, {today()}" if title else ""
-        emit(render_study(found, form, version=monge, key=key, colour=colour, signed=signed, title=headed), self.output)
+        shown: dict[str, Any] = {"key": key, "colour": colour, "signed": signed, "title": headed, "charts": charts}
+        emit(render_study(found, form, version=monge, **shown), self.output)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,6 +7,7 @@ from math import inf
 
 from monge.errors import UnknownName
 from monge.render.cells import GAP, display_width, pad, printable, styled, table
+from monge.render.charts import CHART_STYLE
 from monge.render.checks import dumps
 from monge.render.components import joined
 from monge.render.markup import breakable, latex, markdown, markdown_table
@@ -35,18 +36,21 @@ def render_study(
     colour: bool = False,
     signed: Callable[[str], str] = str,
     title: str = "",
+    charts: Sequence[str] = (),
 ) -> str:
     """What a study found in a format of `STUDY_FORMATS`; in JSON under `key`, where there is one.
 
     `version` is that of monge, for JSON; nothing where the data say all. `signed` writes a signature for people;
-    `title` heads a page.
+    `title` heads a page, which shows the charts (HTML) under its tables.
     """
     if form not in STUDY_FORMATS:
         raise UnknownName("format", form, STUDY_FORMATS)
     if form == "json":
         plain = found.to_dict()
         return dumps({**({"monge": version} if version else {}), **({key: plain} if key else plain)}) + "\n"
-    return render_sheets(found.sheets(), form, colour=colour, signed=signed, title=title)
+    if form == "html":
+        return sheets_html(found.sheets(), title=title, signed=signed, charts=charts)
+    return render_sheets(found.sheets(), form, colour=colour, signed=signed)
 
 
 def render_sheets(
@@ -218,26 +222,38 @@ def _titles(sheet: Sheet) -> list[str]:
 
 
 def sheets_html(
-    sheets: Sequence[Sheet], *, title: str = "", remarks: Sequence[str] = (), signed: Callable[[str], str] = str
+    sheets: Sequence[Sheet],
+    *,
+    title: str = "",
+    remarks: Sequence[str] = (),
+    signed: Callable[[str], str] = str,
+    charts: Sequence[str] = (),
 ) -> str:
     """A page with every table, its notes, the signatures and what was unusual; folded tables stand at the end."""
-    body = sheets_fragment(sheets, title=title, remarks=remarks, signed=signed)
+    body = sheets_fragment(sheets, title=title, remarks=remarks, signed=signed, charts=charts)
     return page(f"monge: {title or sheets[0].title}", f"{body}<script>{joined('copy.js')}</script>\n")
 
 
 def sheets_fragment(
-    sheets: Sequence[Sheet], *, title: str = "", remarks: Sequence[str] = (), signed: Callable[[str], str] = str
+    sheets: Sequence[Sheet],
+    *,
+    title: str = "",
+    remarks: Sequence[str] = (),
+    signed: Callable[[str], str] = str,
+    charts: Sequence[str] = (),
 ) -> str:
     """The content of such a page, to stand inside another one: a notebook."""
     content = [f"<h1>{safe(title)}</h1>"] if title else []
     content += [html_sheet(sheet) for sheet in sheets if not sheet.folded]
+    if charts:
+        content.append(f'<div class="charts">{"".join(charts)}</div>')
     if remarks:
         items = "\n".join(f"<li>{safe(line)}</li>" for line in remarks)
         content.append(f"<h2>Unusual segments</h2>\n<ul>\n{items}\n</ul>")
     if lines := _signatures(sheets):
         content.append(html_signatures([(line, signed(line)) for line in lines]))
     content += [html_sheet(sheet) for sheet in sheets if sheet.folded]
-    return fragment("\n".join(content), TABLE_STYLE)
+    return fragment("\n".join(content), TABLE_STYLE + CHART_STYLE * bool(charts))
 
 
 def html_sheet(sheet: Sheet, *, title: bool = True) -> str:
@@ -247,7 +263,7 @@ def html_sheet(sheet: Sheet, *, title: bool = True) -> str:
     ranges = [_range([row[k].span for row in sheet.rows], sheet.zero) for k in range(len(sheet.head))]
     head = [(name, "words" if words else "number") for name, words in zip(_titles(sheet), kinds, strict=True)]
     rows = [
-        [_html_cell(cell, words, ends) for cell, words, ends in zip(row, kinds, ranges, strict=True)]
+        [_html_cell(cell, words, ends, sheet.zero) for cell, words, ends in zip(row, kinds, ranges, strict=True)]
         for row in sheet.rows
     ]
     drawn = html_table(head, rows, caption=sheet.title or "scores")
@@ -276,29 +292,29 @@ def _range(spans: Sequence[Span | None], zero: bool) -> Ends:
 _LONG = 180
 
 
-def span_svg(span: Span, ends: tuple[float, float]) -> str:
-    """A value between its ends on a scale: a line and a dot, and a line at 0 where the scale crosses it."""
+def span_svg(span: Span, ends: tuple[float, float], *, zero: bool = False) -> str:
+    """A value between its ends on a scale: a line and a dot, and where it is asked for a line at 0."""
     low, high = ends
 
     def at(value: float) -> str:
         return f"{_LONG * (value - low) / (high - low):.1f}"
 
-    zero = f'<line class="zero" x1="{at(0)}" x2="{at(0)}" y1="0" y2="20"/>' if low < 0 < high else ""
+    middle = f'<line class="zero" x1="{at(0)}" x2="{at(0)}" y1="0" y2="20"/>' if zero else ""
     kind = "" if span.sure else ' class="plain"'
     return (
-        f'<svg class="span" width="{_LONG}" height="20" viewBox="0 0 {_LONG} 20" aria-hidden="true">{zero}'
+        f'<svg class="span" width="{_LONG}" height="20" viewBox="0 0 {_LONG} 20" aria-hidden="true">{middle}'
         f'<line x1="{at(span.low)}" x2="{at(span.high)}" y1="10" y2="10"/>'
         f'<circle{kind} cx="{at(span.value)}" cy="10" r="5"/></svg>'
     )
 
 
-def _html_cell(cell: Cell, words: bool, ends: Ends) -> str:
+def _html_cell(cell: Cell, words: bool, ends: Ends, zero: bool) -> str:
     text = safe(cell.text)
     for arrow, meaning in _ARROWS.items():
         text = text.replace(arrow, f'<span class="soft" title="{meaning}">{arrow}</span>')
     text = f"<bdi>{text}</bdi>" if words and text else text
     text = f'<span class="{cell.mark}">{text}</span>' if cell.mark in MARKS else text
-    drawn = span_svg(cell.span, ends) if cell.span is not None and ends is not None else ""
+    drawn = span_svg(cell.span, ends, zero=zero) if cell.span is not None and ends is not None else ""
     small = f'<small class="soft">{safe(cell.detail)}</small>' if cell.detail else ""
     return f"{text}{drawn}{'<br>' if small and text and not drawn else ''}{small}"
 

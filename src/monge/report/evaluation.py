@@ -8,8 +8,10 @@ from pathlib import Path
 import numpy as np
 
 from monge.data import Judged
+from monge.render.charts import density, steps
 from monge.render.palette import BLUE, INK, ORANGE, SERIES, SOFT
 from monge.report.canvas import blank, figure, grid
+from monge.report.sections import calibration
 from monge.stats import UndefinedError, pearson
 from monge.study.book import Scores
 from monge.study.evaluate import Agreement, Evaluation, directed
@@ -35,6 +37,23 @@ def evaluation_figures(found: Evaluation, directory: Path, *, form: str = "svg")
         stem = f"{table[0].dataset}-{_stem(table[0].judgement)}-{table[0].statistic}"
         written.append(bars(table, directory / f"{stem}-bars.{form}"))
     return written
+
+
+def evaluation_charts(found: Evaluation) -> list[str]:
+    """Charts of an evaluation for its page: every metric against people, and how evenly what people said rises with it.
+
+    Standardised in each group and pooled.
+    """
+    charts = []
+    for judged, scored in found.pools:
+        if judged.kind != "scores":
+            continue
+        human, metrics = _pooled(judged, scored)
+        for one, values in zip(scored, metrics, strict=True):
+            names = one.label, judged.judgement
+            charts.append(density(f"{one.label} and {judged.judgement}", values, human, names))
+            charts.append(steps(f"{one.label}, calibration", calibration(values, human), names))
+    return charts
 
 
 def _stem(judgement: str) -> str:

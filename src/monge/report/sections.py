@@ -281,7 +281,7 @@ def human(material: Material) -> Section:
         rows.append((Cell(name), *(Cell("–" if one is None else decimals(one, 3)) for one in values)))
         told = "–" if values[0] is None else decimals(values[0], 2)
         charts.append(density(f"{name}, r = {told}", mine, people, (name, material.human_name)))
-        charts.append(steps(f"{name}, calibration", _calibration(mine, people), (name, material.human_name)))
+        charts.append(steps(f"{name}, calibration", calibration(mine, people), (name, material.human_name)))
     sheet = Sheet(f"Agreement with {material.human_name}", ("metric", "pearson", "kendall"), tuple(rows))
     said = (
         f"{people.size} segments of {len(material.systems)} systems, pooled. Calibration: the mean of "
@@ -302,11 +302,15 @@ def _tau(one: Array, other: Array) -> float | None:
         return None
 
 
-def _calibration(metric: Array, people: Array, parts: int = 10) -> list[tuple[float, float, float, float]]:
+def calibration(metric: Array, people: Array, parts: int = 10) -> list[tuple[float, float, float, float]]:
     """The mean metric score, and the mean human score with its interval, in equal parts by metric score."""
     order = np.argsort(metric, kind="stable")
     found = []
-    for at in np.array_split(order, min(parts, len(order))):
+    for at in np.array_split(order, max(min(parts, len(order) // 5), 1)):
+        if len(at) < 2:  # one alone has no interval
+            alone = float(people[at].mean())
+            found.append((float(metric[at].mean()), alone, alone, alone))
+            continue
         means = bootstrap_means(people[at][None], level=0.95, resamples=500, seed=12345)[0]
         found.append((float(metric[at].mean()), means.value, means.low, means.high))
     return found

@@ -10,6 +10,9 @@ from monge.report.canvas import figure
 from monge.study.sensitivity import Sensitivity
 from monge.study.sensitivity.effects import Spread
 
+MOST_LEVEL = 8
+"""More names of groups than this are turned, so that they do not collide."""
+
 
 def sensitivity_figures(found: Sensitivity, directory: Path, *, form: str = "svg") -> list[Path]:
     """Draw every figure; the paths that were written."""
@@ -25,7 +28,7 @@ def bars(found: Sensitivity, path: Path, label: str, value: Callable[[Spread], f
     groups, metrics = list(found.groups), found.metrics
     width = 0.8 / len(metrics)
     rows = len(found.factors)
-    wide = max(4.0, 1.5 + 0.2 * len(groups) * (len(metrics) + 1))
+    wide = max(7.0, 1.5 + 0.24 * len(groups) * (len(metrics) + 1))
     with figure(path, width=wide, height=1.9 * rows, rows=rows) as axes:
         for panel, factor in zip(axes[:, 0], found.factors, strict=True):
             for k, one in enumerate(found.of(factor.name)):
@@ -40,7 +43,8 @@ def bars(found: Sensitivity, path: Path, label: str, value: Callable[[Spread], f
                     label=one.metric,
                 )
             panel.axhline(0, color=SOFT, linewidth=0.8)
-            panel.set_xticks(range(len(groups)), groups)
+            turned = {"rotation": 30, "ha": "right"} if len(groups) > MOST_LEVEL else {}
+            panel.set_xticks(range(len(groups)), groups, **turned)
             panel.set_title(f"{factor.name} ({len(factor.settings)} settings)", loc="left")
             panel.set_ylabel(label)
         axes[-1, 0].legend(fontsize=6, ncols=min(len(metrics), 3), loc="upper center", bbox_to_anchor=(0.5, -0.2))
