@@ -10,6 +10,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
+import numpy as np
+
 from monge.api.options import Options, check_options, check_stats
 from monge.api.shown import NotebookExplanation, NotebookResult
 from monge.data.lines import TextFile, check_text
@@ -329,15 +331,11 @@ def _with_corpus(metric: Scorer, corpora: Corpora) -> tuple[Scorer, dict[str, It
 
 
 def with_intervals(results: Sequence[Result], *, seed: int = 12345) -> list[Result]:
-    """The results with bootstrap intervals of their scores, over segments."""
-    from monge.stats.bootstrap import bootstrap_mean, percentiles
-    from monge.stats.multiple import resampled_scores
+    """The results with bootstrap intervals of their scores, over segments; how often one is drawn is its own affair."""
+    from monge.scoring.summary import drawn, interval
 
-    def interval(result: Result) -> tuple[float, float] | None:
-        if result.pooled is None:
-            found = bootstrap_mean(result.segments, seed=seed)
-            return found.low, found.high
-        drawn = resampled_scores(result.pooled.statistics[None], result.pooled.of, resamples=1000, seed=seed)
-        return percentiles(drawn[0], 0.95)
+    def ends(result: Result) -> tuple[float, float] | None:
+        draws = drawn(result, np.arange(result.n), seed)
+        return interval(draws, None if result.pooled is None else result.pooled.of)
 
-    return [replace(result, interval=interval(result)) for result in results]
+    return [replace(result, interval=ends(result)) for result in results]

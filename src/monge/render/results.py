@@ -18,6 +18,7 @@ from monge.render.checks import checked, dumps
 from monge.render.records import tsv_line
 from monge.render.table import sheets_fragment, sheets_html, sheets_latex, sheets_markdown, sheets_text
 from monge.types import Result, Segment
+from monge.types.exact import mean
 from monge.types.result import place_of
 from monge.types.table import Cell, Sheet
 
@@ -103,7 +104,7 @@ def _sheets(results: Sequence[Result], view: View) -> list[Sheet]:
     by_parts: dict[tuple[str, ...], list[tuple[Cell, ...]]] = {}
     for column in _by_metric(checked(results)):
         for result, mark in zip(column, _marks(column), strict=True):
-            parts = [Cell(number(float(values.mean()))) for values in result.parts.values()]
+            parts = [Cell(number(mean(values))) for values in result.parts.values()]
             score = Cell(number(result.score), mark=mark)
             row = Cell(_name(result)), Cell(result.system), score, Cell(_interval(result)), *parts, Cell(str(result.n))
             by_parts.setdefault(tuple(result.parts), []).append(row)

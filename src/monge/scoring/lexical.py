@@ -16,6 +16,7 @@ from monge.spec.rules import Bounds
 from monge.spec.signature import sign_lexical
 from monge.text import lexical
 from monge.types import CorpusStats, Explanation, Pooled, Result, Segment, Signature
+from monge.types.exact import mean
 
 if TYPE_CHECKING:
     from monge.scoring.windows import Window
@@ -112,7 +113,7 @@ class LexicalMetric:
         return Result(
             metric=self.name,
             system=column.system,
-            score=float(segments.mean() if pooled is None else pooled.of(pooled.statistics.sum(0))),
+            score=mean(segments) if pooled is None else float(pooled.of(pooled.statistics.sum(0))),
             segments=segments,
             parts={name: values for name, values in column.scores.parts.items() if name != "score"},
             ids=column.ids,
