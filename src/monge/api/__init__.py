@@ -1,7 +1,17 @@
 """The Python interface: load a metric, score, fit, explain; and what the rooms above it build on."""
 
 from monge.api.calls import explain, fit, score, show
-from monge.api.metric import DEFAULT_METRIC, Metric, bind, encoder_for, load, score_segments, suited, with_intervals
+from monge.api.metric import (
+    DEFAULT_METRIC,
+    Metric,
+    bind,
+    encoder_for,
+    load,
+    score_segments,
+    suited,
+    with_corpus,
+    with_intervals,
+)
 from monge.api.options import Options
 from monge.api.replay import replay
 from monge.api.shown import NotebookExplanation, NotebookResult, Results, frame
@@ -13,5 +23,5 @@ from monge.scoring.scorer import Corpora
 __all__ = [
     "DEFAULT_METRIC", "Corpora", "Metric", "NotebookExplanation", "NotebookResult", "Options", "Results", "Watch",
     "bind", "encoder_for", "explain", "fit", "frame", "load", "load_stats", "replay", "save_stats", "score",
-    "score_segments", "segments_of", "show", "suited", "with_intervals",
+    "score_segments", "segments_of", "show", "suited", "with_corpus", "with_intervals",
 ]  # fmt: skip

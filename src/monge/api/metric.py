@@ -298,7 +298,7 @@ def score_segments(
     """
     scorers, files = [], {}
     for metric in metrics:
-        one, texts = _with_corpus(metric.scorer, corpora)
+        one, texts = with_corpus(metric.scorer, corpora)
         scorers.append(one)
         files.update(texts)
     if corpora.idf is not None and not any(one.idf_corpora for one in scorers):
@@ -310,7 +310,7 @@ def score_segments(
     return [replace(one, metric=names[k % len(names)]) for k, one in enumerate(results)]
 
 
-def _with_corpus(metric: Scorer, corpora: Corpora) -> tuple[Scorer, dict[str, Iterable[str]]]:
+def with_corpus(metric: Scorer, corpora: Corpora) -> tuple[Scorer, dict[str, Iterable[str]]]:
     """The metric with its idf corpus named, and the texts of that corpus where it is not one of the run's sides."""
     if not metric.idf_corpora:
         return metric, {}

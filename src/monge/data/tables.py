@@ -55,12 +55,15 @@ class Table:
         """The segments, in the order of the rows."""
         return (segment for _, segment in self.numbered())
 
-    def numbered(self, bad: Callable[[int, str], None] | None = None) -> Iterator[tuple[Row, Segment]]:
+    def numbered(
+        self, bad: Callable[[int, str], None] | None = None, seen: Counter[str] | None = None
+    ) -> Iterator[tuple[Row, Segment]]:
         """Each segment with the row it comes from; an id is the number of the segment in its system by default.
 
-        `bad` is told the line of a row that makes no segment, and why; without it, such a row is an error.
+        `bad` is told the line of a row that makes no segment, and why; without it, such a row is an error. `seen`
+        counts the segments of each system that came before, where the table goes on with another.
         """
-        seen: Counter[str] = Counter()
+        seen = Counter() if seen is None else seen
         for row in self.rows:
             try:
                 system = self._label(row, "system") or ""

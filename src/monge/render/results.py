@@ -279,15 +279,25 @@ def _segment_rows(results: Sequence[Result], texts: Texts | None) -> Iterator[li
         most = max(len(segment.references) for system in systems for segment in texts(system))
     numbered = [f"reference_{k + 1}" for k in range(most)] if most > 1 else ["reference"]
     shown = [] if texts is None else ["hypothesis", *numbered, "source"]
-    yield ["metric", "system", "id", "score", *names, "best_reference", "flags", *shown]
+    yield [*tsv_head(names), *shown]
     for result in results:
         for row in segment_rows(result, texts):
-            numbers = [row["score"], *(row["parts"].get(name) for name in names)]
-            last = [_place(row["reference"]), ",".join(row["flags"])]
+            last = []
             if texts is not None:
                 references = row["references"] + [""] * (len(numbered) - len(row["references"]))
-                last += [row["hypothesis"], *references, row["source"] or ""]
-            yield [result.metric, result.system, row["id"], *map(_full, numbers), *last]
+                last = [row["hypothesis"], *references, row["source"] or ""]
+            yield [*tsv_row(result.metric, result.system, row, names), *last]
+
+
+def tsv_head(parts: Sequence[str]) -> list[str]:
+    """The header above the rows of segments."""
+    return ["metric", "system", "id", "score", *parts, "best_reference", "flags"]
+
+
+def tsv_row(metric: str, system: str, row: Mapping[str, Any], parts: Sequence[str]) -> list[str]:
+    """The values of a segment's row, under `tsv_head`."""
+    numbers = [row["score"], *(row["parts"].get(name) for name in parts)]
+    return [metric, system, row["id"], *map(_full, numbers), _place(row["reference"]), ",".join(row["flags"])]
 
 
 def _full(value: float | None) -> str:

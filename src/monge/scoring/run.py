@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -9,7 +10,7 @@ from itertools import accumulate
 from math import lcm
 from typing import TYPE_CHECKING, cast
 
-from monge.errors import DataError, StatisticsMismatch
+from monge.errors import DataError, StatisticsMismatch, Unused
 from monge.scoring.result_buffer import Buffer, Scratch
 from monge.scoring.score_cache import ScoreCache
 from monge.scoring.scorer import Corpora, Scorer, Scores, ScoreWindow, StatsBySystem, WindowScorer, score_window
@@ -106,13 +107,6 @@ class Run:
             for k, metric in enumerate(metrics):
                 metric.check_stats(self._stats_of(k, self.systems[0]))
 
-    @property
-    def unused(self) -> str:
-        """A sentence that names the metrics which were given references and compare with the source; '' for none."""
-        names = dict.fromkeys(one.name for one in self.metrics if one.against == SOURCE and REFERENCES in self.given)
-        verb = "compares" if len(names) == 1 else "compare"
-        return f"{', '.join(names)} {verb} with the source: the references were not used" if names else ""
-
     def _fit(self) -> None:
         """Open the encoding pass for the members that compare vectors, and fit what they take from other texts."""
         from monge.scoring.encoding import Encoding
@@ -160,7 +154,7 @@ class Run:
                     mine = {name: columns[j] for j, (owner, name, _) in enumerate(self._members) if owner == k}
                     result = replace(metric.result(mine, self._stats_of(k, system)), work=cost)
                     if expect is not None:
-                        _check_expected(metric.name, expect[k], result.signature)
+                        check_expected(metric.name, expect[k], result.signature)
                     found.append(result)
             return found
 
@@ -188,7 +182,7 @@ class Run:
             for system in self.systems:
                 signature = metric.signed(self._stats_of(k, system))
                 if expect is not None and signature is not None:
-                    _check_expected(metric.name, expect[k], signature)
+                    check_expected(metric.name, expect[k], signature)
 
     def _score(self, buffers: Mapping[tuple[int, str], Buffer], watch: Watch) -> None:
         """Score every window with every member, and put the scores into their buffers."""
@@ -329,7 +323,16 @@ def facing(metric: Scorer, given: Mapping[str, Segment | None]) -> Scorer:
     return metric.facing(side)
 
 
-def _check_expected(name: str, wanted: Mapping[str, str], signature: Signature) -> None:
+def warn_unused(metrics: Sequence[Scorer], given: Mapping[str, Segment | None]) -> None:
+    """Warn where metrics were given references and compare with the source."""
+    names = dict.fromkeys(one.name for one in metrics if one.against == SOURCE and REFERENCES in given)
+    if names:
+        verb = "compares" if len(names) == 1 else "compare"
+        said = f"{', '.join(names)} {verb} with the source: the references were not used"
+        warnings.warn(said, Unused, stacklevel=3)
+
+
+def check_expected(name: str, wanted: Mapping[str, str], signature: Signature) -> None:
     """Raise where a signature does not have the statistics, or the library, that a replay must find again."""
     now = parse(str(signature)).stats
     if dict(wanted) != dict(now):
