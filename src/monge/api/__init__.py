@@ -5,6 +5,7 @@ from monge.api.metric import (
     DEFAULT_METRIC,
     Metric,
     bind,
+    changes_of,
     encoder_for,
     load,
     score_segments,
@@ -22,6 +23,6 @@ from monge.scoring.scorer import Corpora
 
 __all__ = [
     "DEFAULT_METRIC", "Corpora", "Metric", "NotebookExplanation", "NotebookResult", "Options", "Results", "Watch",
-    "bind", "encoder_for", "explain", "fit", "frame", "load", "load_stats", "replay", "save_stats", "score",
-    "score_segments", "segments_of", "show", "suited", "with_corpus", "with_intervals",
+    "bind", "changes_of", "encoder_for", "explain", "fit", "frame", "load", "load_stats", "replay", "save_stats",
+    "score", "score_segments", "segments_of", "show", "suited", "with_corpus", "with_intervals",
 ]  # fmt: skip

@@ -214,11 +214,7 @@ def load(metric: str = DEFAULT_METRIC, **options: Unpack[Options]) -> Metric:
         options: model, layers, precision, device, lang, settings, online, cache (see `Options`).
     """
     check_options({"metric": metric, **options})
-    given = options.get("settings", ())
-    changes = [f"{key}={value}" for key, value in given.items()] if isinstance(given, Mapping) else list(given)
-    short = {"layers": options.get("layers"), "encoder.precision": options.get("precision")}
-    changes += [f"{key}={value}" for key, value in short.items() if value is not None]
-    name, spec = resolve(metric, tuple(changes), options.get("lang"))
+    name, spec = resolve(metric, changes_of(options), options.get("lang"))
     return bind(
         name,
         spec,
@@ -228,6 +224,14 @@ def load(metric: str = DEFAULT_METRIC, **options: Unpack[Options]) -> Metric:
         online=options.get("online", False),
         cache=options.get("cache"),
     )
+
+
+def changes_of(options: Options) -> tuple[str, ...]:
+    """What options change in a metric, as AXIS=VALUE texts."""
+    given = options.get("settings", ())
+    changes = [f"{key}={value}" for key, value in given.items()] if isinstance(given, Mapping) else list(given)
+    short = {"layers": options.get("layers"), "encoder.precision": options.get("precision")}
+    return (*changes, *(f"{key}={value}" for key, value in short.items() if value is not None))
 
 
 def bind(

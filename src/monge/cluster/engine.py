@@ -5,15 +5,19 @@ from __future__ import annotations
 import json
 import logging
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from monge.cluster.blocks import Block
+from monge.cluster.job import Job
+from monge.cluster.worker import do_blocks
 from monge.errors import InvalidSetting, MissingExtra, UsageError
 
 LOOPBACK = "127.0.0.1"
+_ENVIRONMENT = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_worker_niceness": "0"}
+"""Of a Ray that is started here: it tells nobody, and its workers do not yield to everything else on the machine."""
 STORE = 128 << 20
 """Bytes of the object store of a Ray that is started here: what passes through it is a line a block."""
 
@@ -36,7 +40,8 @@ class Engine:
 
 def check_ray() -> Any:
     """The library; raises where it is not installed."""
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    for name, value in _ENVIRONMENT.items():
+        os.environ.setdefault(name, value)
     try:
         import ray
         import ray.data
@@ -76,25 +81,22 @@ def _processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def each_done(
-    worker: Callable[..., Any], job: Any, blocks: Sequence[Block], *, workers: int, threads: int
-) -> Iterator[dict[str, Any]]:
-    """What became of each block, as it is done; of one whose worker died nothing is heard."""
-    import ray
-    from ray.data import ActorPoolStrategy
+def each_done(job: Job, blocks: Sequence[Block], *, workers: int) -> Iterator[dict[str, Any]]:
+    """What became of each block, as it is done; of one whose worker died again and again nothing is heard.
+
+    Blocks are tasks, not actors: their processes stay from pass to pass, and with them the models that they loaded.
+    """
+    import ray.data
 
     items = [{"block": json.dumps(asdict(one))} for one in blocks]
-    size = min(workers, len(items))
     with _quiet():
         done = ray.data.from_items(items, override_num_blocks=len(items)).map_batches(
-            worker,
-            fn_constructor_args=(job,),
+            do_blocks,
+            fn_kwargs={"job": job},
             batch_size=1,
             batch_format="numpy",
-            compute=ActorPoolStrategy(size=size),
-            num_cpus=threads,
-            max_restarts=-1,
-            max_task_retries=0,
+            concurrency=min(workers, len(items)),
+            num_cpus=job.threads,
         )
         for row in done.iter_rows():
             yield json.loads(row["told"])

@@ -61,11 +61,13 @@ class Recipe:
 class Job:
     """A pass over the blocks of a run.
 
-    what: one of `folder.PASSES`; names: the files of the input; counts: what weighs units while vectors are summed;
-    fitted: for each member that reads vectors the statistics of every system; form: the format of the parts; seed: of
-    the interval, None without one; tolerant: whether bad rows are counted; threads: of a worker.
+    name: of this pass of this start of the run; what: one of `folder.PASSES`; names: the files of the input; counts:
+    what weighs units while vectors are summed; fitted: for each member that reads vectors the statistics of every
+    system; form: the format of the parts; seed: of the interval, None without one; tolerant: whether bad rows are
+    counted; threads: of a worker.
     """
 
+    name: str
     recipe: Recipe
     folder: str
     what: str

@@ -10,6 +10,7 @@ from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
+from uuid import uuid4
 
 from monge import api
 from monge.cluster.blocks import Block, Input, Staged, block_rows, staged
@@ -17,7 +18,6 @@ from monge.cluster.engine import Engine, connected, each_done
 from monge.cluster.folder import COUNT, SCORE, SUM, Folder, placed, read_json, write_json
 from monge.cluster.job import Job, Recipe, check_scalable, faced_metrics, identity, readers
 from monge.cluster.parts import check_format, join_parts
-from monge.cluster.worker import Worker
 from monge.errors import DataError, MongeError, UsageError
 from monge.render.checks import dumps
 from monge.scoring.run import Expected, Looked, check_expected, warn_unused
@@ -28,8 +28,8 @@ from monge.types import DocumentCounts, Result, Segment, VectorSum
 if TYPE_CHECKING:
     from monge.scoring.scorer import Scorer, StatsBySystem
 
-ATTEMPTS = 3
-"""How often a block is tried."""
+ATTEMPTS, DEATHS = 3, 4
+"""How often a block is tried that fails, and one whose worker dies: Ray itself tries a task four times."""
 SUFFIXES = {".parquet": "parquet", ".jsonl": "jsonl", ".tsv": "tsv"}
 
 
@@ -119,7 +119,7 @@ def score(
     look_at(metrics, cut.looked.first)
     warn_unused(metrics, cut.looked.given)
     about = {"form": request.form, "texts": request.texts, "seed": request.seed, "tolerant": request.tolerant}
-    job = Job(recipe, str(folder.path), COUNT, cut.looked, given.names, threads=engine.threads, **about)  # type: ignore[arg-type]
+    job = Job("", recipe, str(folder.path), COUNT, cut.looked, given.names, threads=engine.threads, **about)  # type: ignore[arg-type]
     run = _Run(metrics, corpora, request, engine, job, cut, watch)
     with connected(engine) as workers:
         run = replace(run, workers=workers)
@@ -232,6 +232,7 @@ def _index(found: Mapping[str, Any]) -> Staged:
 def _pass(run: _Run) -> None:
     """Have every block done that is not; a block that fails again and again is an error, or is lost and counted."""
     what, folder, form = run.job.what, run.folder, run.request.form
+    run = replace(run, job=replace(run.job, name=f"{uuid4()}"))
     missing = [one for one in run.staged.blocks if not folder.done(what, one.number, form, read=True)]
     lost = {} if what == COUNT else _lost_before(run, missing)
     missing = [one for one in missing if one.number not in lost]
@@ -240,22 +241,27 @@ def _pass(run: _Run) -> None:
     for _ in range(ATTEMPTS):
         if not missing:
             return
-        for told in each_done(Worker, run.job, missing, workers=run.workers, threads=run.engine.threads):
+        heard = set()
+        for told in each_done(run.job, missing, workers=run.workers):
+            heard.add(told["block"])
             run.watch.told(what, told)
             if told["error"]:
                 why[told["block"]] = told["error"]
             if told["error"] and told["data"] and not run.request.tolerant:
                 raise DataError(told["error"])
         missing = [one for one in missing if not folder.done(what, one.number, form, read=False)]
+        for block in [one for one in missing if one.number not in heard]:
+            _lose(run, block, f"its worker died {DEATHS} times")
+            missing.remove(block)
     for block in missing:
-        _lose(run, block, why.get(block.number, "the worker died"))
+        _lose(run, block, f"{why[block.number]}, {ATTEMPTS} times")
 
 
 def _lose(run: _Run, block: Block, why: str) -> None:
     """Count the rows of a block as bad, or raise: what could not be done is named by file and line."""
     rows, names = block_rows(run.folder.blocks, block), run.job.names
     (_, file, line), (_, last_file, last_line) = rows[0], rows[-1]
-    said = f"{names[file]}:{line} to {names[last_file]}:{last_line}: not done after {ATTEMPTS} attempts ({why})"
+    said = f"{names[file]}:{line} to {names[last_file]}:{last_line}: given up ({why})"
     if not run.request.tolerant:
         raise MongeError(f"{said}; what was done is kept in {run.folder.path}: the same command goes on from there")
     bad = [{"file": names[file], "line": line, "why": f"its block was given up: {why}"} for _, file, line in rows]

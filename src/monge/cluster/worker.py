@@ -34,20 +34,28 @@ Windows = list[list[int]]
 """The places of rows in their block, window by window."""
 
 
+_here: dict[str, Worker] = {}
+"""The worker of this process, by the name of its pass; the process stays from block to block and pass to pass."""
+
+
+def do_blocks(batch: dict[str, Any], job: Job) -> dict[str, Any]:
+    """Do the blocks of a batch of Ray Data; gives for each, as JSON, what became of it."""
+    if job.name not in _here:
+        _here.clear()  # its models are taken over: `api` keeps them
+        _here[job.name] = Worker(job)
+    return {"told": [json.dumps(_here[job.name].told(Block(**json.loads(one)))) for one in batch["block"]]}
+
+
 class Worker:
     """What does a pass over blocks, one at a time."""
 
     def __init__(self, job: Job) -> None:
-        """Loads the models."""
+        """Loads the models, unless this process has them."""
         import torch
 
         torch.set_num_threads(job.threads)
         self._job, self._folder = job, Folder(job.folder)
         self._metrics = faced_metrics(job.recipe.bound(), job.looked.given)
-
-    def __call__(self, batch: dict[str, Any]) -> dict[str, Any]:
-        """Do the blocks of a batch of Ray Data; gives for each, as JSON, what became of it."""
-        return {"told": [json.dumps(self.told(Block(**json.loads(one)))) for one in batch["block"]]}
 
     def told(self, block: Block) -> dict[str, Any]:
         """Do a block, and say what became of it."""
