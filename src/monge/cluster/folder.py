@@ -3,6 +3,8 @@
 OUT/manifest.json      what is computed from what: another run is refused
 OUT/parts/             the scores, a part a block, in the order of the input
 OUT/records/           of every part: its checksum, and the sums that the results are made of
+OUT/index.json         the blocks of the input, and rows of it that cannot be read
+OUT/statistics.json    what was fitted
 OUT/work/              the input in blocks, and what was fitted on each; gone when the run is done
 OUT/result.json        the results, as `monge score --format json` gives them
 OUT/bad-rows.jsonl     rows that were left out, where they may be
@@ -42,6 +44,16 @@ class Folder:
         return self.path / "work" / "blocks"
 
     @property
+    def index(self) -> Path:
+        """What is known of the blocks."""
+        return self.path / "index.json"
+
+    @property
+    def statistics(self) -> Path:
+        """What was fitted on all of them."""
+        return self.path / "statistics.json"
+
+    @property
     def result(self) -> Path:
         """The results."""
         return self.path / "result.json"
@@ -70,6 +82,7 @@ class Folder:
             raise UsageError(f"{self.path}: expected a directory for the parts ({error.strerror})") from None
         if inside and not manifest.is_file():
             raise UsageError(f"{self.path} holds {inside[0]} and no run of monge: give -o another directory")
+        known = {}
         if inside:
             known = self._manifest(manifest)
             other = next((name for name in {**known["settings"], **settings}
@@ -77,10 +90,9 @@ class Folder:
             if other is not None:
                 was, now = (_brief(one.get(other)) for one in (known["settings"], settings))
                 raise UsageError(f"{self.path} holds a run with other settings: {other} was {was}, is {now}{_FRESH}")
-            return known
         for home in ("parts", *_HOMES.values()):
             _made(self.path / home)
-        return self.told({"settings": dict(settings)})
+        return known if inside else self.told({"settings": dict(settings)})
 
     def told(self, manifest: dict[str, Any]) -> dict[str, Any]:
         """Keep a manifest."""
@@ -97,8 +109,10 @@ class Folder:
         """Take away what a run has written, and nothing else."""
         for name in ("parts", "records", "work"):
             shutil.rmtree(self.path / name, ignore_errors=True)
-        for one in (self.result, self.bad_rows, self.path / "manifest.json"):
+        for one in (self.result, self.bad_rows, self.index, self.statistics, self.path / "manifest.json"):
             one.unlink(missing_ok=True)
+        with suppress(OSError):  # what else is there stays
+            self.path.rmdir()
 
     def finished(self) -> None:
         """Take away what only the run itself needed."""

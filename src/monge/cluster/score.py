@@ -23,7 +23,7 @@ from monge.render.checks import dumps
 from monge.scoring.run import Expected, Looked, check_expected, warn_unused
 from monge.scoring.suitable import check_known, look_at
 from monge.scoring.summary import Summary
-from monge.types import DocumentCounts, Result, Segment, VectorSum
+from monge.types import CorpusStats, DocumentCounts, Result, Segment, VectorSum
 
 if TYPE_CHECKING:
     from monge.scoring.scorer import Scorer, StatsBySystem
@@ -177,12 +177,11 @@ def _staged(
 ) -> Staged:
     """The input in blocks: as it was cut before, if it is the same, or cut now."""
     folder, known = request.folder, manifest.get("input")
-    index = folder.path / "work" / "index.json"
     stamp = given.stamp
     if known is not None and stamp is not None and known["stamp"] == stamp:
-        found = read_json(index)
-        if found is not None:
-            return _index(found)
+        found = read_json(folder.index)
+        if found is not None and _at_hand(folder, cut := _index(found), request.form):
+            return cut
     watch.began("read", 0)
     bad: list[str] = []
     sides = {one.against for one in metrics}
@@ -200,11 +199,18 @@ def _staged(
             f"{folder.path} holds a run on another input ({known['rows']} rows, now {cut.rows}); "
             "-o another place, or --fresh to begin anew"
         )
-    write_json(index, _indexed(cut))
-    write_json(folder.path / "work" / "bad.json", {"bad": bad})
+    write_json(folder.index, {**_indexed(cut), "bad": bad})
     about = {"stamp": stamp, "digest": cut.digest, "rows": cut.rows, "files": list(given.names)}
     folder.told({**manifest, "input": about})
     return cut
+
+
+def _at_hand(folder: Folder, cut: Staged, form: str) -> bool:
+    """Whether the blocks that are not done are there to be read."""
+    return all(
+        (folder.blocks / f"{one.number:06d}.jsonl").is_file() or folder.done(SCORE, one.number, form, read=True)
+        for one in cut.blocks
+    )
 
 
 def _indexed(cut: Staged) -> dict[str, Any]:
@@ -289,6 +295,10 @@ def _statistics(run: _Run) -> list[StatsBySystem]:
     from monge.scoring.encoding import Encoding
 
     systems = run.staged.looked.systems
+    kept = read_json(run.folder.statistics)
+    if kept is not None:
+        every = [CorpusStats.from_dict(one) for one in kept["statistics"]]
+        return [{system: every[k] for system, k in mine} for mine in kept["of"]]
     wanted = fit.wanted_of(vectors, systems, run.corpora)
     texts = partial(fit.texts_of_run, (), {(name, ""): some for name, some in run.corpora.files.items()},
                     fit.corpora_of(wanted))  # fmt: skip
@@ -304,7 +314,12 @@ def _statistics(run: _Run) -> list[StatsBySystem]:
         _pass(replace(run, job=replace(run.job, what=SUM, counts=counts)))
         sums = _added(run, SUM, sums, VectorSum.from_dict)
     fitted = fit.joined(wanted, known, dict(zip(means, sums, strict=True)))
-    return fit.statistics_of(vectors, systems, run.corpora, fitted)
+    found = fit.statistics_of(vectors, systems, run.corpora, fitted)
+    distinct = {id(one): one for mine in found for one in mine.values()}
+    places = {key: k for k, key in enumerate(distinct)}
+    of = [[[system, places[id(one)]] for system, one in mine.items()] for mine in found]
+    write_json(run.folder.statistics, {"statistics": [one.to_dict() for one in distinct.values()], "of": of})
+    return found
 
 
 def _added(run: _Run, what: str, begin: list[Any], read: Callable[[Mapping[str, Any]], Any]) -> list[Any]:
@@ -333,8 +348,7 @@ def _finished(run: _Run) -> Outcome:
     """Add up the records of all parts, and write the results."""
     found: dict[tuple[str, str], Summary] = {}
     folder, cut = run.folder, run.staged
-    before = read_json(folder.path / "work" / "bad.json") or {"bad": []}
-    bad = [{"why": why} for why in before["bad"]]
+    bad: list[dict[str, Any]] = [{"why": why} for why in (read_json(folder.index) or {"bad": []})["bad"]]
     for record in folder.records(SCORE, len(cut.blocks)):
         for data in record["sums"]:
             one = Summary.from_dict(data)

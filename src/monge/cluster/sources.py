@@ -41,10 +41,17 @@ class Tables:
     def located(self, bad: Bad | None) -> Iterator[Located]:
         """The segments of all tables; an id is by default the number of the segment in its system, over all of them."""
         seen: Counter[str] = Counter()
-        told = None if bad is None else lambda line, why: bad(why)
+        columns_known = False
+
+        def told(line: int, why: str) -> None:
+            if bad is not None and columns_known:  # a row that is bad when columns are looked for is met again
+                bad(why)
+
         for number, path in enumerate(self._paths):
-            table = Table(Rows(path, self._form, bad=told), None, self._columns)
-            for row, segment in table.numbered(told, seen):
+            columns_known = False
+            table = Table(Rows(path, self._form, bad=None if bad is None else told), None, self._columns)
+            columns_known = True
+            for row, segment in table.numbered(None if bad is None else told, seen):
                 yield segment, number, row.line
 
     @cached_property
