@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, cast
@@ -84,12 +84,13 @@ class Metric:
     """A metric ready to score: its encoder is loaded (a lexical one has none), its settings are fixed.
 
     `asked` are its settings as they were asked for, `auto` included; `cache` is a directory in which vectors and
-    scores are kept.
+    scores are kept; `home` is what `bind` was told of its model, so that it can be bound again elsewhere.
     """
 
     scorer: Scorer
     asked: Spec
     cache: str | Path | None = None
+    home: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
     @property
     def name(self) -> str:
@@ -248,14 +249,15 @@ def bind(
 
     A lexical one needs none.
     """
+    home = {"model": model, "lang": lang, "device": device, "online": online}
     if isinstance(spec, LexicalSpec):
-        return Metric(LexicalMetric(spec), spec, cache)
+        return Metric(LexicalMetric(spec), spec, cache, home)
     if isinstance(spec, BlendSpec):
         bound_to = partial(bind, model=model, lang=lang, device=device, online=online, cache=cache)
         members = {
             member: bound_to(f"{name}.{member}", one).by_transport("bind") for member, one in spec.members.items()
         }
-        return Metric(BlendMetric(name, members), spec, cache)
+        return Metric(BlendMetric(name, members), spec, cache, home)
     from monge.encode.models import expect
 
     wanted = suited(spec.encoder.model if spec.encoder.model != "auto" else model, lang)
@@ -265,7 +267,8 @@ def bind(
 
     settings = {"precision": spec.encoder.precision, "unknown": spec.encoder.unknown}
     encoder = encoder_for(wanted, device=device, online=online, cache=cache, **settings)
-    return Metric(bound(name, spec, encoder, language_model(spec, device=device, online=online)), spec, cache)
+    made = bound(name, spec, encoder, language_model(spec, device=device, online=online))
+    return Metric(made, spec, cache, home)
 
 
 def suited(model: str, lang: str | None) -> str:

@@ -7,17 +7,18 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from monge.cli import options
-from monge.cli.emit import bar_wanted
+from monge.cli.emit import bar_wanted, tell
 from monge.errors import UsageError
 
 if TYPE_CHECKING:
     from monge.cluster import Engine, Watch
+    from monge.study import Run
 
 ENGINES = LOCAL, RAY = "local", "ray"
 
@@ -83,8 +84,22 @@ class Where:
             raise UsageError(f"--workers takes a number from 1 on, or auto; got {self.workers!r}")
         if self.worker_threads < 1:
             raise UsageError(f"--worker-threads takes a number from 1 on, got {self.worker_threads}")
-        check_ray()
+        check_ray(self.address)
         return Engine(self.address, 0 if self.workers == "auto" else int(self.workers), self.worker_threads)
+
+    @contextmanager
+    def of_study(self, run: Run) -> Iterator[Run]:
+        """How a study runs: as it would, or with its passes scored by workers."""
+        if not self.on_ray:
+            yield run
+            return
+        engine = self.of_ray()
+        from monge.cluster import passes_on_ray
+
+        if run.cache is not None:
+            tell("--cache is not used by --engine ray")
+        with passes_on_ray(engine) as passes:
+            yield replace(run, cache=None, elsewhere=passes)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,8 +16,10 @@ from monge.cluster.worker import do_blocks
 from monge.errors import InvalidSetting, MissingExtra, UsageError
 
 LOOPBACK = "127.0.0.1"
-_ENVIRONMENT = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_worker_niceness": "0"}
-"""Of a Ray that is started here: it tells nobody, and its workers do not yield to everything else on the machine."""
+_ANY = {"RAY_USAGE_STATS_ENABLED": "0"}
+_STARTED = {"RAY_worker_niceness": "0", "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}
+"""Environment of any Ray: it tells nobody; of one that is started here: its workers do not yield to everything else on
+the machine, and it listens on the loopback address alone (Ray would turn 127.0.0.1 into one that others reach)."""
 STORE = 128 << 20
 """Bytes of the object store of a Ray that is started here: what passes through it is a line a block."""
 
@@ -38,9 +40,9 @@ class Engine:
             raise InvalidSetting(f"workers and threads are numbers from 1 on, got {self.workers} and {self.threads}")
 
 
-def check_ray() -> Any:
-    """The library; raises where it is not installed."""
-    for name, value in _ENVIRONMENT.items():
+def check_ray(address: str | None = None) -> Any:
+    """The library, set up for a Ray at an address, or for one that is started here; raises where it is not there."""
+    for name, value in {**_ANY, **(_STARTED if address is None else {})}.items():
         os.environ.setdefault(name, value)
     try:
         import ray
@@ -53,7 +55,7 @@ def check_ray() -> Any:
 @contextmanager
 def connected(engine: Engine) -> Iterator[int]:
     """Join a Ray, or start one that only this machine can reach and that ends with this; gives how many workers."""
-    ray = check_ray()
+    ray = check_ray(engine.address)
     ours = not ray.is_initialized()
     if ours:
         quiet = {"logging_level": logging.ERROR, "log_to_driver": False}
@@ -89,7 +91,7 @@ def each_done(job: Job, blocks: Sequence[Block], *, workers: int) -> Iterator[di
     import ray.data
 
     items = [{"block": json.dumps(asdict(one))} for one in blocks]
-    with _quiet():
+    with quiet():
         done = ray.data.from_items(items, override_num_blocks=len(items)).map_batches(
             do_blocks,
             fn_kwargs={"job": job},
@@ -103,7 +105,7 @@ def each_done(job: Job, blocks: Sequence[Block], *, workers: int) -> Iterator[di
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
+def quiet() -> Iterator[None]:
     """Ray Data without its own bars and lines, and going on where a worker dies."""
     from ray.data import DataContext
 

@@ -16,6 +16,8 @@ from monge.data.parallel import read_parallel
 from monge.data.tables import read_table
 from monge.errors import DataError, MongeError, UsageError
 
+OVERLONG = ("bertscore[weights=idf,encoder.overlong=error]",)
+
 
 @pytest.fixture
 def table(tmp_path):
@@ -109,7 +111,7 @@ def test_poisoned_rows_are_named_and_the_rest_is_scored(here, tiny_bert, tmp_pat
         lines.insert(place - 1, line)
     (tmp_path / "poisoned.jsonl").write_bytes(b"".join(lines))
     given = Tables([str(tmp_path / "poisoned.jsonl")])
-    made = recipe(tiny_bert, "bertscore[weights=idf,encoder.overlong=error]")
+    made = recipe(tiny_bert, *OVERLONG)
     with pytest.raises(DataError, match=r"poisoned\.jsonl:150: not UTF-8: byte 0xff"):
         score(given, made, request(tmp_path))
     found = score(given, made, request(tmp_path, "counted", tolerant=True))
@@ -119,10 +121,10 @@ def test_poisoned_rows_are_named_and_the_rest_is_scored(here, tiny_bert, tmp_pat
     assert (last["line"], last["file"].endswith("poisoned.jsonl")) == (400, True)
     assert "92 pieces" in last["why"]
     assert found.bad_rows == 4
-    clean = json.loads(plain(read_table(tmp_path / "clean.jsonl"), tiny_bert, "bertscore[weights=idf]"))["results"][0]
+    clean = json.loads(plain(read_table(tmp_path / "clean.jsonl"), tiny_bert, *OVERLONG))["results"][0]
     assert found.results[0]["n"] == clean["n"] == 400
     assert found.results[0]["score"] == pytest.approx(clean["score"], abs=1e-6)
-    assert found.results[0]["signature"].split("stats:")[1] == clean["signature"].split("stats:")[1]
+    assert found.results[0]["signature"] == clean["signature"]
 
 
 def test_a_block_that_no_worker_survives_is_counted_where_it_may_be(here, table, tiny_bert, tmp_path):
