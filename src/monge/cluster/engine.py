@@ -62,7 +62,7 @@ def connected(engine: Engine) -> Iterator[int]:
         if engine.address is None:
             wanted = (engine.workers or _processors()) * engine.threads
             local = {"include_dashboard": False, "_node_ip_address": LOOPBACK, "object_store_memory": STORE}
-            ray.init(num_cpus=wanted, **local, **quiet)
+            ray.init(address="local", num_cpus=wanted, **local, **quiet)
         else:
             try:
                 ray.init(address=engine.address, **quiet)

@@ -1,4 +1,4 @@
-"""A real Ray of one to three nodes on this machine: the numbers of one machine, also where workers or nodes are lost."""
+"""A real Ray of one to three nodes on this machine: the numbers of one machine, also where workers or nodes go."""
 
 from __future__ import annotations
 
