@@ -194,6 +194,7 @@ def main() -> None:
             runs.append(compared("embedded model", "auto", given.real, given.distinct))
         kept = {"runs": runs, "driver": driver_growth(model, given.growth, given.distinct)}
     if given.json:
+        given.json.parent.mkdir(parents=True, exist_ok=True)
         given.json.write_text(json.dumps(kept, indent=1) + "\n", "utf-8")
 
 
