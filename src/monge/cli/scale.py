@@ -19,7 +19,8 @@ from monge.types.table import Cell, Sheet
 
 if TYPE_CHECKING:
     from monge.cli.score import Choice, Given, Shown, Tables
-    from monge.cluster import Input, Outcome, Recipe, Request
+    from monge.cluster import Files, Outcome, Recipe, Request
+    from monge.cluster import Tables as Several
 
 
 def score_on_ray(
@@ -40,6 +41,8 @@ def score_on_ray(
     with resumable(None, nothing), watching(quiet=keep.quiet, log_json=scale.log_json) as watch:
         request = replace(request, expect=expected)
         found = cluster.score(rows, recipe, request, corpora=corpora, engine=engine, watch=watch)
+    if rows.note and not keep.quiet:
+        tell(rows.note)
     _show(found, shown.signature_form, keep)
     return gate.judge_shown(found.results, least)
 
@@ -71,7 +74,7 @@ def _recipe(choice: Choice, setup: bundles.Setup, corpora: api.Corpora) -> tuple
     return Recipe(metrics, **where, stats=corpora.stats, idf=corpora.idf is not None), expected  # type: ignore[arg-type]
 
 
-def _input(texts: Tables, request: Request) -> Input:
+def _input(texts: Tables, request: Request) -> Files | Several:
     from monge.cluster import Files, fetched
     from monge.cluster import Tables as Several
 

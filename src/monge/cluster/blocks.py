@@ -80,11 +80,11 @@ class Staged:
         return sum(one.rows for one in self.blocks)
 
 
-def staged(given: Input, folder: Path, *, side: str | None, firsts: bool, bad: Bad | None) -> Staged:
-    """Cut an input into blocks below a folder.
+def staged(rows: Iterator[Located], folder: Path, *, side: str | None, firsts: bool) -> Staged:
+    """Cut the rows of an input into blocks below a folder.
 
     `side` is what all metrics compare with, None where they differ; `firsts` asks for marks of references and sources
-    that come for the first time; `bad` is told of rows that cannot be read.
+    that come for the first time.
     """
     folder.mkdir(parents=True, exist_ok=True)
     with Firsts(folder, wanted=firsts) as marks:
@@ -95,7 +95,7 @@ def staged(given: Input, folder: Path, *, side: str | None, firsts: bool, bad: B
         windows: list[int] = []
 
         def segments() -> Iterator[Segment]:
-            for one in given.located(bad):
+            for one in rows:
                 waiting.append(one)
                 marks.add(one[0])
                 yield one[0]
@@ -110,10 +110,10 @@ def staged(given: Input, folder: Path, *, side: str | None, firsts: bool, bad: B
                 windows.clear()
             return dict(count)
 
-        def cut(rows: Iterator[Segment]) -> Iterator[Segment]:
+        def cut(some: Iterator[Segment]) -> Iterator[Segment]:
             """The rows, each once it is in a block."""
             start: Mapping[str, int] = {}
-            for positions, _ in windowed(rows if side is None else (faced(row, side) for row in rows), SEGMENTS, 1):
+            for positions, _ in windowed(some if side is None else (faced(row, side) for row in some), SEGMENTS, 1):
                 for _ in positions:
                     row, file, line = waiting.popleft()
                     count[row.system] += 1

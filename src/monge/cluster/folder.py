@@ -74,8 +74,9 @@ class Folder:
     def opened(self, settings: Mapping[str, Any], *, fresh: bool) -> dict[str, Any]:
         """The manifest of a run with these settings, begun or to be gone on with; raises where another is here."""
         manifest = self.path / "manifest.json"
-        if fresh and manifest.is_file():
-            self.clear()
+        begun = read_json(manifest)
+        if manifest.is_file() and (fresh or (begun is not None and "input" not in begun)):
+            self.clear()  # also what ended before its input was read: nothing is lost
         try:
             inside = sorted(one.name for one in self.path.iterdir()) if self.path.exists() else []
         except OSError as error:
@@ -118,10 +119,13 @@ class Folder:
         """Take away what only the run itself needed."""
         shutil.rmtree(self.path / "work", ignore_errors=True)
 
-    def done(self, what: str, block: int, suffix: str, *, read: bool) -> bool:
-        """Whether a pass has finished a block; `read` compares the checksum of its part too."""
+    def done(self, what: str, block: int, suffix: str, *, read: bool, tolerant: bool) -> bool:
+        """Whether a pass has finished a block; `read` compares the checksum of its part too.
+
+        A block that was finished without its bad rows is not, unless these may be left out.
+        """
         found = read_json(self.record(what, block))
-        if found is None:
+        if found is None or (found["bad"] and not tolerant):
             return False
         if what != SCORE or found.get("lost"):
             return True

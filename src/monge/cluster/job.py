@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, cast
 
 from monge import api
@@ -104,7 +105,7 @@ def identity(metric: Scorer) -> str:
             found.append((fingerprint(mine.reader.encoder), sorted(mine.spec.written().items()), mine.units, model))
         else:
             found.append((member.fingerprint(CorpusStats("")), [], "", ""))
-    return repr((metric.name, found))
+    return repr((version("monge"), metric.name, found))
 
 
 def check_scalable(metrics: Sequence[Scorer]) -> None:

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import partial
 from hashlib import sha256
 from importlib.metadata import version
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 from uuid import uuid4
@@ -59,6 +60,10 @@ class Request:
     def folder(self) -> Folder:
         """The directory of the run."""
         return Folder(f"{self.output}.partial" if self.single else self.output)
+
+    def done(self, what: str, block: Block, *, read: bool) -> bool:
+        """Whether a pass has finished a block, without bad rows where none may be."""
+        return self.folder.done(what, block.number, self.form, read=read, tolerant=self.tolerant)
 
 
 @dataclass(frozen=True)
@@ -155,7 +160,6 @@ def _settings(recipe: Recipe, corpora: api.Corpora, request: Request, engine: En
         "format": request.form,
         "texts": request.texts,
         "seed of the interval": request.seed,
-        "bad rows": "count" if request.tolerant else "fail",
         "threads of a worker": engine.threads,
     }
 
@@ -180,20 +184,20 @@ def _staged(
     stamp = given.stamp
     if known is not None and stamp is not None and known["stamp"] == stamp:
         found = read_json(folder.index)
-        if found is not None and _at_hand(folder, cut := _index(found), request.form):
+        if found is not None and _at_hand(request, cut := _index(found)):
             return cut
     watch.began("read", 0)
     bad: list[str] = []
     sides = {one.against for one in metrics}
-    first = next(iter(given.located(bad.append if request.tolerant else None)), None)
-    bad.clear()
+    rows = given.located(bad.append if request.tolerant else None)
+    first = next(rows, None)
     if first is None:
         raise DataError("there is nothing to score: no segments")
     if not (first[0].references and first[0].source is not None):
         sides = {"references" if first[0].references else "source"}
     fits = corpora.stats is None and any(one.fits for one in readers(metrics))
     side = next(iter(sides)) if len(sides) == 1 else None
-    cut = staged(given, folder.blocks, side=side, firsts=fits, bad=bad.append if request.tolerant else None)
+    cut = staged(chain([first], rows), folder.blocks, side=side, firsts=fits)
     if known is not None and known["digest"] != cut.digest:
         raise UsageError(
             f"{folder.path} holds a run on another input ({known['rows']} rows, now {cut.rows}); "
@@ -205,10 +209,10 @@ def _staged(
     return cut
 
 
-def _at_hand(folder: Folder, cut: Staged, form: str) -> bool:
+def _at_hand(request: Request, cut: Staged) -> bool:
     """Whether the blocks that are not done are there to be read."""
     return all(
-        (folder.blocks / f"{one.number:06d}.jsonl").is_file() or folder.done(SCORE, one.number, form, read=True)
+        (request.folder.blocks / f"{one.number:06d}.jsonl").is_file() or request.done(SCORE, one, read=True)
         for one in cut.blocks
     )
 
@@ -237,9 +241,9 @@ def _index(found: Mapping[str, Any]) -> Staged:
 
 def _pass(run: _Run) -> None:
     """Have every block done that is not; a block that fails again and again is an error, or is lost and counted."""
-    what, folder, form = run.job.what, run.folder, run.request.form
+    what, done = run.job.what, partial(run.request.done, run.job.what)
     run = replace(run, job=replace(run.job, name=f"{uuid4()}"))
-    missing = [one for one in run.staged.blocks if not folder.done(what, one.number, form, read=True)]
+    missing = [one for one in run.staged.blocks if not done(one, read=True)]
     lost = {} if what == COUNT else _lost_before(run, missing)
     missing = [one for one in missing if one.number not in lost]
     run.watch.began(what, sum(one.rows for one in missing))
@@ -255,7 +259,7 @@ def _pass(run: _Run) -> None:
                 why[told["block"]] = told["error"]
             if told["error"] and told["data"] and not run.request.tolerant:
                 raise DataError(told["error"])
-        missing = [one for one in missing if not folder.done(what, one.number, form, read=False)]
+        missing = [one for one in missing if not done(one, read=False)]
         for block in [one for one in missing if one.number not in heard]:
             _lose(run, block, f"its worker died {DEATHS} times")
             missing.remove(block)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +19,14 @@ from monge.render.arrow import pyarrow
 
 
 class Tables:
-    """Tables one after another: their rows are those of one input."""
+    """Tables one after another: their rows are those of one input.
+
+    `note` says, once they are read, how, where their names did not tell.
+    """
 
     def __init__(self, paths: Sequence[str], form: str | None = None, columns: Given | None = None) -> None:
         self._paths = [one for path in paths for one in _listed(path)]
-        self._form, self._columns = form, columns
+        self._form, self._columns, self.note = form, columns, ""
         if not self._paths:
             raise UsageError("no table was given")
 
@@ -50,18 +52,15 @@ class Tables:
         for number, path in enumerate(self._paths):
             columns_known = False
             table = Table(Rows(path, self._form, bad=None if bad is None else told), None, self._columns)
-            columns_known = True
+            columns_known, self.note = True, self.note or table.note
             for row, segment in table.numbered(None if bad is None else told, seen):
                 yield segment, number, row.line
-
-    @cached_property
-    def note(self) -> str:
-        """How the first table was read, where its names did not tell."""
-        return Table(Rows(self._paths[0], self._form, bad=lambda line, why: None), None, self._columns).note
 
 
 class Files:
     """Files of text side by side, as `-t`, `-r` and `-s` name them."""
+
+    note = ""
 
     def __init__(self, hypotheses: Sequence[str], references: Sequence[str], source: str | None) -> None:
         self._given = hypotheses, references, source

@@ -24,6 +24,7 @@ from monge.cluster.parts import rows_of, write_part
 from monge.errors import MongeError
 from monge.scoring.run import Looked, Run, Share
 from monge.scoring.summary import Summary, drawn
+from monge.scoring.windows import distinct, faced
 from monge.types import Result
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ Windows = list[list[int]]
 """The places of rows in their block, window by window."""
 
 
+_counters: dict[str, Any] = {}
 _here: dict[str, Worker] = {}
 """The worker of this process, by the name of its pass; the process stays from block to block and pass to pass."""
 
@@ -43,7 +45,20 @@ def do_blocks(batch: dict[str, Any], job: Job) -> dict[str, Any]:
     if job.name not in _here:
         _here.clear()  # its models are taken over: `api` keeps them
         _here[job.name] = Worker(job)
-    return {"told": [json.dumps(_here[job.name].told(Block(**json.loads(one)))) for one in batch["block"]]}
+    told = [_here[job.name].told(Block(**json.loads(one))) for one in batch["block"]]
+    for one in told:
+        _counted(job.what, one)
+    return {"told": [json.dumps(one) for one in told]}
+
+
+def _counted(what: str, told: Mapping[str, Any]) -> None:
+    """Tell Ray's own dashboard, where it runs, how many rows were done and how many blocks failed."""
+    from ray.util.metrics import Counter
+
+    name, number = ("monge_blocks_failed", 1) if told["error"] else ("monge_rows_done", told["rows"])
+    if name not in _counters:
+        _counters[name] = Counter(name, tag_keys=("pass",))
+    _counters[name].inc(number, {"pass": what})
 
 
 class Worker:
@@ -59,10 +74,10 @@ class Worker:
 
     def told(self, block: Block) -> dict[str, Any]:
         """Do a block, and say what became of it."""
-        began = time.perf_counter()
+        began, job = time.perf_counter(), self._job
         about = {"block": block.number, "rows": block.rows, "pid": os.getpid(), "error": "", "data": False, "bad": 0}
         try:
-            if self._folder.done(self._job.what, block.number, self._job.form, read=True):
+            if self._folder.done(self._job.what, block.number, job.form, read=True, tolerant=job.tolerant):
                 return {**about, "fresh": False, "seconds": 0.0}
             about["bad"] = self._do(block)
         except Exception as error:  # noqa: BLE001 - whatever it is, the driver must hear of it
@@ -142,6 +157,9 @@ class Worker:
         from monge.scoring import fit
 
         job, kept = self._job, {place for window in windows for place in window}
+        for metric in readers(self._metrics):  # a row that cannot be scored must not be counted
+            if metric.reader.overlong == "error":
+                metric.reader.read(distinct([faced(rows[place][0], metric.against) for place in sorted(kept)]))
         segments = only_firsts(self._folder.blocks, block.at, [row for row, *_ in rows])
         mine = [segment for place, segment in enumerate(segments) if place in kept]
         wanted = fit.wanted_of(readers(self._metrics), job.looked.systems, job.recipe.given)

@@ -67,8 +67,8 @@ def test_other_settings_and_another_input_are_refused(here, table, tiny_bert, tm
     score(Tables([str(table)]), recipe(tiny_bert, "twmd"), request(tmp_path))
     with pytest.raises(UsageError, match=r'metrics was \["twmd"\], is \["bertscore"\]; -o another place, or --fresh'):
         score(Tables([str(table)]), recipe(tiny_bert, "bertscore"), request(tmp_path))
-    with pytest.raises(UsageError, match="bad rows was"):
-        score(Tables([str(table)]), recipe(tiny_bert, "twmd"), request(tmp_path, tolerant=True))
+    with pytest.raises(UsageError, match="format was"):
+        score(Tables([str(table)]), recipe(tiny_bert, "twmd"), replace(request(tmp_path), form="tsv"))
     table.write_text(table.read_text("utf-8").replace("cat", "dog", 1), "utf-8")
     with pytest.raises(UsageError, match=r"another input \(1400 rows, now 1400\)"):
         score(Tables([str(table)]), recipe(tiny_bert, "twmd"), request(tmp_path))
@@ -114,7 +114,7 @@ def test_poisoned_rows_are_named_and_the_rest_is_scored(here, tiny_bert, tmp_pat
     made = recipe(tiny_bert, *OVERLONG)
     with pytest.raises(DataError, match=r"poisoned\.jsonl:150: not UTF-8: byte 0xff"):
         score(given, made, request(tmp_path))
-    found = score(given, made, request(tmp_path, "counted", tolerant=True))
+    found = score(given, made, request(tmp_path, tolerant=True))
     told = [json.loads(line)["why"] for line in (found.output / "bad-rows.jsonl").read_text().splitlines()[:3]]
     assert [why.split("poisoned.jsonl:")[1].split(":")[0].split(",")[0] for why in told] == ["6", "150", "151"]
     last = json.loads((found.output / "bad-rows.jsonl").read_text().splitlines()[3])
@@ -134,6 +134,9 @@ def test_a_block_that_no_worker_survives_is_counted_where_it_may_be(here, table,
     assert found.bad_rows == len(bad) == 1400 - sum(one["n"] for one in found.results)
     assert [one["line"] for one in bad] == list(range(bad[0]["line"], bad[-1]["line"] + 1))
     assert "its worker died 4 times" in bad[0]["why"]
+    here.dies = set()
+    again = score(Tables([str(table)]), recipe(tiny_bert, "bertscore[weights=idf]"), request(tmp_path, fresh=True))
+    assert (again.bad_rows, sum(one["n"] for one in again.results)) == (0, 1400)
 
 
 def test_a_full_disk_ends_a_run_that_can_be_gone_on_with(here, table, tiny_bert, tmp_path, monkeypatch):

@@ -141,4 +141,4 @@ def test_a_study_by_workers_is_the_study(nodes, tiny_bert, tmp_path):
     with passes_on_ray(Engine()) as passes:
         found = evaluate(task, names, setup=setup, run=Run(progress=steps.append, elsewhere=passes))
     assert found.to_dict() == evaluate(task, names, setup=setup).to_dict()
-    assert len(steps) == 9  # three groups, each with the metrics of vectors, with chrF and with BLEU
+    assert len(steps) == 6  # three groups, each with the metrics of vectors, and with those of words
