@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from hashlib import sha256
@@ -23,7 +23,7 @@ from monge.errors import DataError, MongeError, UsageError
 from monge.render.checks import dumps
 from monge.scoring.run import Expected, Looked, check_expected, warn_unused
 from monge.scoring.suitable import check_known, look_at
-from monge.scoring.summary import Summary
+from monge.scoring.summary import Summary, merged
 from monge.types import CorpusStats, DocumentCounts, Result, Segment, VectorSum
 
 if TYPE_CHECKING:
@@ -350,15 +350,15 @@ def _check_replay(run: _Run, stats: Sequence[StatsBySystem]) -> None:
 
 def _finished(run: _Run) -> Outcome:
     """Add up the records of all parts, and write the results."""
-    found: dict[tuple[str, str], Summary] = {}
     folder, cut = run.folder, run.staged
     bad: list[dict[str, Any]] = [{"why": why} for why in (read_json(folder.index) or {"bad": []})["bad"]]
-    for record in folder.records(SCORE, len(cut.blocks)):
-        for data in record["sums"]:
-            one = Summary.from_dict(data)
-            key = one.system, one.metric
-            found[key] = found[key] + one if key in found else one
-        bad += record["bad"]
+
+    def summaries() -> Iterator[Summary]:
+        for record in folder.records(SCORE, len(cut.blocks)):
+            bad.extend(record["bad"])
+            yield from map(Summary.from_dict, record["sums"])
+
+    found = merged(summaries())
     names = run.job.recipe.labels
     order = [(system, k) for system in cut.looked.systems for k in range(len(names)) if (system, names[k]) in found]
     sums = [found[system, names[k]] for system, k in order]

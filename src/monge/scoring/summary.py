@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 from base64 import b64decode, b64encode
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -123,13 +123,13 @@ def interval(draws: Draws, pool: OfSums | None) -> tuple[float, float] | None:
     return percentiles(found, LEVEL)
 
 
-def merged(every: Sequence[Summary]) -> list[Summary]:
-    """Summaries by system and metric, in the order in which each first comes, those of the same added up."""
+def merged(every: Iterable[Summary]) -> dict[tuple[str, str], Summary]:
+    """Summaries by system and metric, those of the same added up."""
     found: dict[tuple[str, str], Summary] = {}
     for one in every:
         key = one.system, one.metric
         found[key] = found[key] + one if key in found else one
-    return list(found.values())
+    return found
 
 
 def _added(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
