@@ -5,7 +5,7 @@ EXAMPLE := src/monge/example
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export TOKENIZERS_PARALLELISM := false
 
-.PHONY: versions demo serve-demo screenshots test lint tests bench golden baselines sensitivity families reproduction adapters recommend docs pages help-screens setup clean
+.PHONY: versions demo serve-demo screenshots test lint tests bench scale golden baselines sensitivity families reproduction adapters recommend docs pages help-screens setup clean
 
 demo: .venv/.demo
 	@$(BIN)/monge score -t $(EXAMPLE)/system-a.txt -t $(EXAMPLE)/system-b.txt -r $(EXAMPLE)/reference.txt \
@@ -38,6 +38,11 @@ bench: .venv/.test
 	$(BIN)/python benchmarks/run.py
 	$(BIN)/python benchmarks/runtimes.py
 	$(BIN)/python benchmarks/precision.py
+
+scale: .venv/.test  # docs/scale.md: the engine Ray against the plain command, and random kills
+	$(BIN)/python benchmarks/scale.py --json docs/scale/scale.json
+	$(BIN)/python benchmarks/scale.py --page
+	$(BIN)/python benchmarks/kills.py
 
 golden: .venv/.test  # rewrites the golden numbers: only with an entry under "Scores changed" in CHANGELOG.md
 	$(BIN)/monge selfcheck --update $(EXAMPLE)/golden.json

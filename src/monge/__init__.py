@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         score_segments,
         show,
     )
+    from monge.cluster import score_dataset
     from monge.errors import MongeError
     from monge.study.agreement import Resampling
     from monge.study.compare import compare
@@ -36,6 +37,7 @@ _HOMES = {
         "Corpora", "Metric", "Results", "explain", "fit", "load", "load_stats", "save_stats", "score", "score_segments",
         "show",
     ),
+    "monge.cluster": ("score_dataset",),
     "monge.errors": ("MongeError",),
     "monge.study": ("Resampling", "Setup", "Task", "compare", "evaluate"),
     "monge.study.recommend": ("recommend",),
@@ -45,7 +47,7 @@ _HOME = {name: module for module, names in _HOMES.items() for name in names}
 __all__ = [
     "Corpora", "CorpusStats", "Explanation", "Metric", "MongeError", "Resampling", "Result", "Results", "Segment",
     "Setup", "Signature", "Task", "__version__", "compare", "evaluate", "explain", "fit", "load", "load_stats",
-    "recommend", "save_stats", "score", "score_segments", "show",
+    "recommend", "save_stats", "score", "score_dataset", "score_segments", "show",
 ]  # fmt: skip
 
 

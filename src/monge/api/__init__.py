@@ -5,11 +5,13 @@ from monge.api.metric import (
     DEFAULT_METRIC,
     Metric,
     bind,
+    changes_of,
     encoder_for,
     load,
     score_segments,
     suited,
     transported_segments,
+    with_corpus,
     with_intervals,
 )
 from monge.api.options import Options
@@ -22,7 +24,6 @@ from monge.scoring.scorer import Corpora
 
 __all__ = [
     "DEFAULT_METRIC", "Corpora", "Metric", "NotebookExplanation", "NotebookResult", "Options", "Results", "Watch",
-    "bind", "encoder_for", "explain", "fit", "frame", "load", "load_stats", "replay", "save_stats", "score",
-    "score_segments", "segments_of", "show", "suited", "transported_segments",
-    "with_intervals",
+    "bind", "changes_of", "encoder_for", "explain", "fit", "frame", "load", "load_stats", "replay", "save_stats",
+    "score", "score_segments", "segments_of", "show", "suited", "transported_segments", "with_corpus", "with_intervals",
 ]  # fmt: skip

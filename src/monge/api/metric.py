@@ -5,10 +5,12 @@ from __future__ import annotations
 import warnings
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, cast
+
+import numpy as np
 
 from monge.api.options import Options, check_options, check_stats
 from monge.api.shown import NotebookExplanation, NotebookResult
@@ -82,12 +84,13 @@ class Metric:
     """A metric ready to score: its encoder is loaded (a lexical one has none), its settings are fixed.
 
     `asked` are its settings as they were asked for, `auto` included; `cache` is a directory in which vectors and
-    scores are kept.
+    scores are kept; `home` is what `bind` was told of its model, so that it can be bound again elsewhere.
     """
 
     scorer: Scorer
     asked: Spec
     cache: str | Path | None = None
+    home: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
     @property
     def name(self) -> str:
@@ -212,11 +215,7 @@ def load(metric: str = DEFAULT_METRIC, **options: Unpack[Options]) -> Metric:
         options: model, layers, precision, device, lang, settings, online, cache (see `Options`).
     """
     check_options({"metric": metric, **options})
-    given = options.get("settings", ())
-    changes = [f"{key}={value}" for key, value in given.items()] if isinstance(given, Mapping) else list(given)
-    short = {"layers": options.get("layers"), "encoder.precision": options.get("precision")}
-    changes += [f"{key}={value}" for key, value in short.items() if value is not None]
-    name, spec = resolve(metric, tuple(changes), options.get("lang"))
+    name, spec = resolve(metric, changes_of(options), options.get("lang"))
     return bind(
         name,
         spec,
@@ -226,6 +225,14 @@ def load(metric: str = DEFAULT_METRIC, **options: Unpack[Options]) -> Metric:
         online=options.get("online", False),
         cache=options.get("cache"),
     )
+
+
+def changes_of(options: Options) -> tuple[str, ...]:
+    """What options change in a metric, as AXIS=VALUE texts."""
+    given = options.get("settings", ())
+    changes = [f"{key}={value}" for key, value in given.items()] if isinstance(given, Mapping) else list(given)
+    short = {"layers": options.get("layers"), "encoder.precision": options.get("precision")}
+    return (*changes, *(f"{key}={value}" for key, value in short.items() if value is not None))
 
 
 def bind(
@@ -242,14 +249,15 @@ def bind(
 
     A lexical one needs none.
     """
+    home = {"model": model, "lang": lang, "device": device, "online": online}
     if isinstance(spec, LexicalSpec):
-        return Metric(LexicalMetric(spec), spec, cache)
+        return Metric(LexicalMetric(spec), spec, cache, home)
     if isinstance(spec, BlendSpec):
         bound_to = partial(bind, model=model, lang=lang, device=device, online=online, cache=cache)
         members = {
             member: bound_to(f"{name}.{member}", one).by_transport("bind") for member, one in spec.members.items()
         }
-        return Metric(BlendMetric(name, members), spec, cache)
+        return Metric(BlendMetric(name, members), spec, cache, home)
     from monge.encode.models import expect
 
     wanted = suited(spec.encoder.model if spec.encoder.model != "auto" else model, lang)
@@ -259,7 +267,8 @@ def bind(
 
     settings = {"precision": spec.encoder.precision, "unknown": spec.encoder.unknown}
     encoder = encoder_for(wanted, device=device, online=online, cache=cache, **settings)
-    return Metric(bound(name, spec, encoder, language_model(spec, device=device, online=online)), spec, cache)
+    made = bound(name, spec, encoder, language_model(spec, device=device, online=online))
+    return Metric(made, spec, cache, home)
 
 
 def suited(model: str, lang: str | None) -> str:
@@ -296,7 +305,7 @@ def score_segments(
     """
     scorers, files = [], {}
     for metric in metrics:
-        one, texts = _with_corpus(metric.scorer, corpora)
+        one, texts = with_corpus(metric.scorer, corpora)
         scorers.append(one)
         files.update(texts)
     if corpora.idf is not None and not any(one.idf_corpora for one in scorers):
@@ -323,7 +332,7 @@ def transported_segments(
     """
     scorers, files = [], {}
     for metric in metrics:
-        one, texts = _with_corpus(metric.scorer, corpora)
+        one, texts = with_corpus(metric.scorer, corpora)
         scorers.append(one)
         files.update(texts)
     run = Run(scorers, segments, corpora=Corpora(corpora.stats, files))
@@ -332,7 +341,7 @@ def transported_segments(
         yield from ((k, place, plan) for place, plan in run.transported(k, rows))
 
 
-def _with_corpus(metric: Scorer, corpora: Corpora) -> tuple[Scorer, dict[str, Iterable[str]]]:
+def with_corpus(metric: Scorer, corpora: Corpora) -> tuple[Scorer, dict[str, Iterable[str]]]:
     """The metric with its idf corpus named, and the texts of that corpus where it is not one of the run's sides."""
     if not metric.idf_corpora:
         return metric, {}
@@ -353,15 +362,11 @@ def _with_corpus(metric: Scorer, corpora: Corpora) -> tuple[Scorer, dict[str, It
 
 
 def with_intervals(results: Sequence[Result], *, seed: int = 12345) -> list[Result]:
-    """The results with bootstrap intervals of their scores, over segments."""
-    from monge.stats.bootstrap import bootstrap_mean, percentiles
-    from monge.stats.multiple import resampled_scores
+    """The results with bootstrap intervals of their scores, over segments; how often one is drawn is its own affair."""
+    from monge.scoring.summary import drawn, interval
 
-    def interval(result: Result) -> tuple[float, float] | None:
-        if result.pooled is None:
-            found = bootstrap_mean(result.segments, seed=seed)
-            return found.low, found.high
-        drawn = resampled_scores(result.pooled.statistics[None], result.pooled.of, resamples=1000, seed=seed)
-        return percentiles(drawn[0], 0.95)
+    def ends(result: Result) -> tuple[float, float] | None:
+        draws = drawn(result, np.arange(result.n), seed)
+        return interval(draws, None if result.pooled is None else result.pooled.of)
 
-    return [replace(result, interval=interval(result)) for result in results]
+    return [replace(result, interval=ends(result)) for result in results]

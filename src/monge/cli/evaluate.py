@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from monge.cli import bundles, inputs, options, studies
+from monge.cli import bundles, engines, inputs, options, studies
 from monge.cli.emit import tell_written, warn
 from monge.data.segment_scores import given_scores
 
@@ -84,6 +84,7 @@ def evaluate(
     tests: Tests,
     figures: bundles.Figures,
     output: studies.Output,
+    where: engines.Where,
 ) -> None:
     """Measure how well metrics agree with human judgements, and test which of them agrees best."""
     output.check()
@@ -94,7 +95,7 @@ def evaluate(
     task = studies.task_of(judgements, switches=studies.switches(judgements.switch))
     names = judges.metric or ([] if given else ["twmd"])
     setup.checked(names, quiet=output.quiet)
-    with output.watching() as watch:
+    with output.watching() as watch, where.of_study(output.run(watch)) as run:
         found = study.evaluate(
             task,
             names,
@@ -102,7 +103,7 @@ def evaluate(
             uniform_units=judges.uniform_units,
             scores=given,
             resampling=tests.resampling(),
-            run=output.run(watch),
+            run=run,
         )
     read = {line for judged, _ in found.pools for line in judged.warnings}
     warn([line for line in found.warnings if line not in read])

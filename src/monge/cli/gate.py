@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from math import isnan
+from typing import Any
 
 import numpy as np
 
@@ -62,6 +63,18 @@ def judge(results: Sequence[Result], least: Mapping[str, float], rows: Iterable[
             text = clip(" ".join(printable(texts[place]).split()), _WIDTH)
             tell(f"  id {printable(one.ids[place])}  {number(one.segments[place])}  {text}")
     return GATE_FAILED if failed else 0
+
+
+def judge_shown(results: Sequence[Mapping[str, Any]], least: Mapping[str, float]) -> int:
+    """Say which scores, of results as JSON has them, are worse than their thresholds; the exit code."""
+    failed = 0
+    for one in results:
+        limit, higher = least.get(one["metric"]), one["higher_is_better"]
+        if limit is not None and (one["score"] < limit if higher else one["score"] > limit):
+            called = " of ".join(filter(None, (one["metric"], printable(one["system"]))))
+            tell(f"{called}: {one['score']:.6f} is {'below' if higher else 'above'} {limit:g}")
+            failed = GATE_FAILED
+    return failed
 
 
 def _worse(one: Result, threshold: float) -> bool:

@@ -20,8 +20,8 @@ PLAIN: dict[str, Any] = {
 """How every command shows its help: plain text, -h or --help."""
 
 INPUT, MODEL, STATISTICS, OUTPUT = "Input", "Model and settings", "Statistics", "Output"
-KEEPING = "Keeping and going on"
-GROUPS = ("", INPUT, MODEL, STATISTICS, OUTPUT, KEEPING)
+KEEPING, CLUSTER = "Keeping and going on", "Engine"
+GROUPS = ("", INPUT, MODEL, STATISTICS, OUTPUT, KEEPING, CLUSTER)
 """The groups of options in the order in which help shows them; the everyday ones, without a name, come first."""
 
 

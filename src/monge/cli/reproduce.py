@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from monge.cli import bundles, options, studies
+from monge.cli import bundles, engines, options, studies
 from monge.cli.emit import emit
 from monge.errors import UsageError
 
@@ -65,6 +65,7 @@ def reproduce(
     models: Models,
     resamples: Resamples,
     output: studies.Output,
+    where: engines.Where,
 ) -> None:
     """Compute a published table again: what was reported, what comes out here, and what still holds."""
     output.check()
@@ -81,15 +82,16 @@ def reproduce(
     if resamples.resamples < 0:
         raise UsageError(f"--resamples takes 0 or more, got {resamples.resamples}")
     chosen = None if pairs is None else [] if pairs == "none" else [one.strip() for one in pairs.split(",")]
-    found = [
-        published.reproduce(
-            wanted,
-            data,
-            setup=Setup(model=one, device=models.device, online=models.online),
-            pairs=chosen,
-            **vars(resamples),
-            run=Run(output.folder),
-        ).to_dict()
-        for one in models.model or ["auto"]
-    ]
+    with where.of_study(Run(output.folder)) as run:
+        found = [
+            published.reproduce(
+                wanted,
+                data,
+                setup=Setup(model=one, device=models.device, online=models.online),
+                pairs=chosen,
+                **vars(resamples),
+                run=run,
+            ).to_dict()
+            for one in models.model or ["auto"]
+        ]
     emit(published.render_reproductions(found, output.output_format, version=version("monge")), output.output)

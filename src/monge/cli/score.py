@@ -15,7 +15,8 @@ import typer
 from monge import api
 from monge.cli import bundles, gate, options
 from monge.cli.emit import bar_wanted, check_output, coloured, emit, progress, stage, tell, today
-from monge.cli.inputs import Input, Rows, read_input
+from monge.cli.engines import Scale
+from monge.cli.inputs import Columns, Input, Rows, TableFormat, read_input
 from monge.cli.journal import kept_scores
 from monge.cli.parquet import check_parquet, write_parquet
 from monge.data.lines import TextFile
@@ -209,27 +210,58 @@ class Shown:
         return View(version("monge"), shown, wanted, options.signed(self.signature_form), today())
 
 
+@dataclass(frozen=True)
+class Tables(bundles.Texts):
+    """Tables, or parallel files."""
+
+    tables: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[TABLE]",
+            help="Instead of -t and -r: a TSV, CSV, JSONL, JSON or Parquet file with a text in each of its columns "
+            "hypothesis, reference and source, and optional columns system and id. - is standard input. With --engine "
+            "ray it may be a directory of parts, or several tables that follow each other.",
+        ),
+    ] = None
+    table_format: TableFormat = None
+    columns: Columns = None
+
+    def here(self) -> Input:
+        """What is scored in this process: one table, or parallel files."""
+        if self.tables and len(self.tables) > 1:
+            raise UsageError(f"{self.tables[1]} is a second table: give one, or --engine ray for tables that follow")
+        table = self.tables[0] if self.tables else None
+        return Input(self.hypotheses, self.references, self.source, table, self.table_format, self.columns)
+
+
 @bundles.flat
 def score(
     *,
-    texts: Input,
+    texts: Tables,
     choice: Choice,
     setup: bundles.Setup,
     given: Given,
     shown: Shown,
     keep: bundles.Keep,
+    scale: Scale,
 ) -> int:
     """Score generated texts against references, line by line, or the rows of a table."""
+    if scale.on_ray:
+        from monge.cli.scale import score_on_ray
+
+        choice.check(setup, quiet=keep.quiet)
+        return score_on_ray(texts, choice, setup, given, shown, keep, scale)
     shown.check()
     choice.check(setup, quiet=keep.quiet)
+    here = texts.here()
     least = gate.limits(shown.fail_under or (), choice.called(setup))
     with stage("read", verbose=keep.verbose):
-        rows = read_input(texts, purpose="score", quiet=keep.quiet)
+        rows = read_input(here, purpose="score", quiet=keep.quiet)
     if shown.dry_run:
         from monge.cli.dryrun import foreseen
 
         model = api.suited(setup.named, setup.lang)
-        return foreseen(rows, choice.asked(setup), model, texts=texts, given=given, shown=shown, keep=keep)
+        return foreseen(rows, choice.asked(setup), model, texts=here, given=given, shown=shown, keep=keep)
     with stage("loaded the model", verbose=keep.verbose):
         loaded, expected = choice.load(setup, keep.folder)
     with kept_scores(shown.output, keep, fresh=shown.fresh) as store:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from monge.cli import bundles, inputs, options, studies
+from monge.cli import bundles, engines, inputs, options, studies
 from monge.cli.emit import tell_written
 
 
@@ -83,6 +83,7 @@ def sensitivity(
     resamples: Resamples,
     figures: bundles.Figures,
     output: studies.Output,
+    where: engines.Where,
 ) -> None:
     """Measure how much preprocessing changes the agreement of metrics with human judgements, and whether the best
     setting is more than noise.
@@ -94,14 +95,14 @@ def sensitivity(
     task = studies.task_of(judgements)
     names = metric or ["moverscore", "bertscore"]
     setup.checked(names, quiet=output.quiet)
-    with output.watching() as watch:
+    with output.watching() as watch, where.of_study(output.run(watch)) as run:
         found = study.sensitivity(
             task,
             names,
             study.Design(design.factor or (), design.cross, design.ddof),
             setup=studies.setup_of(setup),
             resampling=resamples.resampling(),
-            run=output.run(watch),
+            run=run,
         )
     output.write(found, "sensitivity", f"{found.dataset}: sensitivity of {', '.join(found.metrics)} to preprocessing")
     if figures.folder is not None:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from monge.cli import bundles, inputs, options, studies
+from monge.cli import bundles, engines, inputs, options, studies
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,6 +52,7 @@ def sweep(
     resamples: studies.Resamples,
     figure: studies.Figure = None,
     output: studies.Output,
+    where: engines.Where,
 ) -> None:
     """Try many values of a setting against human judgements, choose the best, and check it on other data."""
     output.check()
@@ -64,7 +65,7 @@ def sweep(
         test = replace(task, dataset=given.test, data=given.test_data if given.test_data is not None else given.data)
     names = metric or ["twmd"]
     setup.checked(names, quiet=output.quiet)
-    with output.watching() as watch:
+    with output.watching() as watch, where.of_study(output.run(watch)) as run:
         found = study.sweep(
             task,
             names,
@@ -72,7 +73,7 @@ def sweep(
             test=test,
             setup=studies.setup_of(setup),
             resampling=resamples.resampling(),
-            run=output.run(watch),
+            run=run,
         )
     output.write(found, "sweep")
     if drawn is not None:

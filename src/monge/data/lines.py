@@ -41,9 +41,9 @@ class TextFile:
     A file without any line is an error.
     """
 
-    def __init__(self, path: StrPath) -> None:
-        """Nothing is read yet."""
-        self.path = os.fspath(path)
+    def __init__(self, path: StrPath, *, errors: str = "strict") -> None:
+        """Nothing is read yet. `errors="surrogateescape"` leaves bytes that are not UTF-8 to `check_text`."""
+        self.path, self._errors = os.fspath(path), errors
         self._kept: list[str] | None = None
         self._count: int | None = None
 
@@ -59,7 +59,7 @@ class TextFile:
     def __iter__(self) -> Iterator[str]:
         """The lines, without their newline."""
         if self._kept is None and not _can_reopen(self.path):
-            self._kept = list(_decoded(self.path))
+            self._kept = list(_decoded(self.path, self._errors))
         return iter(self._kept) if self._kept is not None else self._counting()
 
     def count(self) -> int:
@@ -70,7 +70,7 @@ class TextFile:
 
     def _counting(self) -> Iterator[str]:
         number = 0
-        for number, line in enumerate(_decoded(self.path), 1):  # noqa: B007
+        for number, line in enumerate(_decoded(self.path, self._errors), 1):  # noqa: B007
             yield line
         self._count = number
 
@@ -89,8 +89,9 @@ def check_text(text: object, where: str) -> str:
             text.encode("utf-8")
         except UnicodeEncodeError as error:
             code = ord(text[error.start])
+            byte = f" (byte 0x{code - 0xDC00:02x}, not UTF-8)" if 0xDC80 <= code <= 0xDCFF else ""
             raise Unreadable(
-                f"{where}: lone surrogate U+{code:04X} at character {error.start + 1}; "
+                f"{where}: lone surrogate U+{code:04X}{byte} at character {error.start + 1}; "
                 "accepted is text that can be written as UTF-8"
             ) from None
     return text
@@ -147,14 +148,14 @@ def _can_reopen(path: str) -> bool:
         return True
 
 
-def _decoded(path: str) -> Iterator[str]:
+def _decoded(path: str, errors: str) -> Iterator[str]:
     """Lines without their newline, decoded strictly; at least one."""
     name, number = shown(path), 0
     with open_bytes(path) as stream:
         for number, raw in enumerate(stream, 1):
             if number == 1:
                 raw = _without_mark(raw, name)
-            yield _text(raw.removesuffix(b"\n").removesuffix(b"\r"), name, number)
+            yield _text(raw.removesuffix(b"\n").removesuffix(b"\r"), name, number, errors)
     if number == 0:
         raise Unreadable(f"{name} is empty; expected at least one line")
 
@@ -175,9 +176,9 @@ def _alternates(sample: bytes) -> bool:
     return half >= 2 and max(sample[0::2].count(0), sample[1::2].count(0)) >= 0.7 * half
 
 
-def _text(raw: bytes, name: str, number: int) -> str:
+def _text(raw: bytes, name: str, number: int, errors: str) -> str:
     try:
-        return raw.decode("utf-8")
+        return raw.decode("utf-8", errors)
     except UnicodeDecodeError as error:
         raise Unreadable(
             f"{name}:{number}: not UTF-8: byte 0x{raw[error.start]:02x} at position {error.start + 1} of the line "

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
-from monge.data.lines import STDIN, StrPath, TextFile, is_there
+from monge.data.lines import STDIN, StrPath, TextFile, check_text, is_there
 from monge.errors import Misaligned, Unreadable, UsageError
 from monge.types import Segment
 
@@ -33,22 +33,37 @@ class Parallel:
 
     def __iter__(self) -> Iterator[Segment]:
         """The segments, by line then by system."""
+        return (segment for _, segment in self.numbered())
+
+    def numbered(self, bad: Callable[[int, str], None] | None = None) -> Iterator[tuple[int, Segment]]:
+        """Each segment with its line; `bad` is told the line of one with a text that is not UTF-8, and why."""
         width = len(self._hypotheses)
         files = [*self._hypotheses, *self._references, *([self._source] if self._source else [])]
         for number, texts in enumerate(zip(*files, strict=True), 1):
             references = texts[width : width + len(self._references)]
             source = texts[-1] if self._source else None
-            for system, hypothesis in zip(self.systems, texts, strict=False):
-                yield Segment(str(number), hypothesis, references, source, system)
+            for k, (system, hypothesis) in enumerate(zip(self.systems, texts, strict=False)):
+                if bad is not None:
+                    try:
+                        for i in (k, *range(width, len(files))):
+                            check_text(texts[i], f"{files[i].name}:{number}")
+                    except Unreadable as error:
+                        bad(number, str(error))
+                        continue
+                yield number, Segment(str(number), hypothesis, references, source, system)
 
 
 def read_parallel(
-    hypotheses: Sequence[StrPath], references: Sequence[StrPath] = (), source: StrPath | None = None
+    hypotheses: Sequence[StrPath],
+    references: Sequence[StrPath] = (),
+    source: StrPath | None = None,
+    *,
+    errors: str = "strict",
 ) -> Parallel:
     """The segments of line-aligned text files; ids are line numbers from 1, systems are file names.
 
     A directory of hypotheses stands for the files in it. Every file is read once here, so that a bad line or an
-    unequal count is known before any scoring.
+    unequal count is known before any scoring. `errors` is for `TextFile`.
 
     Raises:
         Misaligned: if the files do not have the same number of lines.
@@ -62,9 +77,9 @@ def read_parallel(
     hypotheses = [path for one in hypotheses for path in _outputs(one)]
     _refuse_twice(hypotheses, references, source)
     return Parallel(
-        [TextFile(path) for path in hypotheses],
-        [TextFile(path) for path in references],
-        None if source is None else TextFile(source),
+        [TextFile(path, errors=errors) for path in hypotheses],
+        [TextFile(path, errors=errors) for path in references],
+        None if source is None else TextFile(source, errors=errors),
     )
 
 

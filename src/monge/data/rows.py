@@ -10,7 +10,7 @@ import csv
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -49,6 +49,7 @@ class Rows:
         columns: Sequence[str] | None = None,
         surplus: bool = False,
         skip: int = 0,
+        bad: Callable[[int, str], None] | None = None,
     ) -> None:
         """Nothing is read yet.
 
@@ -58,13 +59,14 @@ class Rows:
             columns: Names for a file without a header line.
             surplus: Accept fields beyond the named columns (STS-B's optional last ones) and ignore them.
             skip: Leading lines that are no rows, where `columns` replace a faulty header.
+            bad: Told the line of a row that cannot be read, and why; without it, such a row is an error.
         """
         self.path = os.fspath(path)
         self.format = table_format(path, format)
         self._given = tuple(columns) if columns is not None else None
         self._surplus = surplus
-        self._skip = skip
-        self._file = TextFile(path)
+        self._skip, self._bad = skip, bad
+        self._file = TextFile(path, errors="strict" if bad is None else "surrogateescape")
 
     @property
     def name(self) -> str:
@@ -74,7 +76,7 @@ class Rows:
     def __iter__(self) -> Iterator[Row]:
         """The rows; the header is not one."""
         if self.format == "parquet":
-            return _parquet(self.path)
+            return self._parquet()
         if self.format == "arrow":
             return (Row(number, fields) for number, fields in enumerate(arrow_rows(self.path), 1))
         if self.format == "json" and self._items is not None:
@@ -150,7 +152,12 @@ class Rows:
 
     def _objects(self) -> Iterator[Row]:
         for line, text in _without_blank_end(enumerate(self._file, 1)):
-            yield Row(line, _json_object(text, f"{self.name}:{line}"))
+            try:
+                row = Row(line, _json_object(text, f"{self.name}:{line}"))
+            except Unreadable as error:
+                self._refuse(line, error)
+                continue
+            yield row
 
     @cached_property
     def _items(self) -> list[Row] | None:
@@ -180,8 +187,22 @@ class Rows:
             fields = record or ([""] if len(header) == 1 else [])
             if len(fields) < len(header) or (len(fields) > len(header) and not self._surplus):
                 how = f" ({self.separated})" if self.separated else ""
-                raise Unreadable(_wrong_width(f"{self.name}:{line}", header, fields) + how)
+                self._refuse(line, Unreadable(_wrong_width(f"{self.name}:{line}", header, fields) + how))
+                continue
             yield Row(line, dict(zip(header, fields, strict=False)))
+
+    def _refuse(self, line: int, error: Unreadable) -> None:
+        """Tell of a row that cannot be read, or raise."""
+        if self._bad is None:
+            raise error
+        self._bad(line, str(error))
+
+    def _parquet(self) -> Iterator[Row]:
+        for row in _parquet(self.path):
+            if isinstance(row.fields, dict):
+                yield row
+            else:
+                self._refuse(row.line, Unreadable(f"{self.name}:{row.line}: {row.fields}"))
 
     def _split_plain(self) -> Iterator[tuple[int, list[str]]]:
         for line, text in _without_blank_end(enumerate(self._file, 1)):
@@ -325,8 +346,18 @@ def _parquet(path: str) -> Iterator[Row]:
     with open_bytes(path) as stream:
         try:
             for batch in parquet.ParquetFile(stream).iter_batches(batch_size=4096):
-                for fields in batch.to_pylist():
+                for fields in _listed(batch):
                     number += 1
                     yield Row(number, fields)
         except (pyarrow.ArrowInvalid, pyarrow.ArrowNotImplementedError) as error:
             raise Unreadable(f"{shown(path)}: not Parquet ({str(error).splitlines()[0]})") from None
+
+
+def _listed(batch: Any) -> list[Any]:
+    """The rows of a batch as dictionaries; why it cannot be read stands for one with a text that is not UTF-8."""
+    try:
+        return list(batch.to_pylist())
+    except UnicodeDecodeError as error:
+        if len(batch) == 1:
+            return [f"not UTF-8 ({error})"]
+    return [one for i in range(len(batch)) for one in _listed(batch.slice(i, 1))]

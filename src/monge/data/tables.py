@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
 from types import UnionType
 from typing import Any, Literal
 
@@ -28,11 +29,15 @@ class Table:
     def __init__(
         self, rows: Rows, against: Against | None = None, given: Given | None = None, roles: Iterable[str] = TEXTS
     ) -> None:
-        """Reads every row once to check it."""
+        """Reads no more than the columns; `systems` reads every row."""
         self.rows = rows
         self.columns: Columns = columns_of(rows.columns(), roles, given or {}, rows.name)
         self.against: Against = self._met(against)
-        self.systems: dict[str, int] = dict(Counter(segment.system for segment in self))
+
+    @cached_property
+    def systems(self) -> dict[str, int]:
+        """How many rows each system has, in order of first appearance."""
+        return dict(Counter(segment.system for segment in self))
 
     @property
     def note(self) -> str:
@@ -50,13 +55,26 @@ class Table:
         """The segments, in the order of the rows."""
         return (segment for _, segment in self.numbered())
 
-    def numbered(self) -> Iterator[tuple[Row, Segment]]:
-        """Each segment with the row it comes from; an id is the number of the segment in its system by default."""
-        seen: Counter[str] = Counter()
+    def numbered(
+        self, bad: Callable[[int, str], None] | None = None, seen: Counter[str] | None = None
+    ) -> Iterator[tuple[Row, Segment]]:
+        """Each segment with the row it comes from; an id is the number of the segment in its system by default.
+
+        `bad` is told the line of a row that makes no segment, and why; without it, such a row is an error. `seen`
+        counts the segments of each system that came before, where the table goes on with another.
+        """
+        seen = Counter() if seen is None else seen
         for row in self.rows:
-            system = self._label(row, "system") or ""
-            seen[system] += 1
-            yield row, self._segment(row, system, seen[system])
+            try:
+                system = self._label(row, "system") or ""
+                seen[system] += 1
+                segment = self._segment(row, system, seen[system])
+            except Unreadable as error:
+                if bad is None:
+                    raise
+                bad(row.line, str(error))
+                continue
+            yield row, segment
 
     def missing(self, role: str) -> Unreadable:
         """The error for a role that no column plays."""
@@ -139,7 +157,9 @@ def read_table(
     Raises:
         Unreadable: for a missing column, a row that is too short or long, or a field that is no text.
     """
-    return Table(Rows(path, format), against, columns)
+    found = Table(Rows(path, format), against, columns)
+    _ = found.systems
+    return found
 
 
 def _alone(value: Any, where: str) -> Any:

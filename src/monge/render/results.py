@@ -19,6 +19,7 @@ from monge.render.drawing import plain_flag
 from monge.render.records import tsv_line
 from monge.render.table import sheets_fragment, sheets_html, sheets_latex, sheets_markdown, sheets_text
 from monge.types import Result, Segment
+from monge.types.exact import mean
 from monge.types.result import place_of
 from monge.types.table import Cell, Sheet, Span
 
@@ -120,7 +121,7 @@ def _sheets(results: Sequence[Result], view: View, *, best_first: bool = False) 
             ordered.sort(key=lambda one: -one[0].score if one[0].higher_is_better else one[0].score)
         scale = _scale(column)
         for result, mark in ordered:
-            parts = [Cell(number(float(values.mean()))) for values in result.parts.values()]
+            parts = [Cell(number(mean(values))) for values in result.parts.values()]
             score = Cell(number(result.score), mark=mark)
             interval = Cell(_interval(result), span=_span(result, scale))
             row = Cell(_name(result)), Cell(result.system), score, interval, *parts, Cell(str(result.n))
@@ -313,15 +314,25 @@ def _segment_rows(results: Sequence[Result], texts: Texts | None) -> Iterator[li
         most = max(len(segment.references) for system in systems for segment in texts(system))
     numbered = [f"reference_{k + 1}" for k in range(most)] if most > 1 else ["reference"]
     shown = [] if texts is None else ["hypothesis", *numbered, "source"]
-    yield ["metric", "system", "id", "score", *names, "best_reference", "flags", *shown]
+    yield [*tsv_head(names), *shown]
     for result in results:
         for row in segment_rows(result, texts):
-            numbers = [row["score"], *(row["parts"].get(name) for name in names)]
-            last = [_place(row["reference"]), ",".join(row["flags"])]
+            last = []
             if texts is not None:
                 references = row["references"] + [""] * (len(numbered) - len(row["references"]))
-                last += [row["hypothesis"], *references, row["source"] or ""]
-            yield [result.metric, result.system, row["id"], *map(_full, numbers), *last]
+                last = [row["hypothesis"], *references, row["source"] or ""]
+            yield [*tsv_row(result.metric, result.system, row, names), *last]
+
+
+def tsv_head(parts: Sequence[str]) -> list[str]:
+    """The header above the rows of segments."""
+    return ["metric", "system", "id", "score", *parts, "best_reference", "flags"]
+
+
+def tsv_row(metric: str, system: str, row: Mapping[str, Any], parts: Sequence[str]) -> list[str]:
+    """The values of a segment's row, under `tsv_head`."""
+    numbers = [row["score"], *(row["parts"].get(name) for name in parts)]
+    return [metric, system, row["id"], *map(_full, numbers), _place(row["reference"]), ",".join(row["flags"])]
 
 
 def _full(value: float | None) -> str:

@@ -15,6 +15,7 @@ from monge.spec.blend import BlendSpec
 from monge.spec.rules import Bounds
 from monge.spec.signature import sign_blend
 from monge.types import Array, CorpusStats, Explanation, Range, Result, Segment, Signature
+from monge.types.exact import mean
 
 if TYPE_CHECKING:
     from monge.scoring.transport import TransportMetric
@@ -108,7 +109,7 @@ class BlendMetric:
         return Result(
             metric=self.name,
             system=first.system,
-            score=float(segments.mean()),
+            score=mean(segments),
             segments=segments,
             parts={member: result.segments for member, result in results.items()},
             ids=first.ids,

@@ -34,6 +34,11 @@ Corpus = tuple[str, str]
 """`references`, `sources`, `hypotheses` or the name of a file, and the system for hypotheses."""
 Texts = Callable[[], Iterator[tuple[Corpus, str]]]
 """What goes through the texts, each with its corpus, from the first."""
+Wanted = Mapping[TransportMetric, Sequence[Mapping[str, Corpus]]]
+"""For each metric, the corpus of each side, once for every system."""
+Job = tuple[Reader, Corpus]
+Mean = tuple[TransportMetric, str, Corpus]
+"""What is counted: a corpus as a reader cuts it; what is summed: a side of a metric, from a corpus."""
 
 
 def fit_run(
@@ -47,13 +52,31 @@ def fit_run(
 
     A metric that fits the hypotheses has statistics of its own for every system; others share theirs.
     """
-    found: list[StatsBySystem] = []
-    open_questions = [one for one in metrics if one.fits and corpora.stats is None]
-    wanted = {one: [_corpora(one, system) for system in systems] for one in open_questions}
-    every = {corpus for each in wanted.values() for one in each for corpus in one.values()}
+    wanted = wanted_of(metrics, systems, corpora)
     files = {(name, ""): texts for name, texts in corpora.files.items()}
-    texts = partial(_of_run, segments, files, every)
-    fitted = _fitted(wanted, texts, encoding)
+    texts = partial(texts_of_run, segments, files, corpora_of(wanted))
+    return statistics_of(metrics, systems, corpora, _fitted(wanted, texts, encoding))
+
+
+def wanted_of(metrics: Sequence[TransportMetric], systems: Sequence[str], corpora: Corpora) -> Wanted:
+    """What is to be fitted: for each metric that needs it, and each system, the corpus of each side."""
+    open_questions = [one for one in metrics if one.fits and corpora.stats is None]
+    return {one: [_corpora(one, system) for system in systems] for one in open_questions}
+
+
+def corpora_of(wanted: Wanted) -> set[Corpus]:
+    """Every corpus that something is fitted from."""
+    return {corpus for each in wanted.values() for one in each for corpus in one.values()}
+
+
+def statistics_of(
+    metrics: Sequence[TransportMetric],
+    systems: Sequence[str],
+    corpora: Corpora,
+    fitted: Mapping[TransportMetric, Sequence[CorpusStats]],
+) -> list[StatsBySystem]:
+    """For each metric, the statistics of every system: fitted, given, or none; raises where they do not serve it."""
+    found: list[StatsBySystem] = []
     for metric in metrics:
         if metric in fitted:
             each = dict(zip(systems, fitted[metric], strict=True))
@@ -91,7 +114,7 @@ def _listed(corpora: Mapping[Corpus, Iterable[str]]) -> Iterator[tuple[Corpus, s
     return ((corpus, text) for corpus, texts in corpora.items() for text in texts)
 
 
-def _of_run(
+def texts_of_run(
     segments: Iterable[Segment], files: Mapping[Corpus, Iterable[str]], wanted: Set[Corpus]
 ) -> Iterator[tuple[Corpus, str]]:
     """The texts of a run that the wanted corpora hold; references and sources of an item once, whatever its systems."""
@@ -106,35 +129,57 @@ def _of_run(
             yield (HYPOTHESES, segment.system), segment.hypothesis
 
 
-def _fitted(
-    wanted: Mapping[TransportMetric, Sequence[Mapping[str, Corpus]]], texts: Texts, encoding: Encoding
-) -> dict[TransportMetric, list[CorpusStats]]:
+def _fitted(wanted: Wanted, texts: Texts, encoding: Encoding) -> dict[TransportMetric, list[CorpusStats]]:
     """For each metric and each assignment of corpora to its sides, what it needs from them."""
-    jobs = {(m.reader, sides[side]) for m, each in wanted.items() for sides in each for side in m.counted_sides}
-    counts = _count(jobs, texts) if jobs else {}
+    counts = counted(count_jobs(wanted), texts)
+    return joined(wanted, counts, summed(mean_jobs(wanted), counted_stats(wanted, counts), texts, encoding))
+
+
+def count_jobs(wanted: Wanted) -> list[Job]:
+    """What is counted, each once."""
+    every = ((m.reader, sides[side]) for m, each in wanted.items() for sides in each for side in m.counted_sides)
+    return list(dict.fromkeys(every))
+
+
+def mean_jobs(wanted: Wanted) -> dict[Mean, int]:
+    """What is summed, each once, with the first assignment of corpora to sides that asks for it."""
+    found: dict[Mean, int] = {}
+    for metric, each in wanted.items():
+        for k, sides in enumerate(each):
+            for side in metric.summed_sides:
+                found.setdefault((metric, side, sides[side]), k)
+    return found
+
+
+def counted_stats(wanted: Wanted, counts: Mapping[Job, DocumentCounts]) -> dict[TransportMetric, list[CorpusStats]]:
+    """For each metric and each assignment of corpora to its sides, their document counts."""
     stats: dict[TransportMetric, list[CorpusStats]] = {}
-    means: dict[tuple[TransportMetric, str, Corpus], _Mean] = {}
     for metric, each in wanted.items():
         for sides in each:
             own = {side: counts[metric.reader, sides[side]] for side in metric.counted_sides}
             if own and sides[REFERENCES][0] == SOURCES and not own[REFERENCES].n:
                 raise DataError(f"{metric.name}: weights.corpus=sources needs source texts (-s FILE, or a column)")
-            found = CorpusStats(metric.reader.key, own)
-            stats.setdefault(metric, []).append(found)
-            for side in metric.summed_sides:
-                means.setdefault((metric, side, sides[side]), _Mean(metric, sides[side], metric.weigher(found, side)))
-    if means:
-        _sum(list(means.values()), texts, encoding)
-    for metric, each in wanted.items():
-        for k, sides in enumerate(each if metric.summed_sides else ()):
-            sums = {side: means[metric, side, sides[side]].vectors() for side in metric.summed_sides}
-            stats[metric][k] = replace(stats[metric][k], sums={metric.space: sums})
+            stats.setdefault(metric, []).append(CorpusStats(metric.reader.key, own))
     return stats
 
 
-def _count(jobs: set[tuple[Reader, Corpus]], texts: Texts) -> dict[tuple[Reader, Corpus], DocumentCounts]:
+def joined(
+    wanted: Wanted, counts: Mapping[Job, DocumentCounts], sums: Mapping[Mean, VectorSum]
+) -> dict[TransportMetric, list[CorpusStats]]:
+    """For each metric and each assignment of corpora to its sides, document counts and sums of vectors."""
+    stats = counted_stats(wanted, counts)
+    for metric, each in wanted.items():
+        for k, sides in enumerate(each if metric.summed_sides else ()):
+            mine = {side: sums[metric, side, sides[side]] for side in metric.summed_sides}
+            stats[metric][k] = replace(stats[metric][k], sums={metric.space: mine})
+    return stats
+
+
+def counted(jobs: Sequence[Job], texts: Texts) -> dict[Job, DocumentCounts]:
     """In how many texts of each corpus every piece occurs, as each reader cuts them, from one reading of the texts."""
-    df: dict[tuple[Reader, Corpus], Counter[int]] = {job: Counter() for job in jobs}
+    if not jobs:
+        return {}
+    df: dict[Job, Counter[int]] = {job: Counter() for job in jobs}
     number: Counter[Corpus] = Counter()
     keys: Counter[Corpus] = Counter()
     readers = {reader for reader, _ in jobs}
@@ -176,14 +221,26 @@ class _Mean:
         return VectorSum(np.asarray(self._total.numpy(), dtype=np.float64), self._count, self._keys % DIGEST_SPACE)
 
 
-def _sum(means: Sequence[_Mean], texts: Texts, encoding: Encoding) -> None:
-    """Add the unit vectors of every text to the means of its corpus, from one reading of the texts."""
-    corpora = {mean.corpus for mean in means}
+def summed(
+    jobs: Mapping[Mean, int],
+    counts: Mapping[TransportMetric, Sequence[CorpusStats]],
+    texts: Texts,
+    encoding: Encoding,
+) -> dict[Mean, VectorSum]:
+    """The sums of the unit vectors of corpora, from one reading of the texts; `counts` are what weighs the units."""
+    if not jobs:
+        return {}
+    means = {
+        (metric, side, corpus): _Mean(metric, corpus, metric.weigher(counts[metric][k], side))
+        for (metric, side, corpus), k in jobs.items()
+    }
+    corpora = {corpus for *_, corpus in jobs}
     iterator = (one for one in texts() if one[0] in corpora)
     while chunk := list(islice(iterator, BATCH)):
         distinct = list(dict.fromkeys(text for _, text in chunk))
-        read = {reader: encoding.read(distinct, reader) for reader in {mean.metric.reader for mean in means}}
+        read = {reader: encoding.read(distinct, reader) for reader in {metric.reader for metric, *_ in jobs}}
         for corpus, text in chunk:
-            for mean in means:
+            for mean in means.values():
                 if mean.corpus == corpus:
                     mean.add(text, read[mean.metric.reader])
+    return {job: mean.vectors() for job, mean in means.items()}

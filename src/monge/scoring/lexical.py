@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -15,7 +15,8 @@ from monge.spec.lexical import LexicalSpec
 from monge.spec.rules import Bounds
 from monge.spec.signature import sign_lexical
 from monge.text import lexical
-from monge.types import CorpusStats, Explanation, Pooled, Result, Segment, Signature
+from monge.types import Array, CorpusStats, Explanation, Pooled, Result, Segment, Signature
+from monge.types.exact import mean
 
 if TYPE_CHECKING:
     from monge.scoring.windows import Window
@@ -79,6 +80,11 @@ class LexicalMetric:
         """What the library says of itself, and how it pools counts, found on two texts."""
         return lexical.score(self.spec, _PROBE, [[one] for one in _PROBE])
 
+    @property
+    def pool(self) -> Callable[[Array], Array] | None:
+        """How summed counts [..., k] of segments make the score of a corpus [...]; None where that is a mean."""
+        return None if self._probed.pooled is None else self._probed.pooled.of
+
     def signed(self, stats: CorpusStats) -> Signature | None:
         """Its signature, for one reference a segment; None where the library signs what it takes from the corpus."""
         return None if self.block == 0 else sign_lexical(self.spec, lexical.signature(self._probed.facts, [1]))
@@ -106,13 +112,12 @@ class LexicalMetric:
         column = columns[""]
         sums, segments = column.scores.sums, column.scores.parts["score"]
         assert sums is not None
-        pool = self._probed.pooled
-        pooled = None if pool is None else Pooled(sums[:, 1:], pool.of)
+        pooled = None if self.pool is None else Pooled(sums[:, 1:], self.pool)
         facts = {**self._probed.facts, **column.scores.facts}
         return Result(
             metric=self.name,
             system=column.system,
-            score=float(segments.mean() if pooled is None else pooled.of(pooled.statistics.sum(0))),
+            score=mean(segments) if pooled is None else float(pooled.of(pooled.statistics.sum(0))),
             segments=segments,
             parts={name: values for name, values in column.scores.parts.items() if name != "score"},
             ids=column.ids,

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from math import lcm
 from typing import TYPE_CHECKING, cast
 
-from monge.errors import DataError, StatisticsMismatch
+from monge.errors import DataError, StatisticsMismatch, Unused
 from monge.scoring.result_buffer import Buffer, Scratch
 from monge.scoring.score_cache import ScoreCache
 from monge.scoring.scorer import Corpora, Scorer, Scores, ScoreWindow, StatsBySystem, WindowScorer, score_window
@@ -41,13 +43,40 @@ class Watch:
     scored: Callable[[int, Sequence[Segment], Scores], None] | None = None
 
 
+@dataclass(frozen=True)
+class Looked:
+    """What is known of segments that were gone through.
+
+    Their systems; the sides that any of them has, each with the first segment that lacks it, None where all have it;
+    the first segments.
+    """
+
+    systems: Sequence[str]
+    given: Mapping[str, Segment | None]
+    first: Sequence[Segment]
+
+
+@dataclass(frozen=True)
+class Share:
+    """What a run on a part of the segments is told, because it depends on all of them.
+
+    looked: the systems of the part, the sides that all have; fitted: for each member the statistics of every system;
+    windows: the part, cut as the whole was; encoding: the pass that it shares with the parts before it.
+    """
+
+    looked: Looked
+    fitted: Sequence[StatsBySystem]
+    windows: Sequence[Sequence[Segment]]
+    encoding: Encoding | None
+
+
 class Run:
     """Some metrics on some segments: one pass to count and fit, one pass to score, by windows.
 
     `segments` can be iterated again. `store` keeps vectors and scores; `window` is the number of segments that a
     window has at the most, `score` what scores a window with some metrics. Each metric compares with its own side, the
     references or the source; where the segments have none of it, the other stands in, and the signature says so.
-    `metrics` are as they face the segments.
+    `metrics` are as they face the segments. `share` stands for `segments` where these are a part of a larger run.
     """
 
     def __init__(
@@ -59,13 +88,15 @@ class Run:
         store: Store | None = None,
         window: int = SEGMENTS,
         score: ScoreWindow = score_window,
+        share: Share | None = None,
     ) -> None:
         self._segments, self._corpora, self._store = segments, corpora, store
-        self._window, self._score_window = window, score
-        self.systems, self.given, self.first = _looked_through(segments)
+        self._window, self._score_window, self._share = window, score, share
+        looked = looked_through(segments) if share is None else share.looked
+        self.systems, self.given, self.first = looked.systems, looked.given, looked.first
         if not self.systems:
             raise DataError("there is nothing to score: no segments")
-        self.metrics = metrics = [_facing(one, self.given) for one in metrics]
+        self.metrics = metrics = [facing(one, self.given) for one in metrics]
         self._members = [(k, name, one) for k, metric in enumerate(metrics) for name, one in metric.members.items()]
         self._sides = [metrics[k].against for k, *_ in self._members]
         self._encoding: Encoding | None = None
@@ -76,13 +107,6 @@ class Run:
             for k, metric in enumerate(metrics):
                 metric.check_stats(self._stats_of(k, self.systems[0]))
 
-    @property
-    def unused(self) -> str:
-        """A sentence that names the metrics which were given references and compare with the source; '' for none."""
-        names = dict.fromkeys(one.name for one in self.metrics if one.against == SOURCE and REFERENCES in self.given)
-        verb = "compares" if len(names) == 1 else "compare"
-        return f"{', '.join(names)} {verb} with the source: the references were not used" if names else ""
-
     def _fit(self) -> None:
         """Open the encoding pass for the members that compare vectors, and fit what they take from other texts."""
         from monge.scoring.encoding import Encoding
@@ -91,8 +115,11 @@ class Run:
         places = [j for j, (*_, one) in enumerate(self._members) if one.reads]
         vectors = [cast("TransportMetric", self._members[j][2]) for j in places]
         store = self._store if self._store is not None and self._store.vectors else None
-        self._encoding = Encoding(vectors, store)
-        fitted = fit_run(vectors, self._segments, self.systems, self._corpora, self._encoding)
+        if self._share is not None:
+            self._encoding, fitted = self._share.encoding, list(self._share.fitted)
+        else:
+            self._encoding = Encoding(vectors, store)
+            fitted = fit_run(vectors, self._segments, self.systems, self._corpora, self._encoding)
         for j, stats in zip(places, fitted, strict=True):
             self._stats[j] = stats
 
@@ -127,7 +154,7 @@ class Run:
                     mine = {name: columns[j] for j, (owner, name, _) in enumerate(self._members) if owner == k}
                     result = replace(metric.result(mine, self._stats_of(k, system)), work=cost)
                     if expect is not None:
-                        _check_expected(metric.name, expect[k], result.signature)
+                        check_expected(metric.name, expect[k], result.signature)
                     found.append(result)
             return found
 
@@ -159,7 +186,8 @@ class Run:
         """Let go of the vectors, which makes room for the results; what the encoding pass cost."""
         if self._encoding is None:
             return {}
-        self._encoding.forget()
+        if self._share is None:
+            self._encoding.forget()
         work = self._encoding.counters
         return {"texts": work.texts, "encoded": work.encoded, "pieces": work.pieces}
 
@@ -169,7 +197,7 @@ class Run:
             for system in self.systems:
                 signature = metric.signed(self._stats_of(k, system))
                 if expect is not None and signature is not None:
-                    _check_expected(metric.name, expect[k], signature)
+                    check_expected(metric.name, expect[k], signature)
 
     def _score(self, buffers: Mapping[tuple[int, str], Buffer], watch: Watch) -> None:
         """Score every window with every member, and put the scores into their buffers."""
@@ -177,7 +205,7 @@ class Run:
         block = lcm(1, *(one.block for *_, one in self._members if one.block))
         whole = [j for j, (*_, one) in enumerate(self._members) if not one.block]
         kept: list[tuple[int, Segment]] = []
-        windows = windowed(Faced(self._segments, *sides) if len(sides) == 1 else self._segments, self._window, block)
+        windows = self._windows(list(sides), block)
         encoding, reading = self._encoding, [side for side, one in sides.items() if one.reads]
 
         def cut(rows: Sequence[Segment]) -> Pieces | None:
@@ -198,6 +226,15 @@ class Run:
                 watch.progress(len(rows))
         for j in whole:
             self._score_whole(j, sorted(kept, key=lambda one: one[0]), buffers, watch)
+
+    def _windows(self, sides: Sequence[str], block: int) -> Iterable[tuple[Sequence[int], Sequence[Segment]]]:
+        """The segments in windows, with their positions."""
+        if self._share is None:
+            return windowed(Faced(self._segments, *sides) if len(sides) == 1 else self._segments, self._window, block)
+        ends = list(accumulate(map(len, self._share.windows), initial=0))
+        every = zip(ends, self._share.windows, strict=False)
+        return ((range(at, at + len(rows)), rows if len(sides) > 1 else [faced(row, *sides) for row in rows])
+                for at, rows in every)  # fmt: skip
 
     def _side(self, side: str) -> _Side:
         """The members that compare with a side and score window by window."""
@@ -264,11 +301,8 @@ class _Side:
         return self._score(self._metrics, self._stats, Window(rows, encoding, pieces))
 
 
-def _looked_through(segments: Iterable[Segment]) -> tuple[list[str], dict[str, Segment | None], list[Segment]]:
-    """The systems of segments, of each side that any of them has the first segment without it, and the first segments.
-
-    A side that every segment has is given with None, one that none has is not there.
-    """
+def looked_through(segments: Iterable[Segment]) -> Looked:
+    """What is known of segments, from one reading of them."""
     first: list[Segment] = []
     systems: dict[str, None] = {}
     has: dict[str, Callable[[Segment], bool]] = {
@@ -286,10 +320,10 @@ def _looked_through(segments: Iterable[Segment]) -> tuple[list[str], dict[str, S
                 given[side] = True
             elif lacking[side] is None:
                 lacking[side] = row
-    return list(systems), {side: lacking[side] for side in has if given[side]}, first
+    return Looked(list(systems), {side: lacking[side] for side in has if given[side]}, first)
 
 
-def _facing(metric: Scorer, given: Mapping[str, Segment | None]) -> Scorer:
+def facing(metric: Scorer, given: Mapping[str, Segment | None]) -> Scorer:
     """The metric as it faces segments that have these sides: its own side, or the other where nobody has it."""
     side = metric.against if metric.against in given else next(iter(given), None)
     if side is None:
@@ -304,7 +338,16 @@ def _facing(metric: Scorer, given: Mapping[str, Segment | None]) -> Scorer:
     return metric.facing(side)
 
 
-def _check_expected(name: str, wanted: Mapping[str, str], signature: Signature) -> None:
+def warn_unused(metrics: Sequence[Scorer], given: Mapping[str, Segment | None]) -> None:
+    """Warn where metrics were given references and compare with the source."""
+    names = dict.fromkeys(one.name for one in metrics if one.against == SOURCE and REFERENCES in given)
+    if names:
+        verb = "compares" if len(names) == 1 else "compare"
+        said = f"{', '.join(names)} {verb} with the source: the references were not used"
+        warnings.warn(said, Unused, stacklevel=3)
+
+
+def check_expected(name: str, wanted: Mapping[str, str], signature: Signature) -> None:
     """Raise where a signature does not have the statistics, or the library, that a replay must find again."""
     now = parse(str(signature)).stats
     if dict(wanted) != dict(now):

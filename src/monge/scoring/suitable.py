@@ -10,7 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, cast
 
 from monge.encode.packaged import PACKAGED, languages_of
-from monge.errors import DataError, Unsuited, Unused
+from monge.errors import DataError, Unsuited
+from monge.scoring.run import warn_unused
 from monge.scoring.windows import SOURCE, faced
 from monge.spec.languages import LANGUAGES
 from monge.text.scripts import likely_language, main_script, said, written_in
@@ -26,8 +27,7 @@ if TYPE_CHECKING:
 def watched(run: Run, expect: Expected | None, watch: Watch) -> list[Result]:
     """The results of a run; its texts are looked at before and after, and what the user should know is said."""
     look_at(run.metrics, run.first)
-    if run.unused:
-        warnings.warn(run.unused, Unused, stacklevel=3)
+    warn_unused(run.metrics, run.given)
     results = run.results(expect=expect, watch=watch)
     check_known(run.metrics, results, run.first)
     return results

@@ -28,6 +28,7 @@ from monge.text.idf import weight
 from monge.text.overlong import fitted
 from monge.text.unknown import counted
 from monge.types import Array, CorpusStats, DocumentCounts, Explanation, Result, Segment, Signature, Tokens, VectorSum
+from monge.types.exact import mean
 
 if TYPE_CHECKING:
     from monge.encode.causal import CausalModel
@@ -360,7 +361,7 @@ class TransportMetric:
         return Result(
             metric=self.name,
             system=column.system,
-            score=float(segments.mean()),
+            score=mean(segments),
             segments=segments,
             parts={name: values for name, values in column.scores.parts.items() if name != "score"},
             ids=column.ids,

@@ -1,6 +1,6 @@
 """Pure statistics on numbers: agreement with humans, significance, dispersion. Imports no scipy.stats."""
 
-from monge.stats.bootstrap import Interval, OfCounts, bootstrap_mean, bootstrap_means, of_counts, percentiles
+from monge.stats.bootstrap import Interval, OfCounts, bootstrap_means, of_counts, percentiles
 from monge.stats.checks import RESAMPLES, SEED, UndefinedError
 from monge.stats.correlation import STATISTICS, Statistic, higher_is_better, mae100, pearson, rmse100, spearman, within
 from monge.stats.dispersion import VarianceShares, cv, rd, spread, variance_shares
@@ -13,7 +13,7 @@ from monge.stats.systems import better_than, order_agreement, pair_mean, soft_ag
 __all__ = [
     "RESAMPLES", "SEED", "STATISTICS", "Interval", "OfCounts", "PairCounts", "PairwiseTests", "PermutationTest",
     "Statistic", "TieCalibration", "UndefinedError", "VarianceShares", "WilliamsTest", "better_than",
-    "bootstrap_mean", "bootstrap_means", "calibrate_ties", "clusters", "cv", "higher_is_better", "holm", "mae100",
+    "bootstrap_means", "calibrate_ties", "clusters", "cv", "higher_is_better", "holm", "mae100",
     "of_counts", "order_agreement", "pair_counts", "pair_mean", "pairwise_tests", "pearson", "percentiles",
     "perm_both", "pooled_tests", "ranking_outcomes", "ranking_tau", "rd", "resample_counts", "resampled_scores",
     "rmse100", "soft_agreement", "spearman", "spread", "variance_shares", "williams", "williams_scores", "within",

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from monge.stats.checks import RESAMPLES, SEED, UndefinedError, matrix, settings, vector
+from monge.stats.checks import RESAMPLES, SEED, UndefinedError, matrix, settings
 from monge.stats.correlation import Statistic, direction, gaps, mae100, pearson, rmse100
 from monge.stats.resampling import resample_counts
 from monge.types import Array
@@ -28,13 +28,6 @@ class Interval:
     value: float
     low: float
     high: float
-
-
-def bootstrap_mean(
-    scores: npt.ArrayLike, *, resamples: int = RESAMPLES, level: float = 0.95, seed: int = SEED
-) -> Interval:
-    """Interval of the mean of segment scores [n]."""
-    return bootstrap_means([vector(scores, "scores")], resamples=resamples, level=level, seed=seed)[0]
 
 
 def bootstrap_means(

@@ -21,11 +21,13 @@ from monge import api
 from monge.data import Group, Judged, describe
 from monge.store import opened
 from monge.study.variants import Variant
-from monge.types import Array, Segment, Signature
+from monge.types import Array, Result, Segment, Signature
 
 Corpora = Mapping[str, Iterable[str]]
 Progress = Callable[[int], None]
 Rows = tuple[Segment, ...]
+Elsewhere = Callable[[Sequence[tuple[Sequence[api.Metric], Rows, Corpora]]], Iterator[tuple[int, list[Result]]]]
+"""What scores passes, each some metrics on some rows: gives the number of each, as it is done, with its results."""
 TOPICS = ("topic",)
 """What groups are called whose texts are too few to fit statistics from."""
 
@@ -35,11 +37,13 @@ class Run:
     """How a study runs: the directory that keeps vectors and scores, and whom it tells.
 
     `progress` is called with the number of segments done, `opened` with what was read, before anything is scored.
+    `elsewhere` scores passes other than here, by workers of a cluster; nothing is kept of them.
     """
 
     cache: str | Path | None = None
     progress: Progress | None = None
     opened: Callable[[Sequence[Judged]], None] | None = None
+    elsewhere: Elsewhere | None = None
 
     def tell(self, every: Sequence[Judged]) -> None:
         """Say what was read."""
@@ -143,8 +147,10 @@ class ScoreBook:
     def scores(self, variants: Sequence[Variant], judged: Judged, *, corpora: Corpora | None = None) -> list[Scores]:
         """The scores of every variant, in order; `corpora` are idf corpora by the name that variants give them."""
         found: list[dict[str, RowScores]] = [{} for _ in variants]
-        for part in _fitted_together(judged):
-            rows = tuple(row for some in part.values() for row in some)
+        parts = [(part, tuple(row for some in part.values() for row in some)) for part in _fitted_together(judged)]
+        if self._run.elsewhere is not None:
+            self._fill(self._run.elsewhere, variants, [rows for _, rows in parts], corpora)
+        for part, rows in parts:
             for mine, page in zip(found, self.of_rows(variants, rows, corpora=corpora), strict=True):
                 mine.update(_split(page, part) if len(part) > 1 else {next(iter(part)): page})
         return [
@@ -172,6 +178,34 @@ class ScoreBook:
         metrics = [one.metric for one in variants]
         given, watch = api.Corpora(files=corpora or {}), api.Watch(progress)
         results = api.score_segments(metrics, rows, cache=self._store, corpora=given, watch=watch)
+        return self._read(variants, rows, results)
+
+    def _fill(
+        self, elsewhere: Elsewhere, variants: Sequence[Variant], every: Sequence[Rows], corpora: Corpora | None
+    ) -> None:
+        """Have all that is missing scored elsewhere: a pass for some rows and the metrics that share an encoder."""
+        passes = []
+        for rows in every:
+            shared: dict[tuple[object, ...], list[Variant]] = {}
+            for one in variants:
+                if (rows, id(one.metric)) not in self._pages:
+                    readers = tuple(getattr(member, "reader", None) for member in one.metric.scorer.members.values())
+                    shared.setdefault((one.spread, *readers), []).append(one)
+            passes += [(some, rows, _references_apart(rows) if some[0].spread else rows) for some in shared.values()]
+        asked = [([one.metric for one in some], texts, corpora or {}) for some, _, texts in passes]
+        share = len(passes) // max(len(every), 1)
+        for number, results in elsewhere(asked) if asked else ():
+            some, rows, texts = passes[number]
+            pages = self._read(some, texts, results)
+            if some[0].spread:
+                pages = [_mean_over_references(page, rows) for page in pages]
+            self._variants |= {id(one.metric): one for one in some}
+            self._pages |= {(rows, id(one.metric)): page for one, page in zip(some, pages, strict=True)}
+            if self._run.progress is not None:
+                self._run.progress(len(rows) // max(share, 1))
+
+    def _read(self, variants: Sequence[Variant], rows: Rows, results: Sequence[Result]) -> list[RowScores]:
+        """The results of a pass as the scores of its rows."""
         places = _places(rows)
         found = []
         for k in range(len(variants)):

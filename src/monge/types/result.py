@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from monge.errors import StatisticsMismatch
+from monge.types.exact import mean
 from monge.types.sums import Array
 
 
@@ -107,7 +108,7 @@ class Result:
             "score": self.score,
             "higher_is_better": self.higher_is_better,
             "n": self.n,
-            "parts": {name: float(values.mean()) for name, values in self.parts.items()},
+            "parts": {name: mean(values) for name, values in self.parts.items()},
             "signature": str(self.signature),
             "run": dict(self.run),
         }

@@ -10,14 +10,18 @@ from monge.stats import correlation, resampling
 from monge.stats.resampling import resample_counts, sign_flips
 
 
+def _of_mean(scores, **how):
+    return stats.bootstrap_means([scores], **how)[0]
+
+
 def test_interval_of_a_mean_is_that_of_the_normal_law():
     scores = np.random.default_rng(0).normal(10, 2, size=900)
-    found = stats.bootstrap_mean(scores, resamples=4000)
+    found = _of_mean(scores, resamples=4000)
     half = 1.96 * scores.std() / 30
     assert found.value == pytest.approx(scores.mean())
     assert found.low == pytest.approx(scores.mean() - half, abs=0.01)
     assert found.high == pytest.approx(scores.mean() + half, abs=0.01)
-    narrow = stats.bootstrap_mean(scores, level=0.5)
+    narrow = _of_mean(scores, level=0.5)
     assert found.low < narrow.low < narrow.high < found.high
 
 
@@ -25,20 +29,20 @@ def test_interval_of_a_mean_covers_the_truth_at_its_level():
     generator = np.random.default_rng(11)
     inside = 0
     for seed in range(400):
-        found = stats.bootstrap_mean(generator.normal(size=60), resamples=400, seed=seed)
+        found = _of_mean(generator.normal(size=60), resamples=400, seed=seed)
         inside += found.low <= 0 <= found.high
     assert 0.91 <= inside / 400 <= 0.98
 
 
 def test_same_seed_same_numbers():
     scores = np.random.default_rng(1).random(50)
-    assert stats.bootstrap_mean(scores) == stats.bootstrap_mean(scores)
-    assert stats.bootstrap_mean(scores) != stats.bootstrap_mean(scores, seed=1)
+    assert _of_mean(scores) == _of_mean(scores)
+    assert _of_mean(scores) != _of_mean(scores, seed=1)
 
 
 def test_systems_share_their_resamples():
     scores = np.random.default_rng(2).random((3, 80))
-    found, alone = stats.bootstrap_means(scores)[1], stats.bootstrap_mean(scores[1])
+    found, alone = stats.bootstrap_means(scores)[1], _of_mean(scores[1])
     assert (found.value, found.low, found.high) == pytest.approx((alone.value, alone.low, alone.high), abs=1e-14)
 
 
@@ -107,6 +111,6 @@ def test_draws_are_what_they_say(monkeypatch):
 def test_settings_are_checked():
     for wrong in ({"resamples": 0}, {"level": 1.0}, {"level": 0.0}, {"seed": -1}):
         with pytest.raises(InvalidSetting, match=next(iter(wrong))):
-            stats.bootstrap_mean([1, 2, 3], **wrong)
+            _of_mean([1, 2, 3], **wrong)
     with pytest.raises(DataError, match="scores has 1 missing"):
-        stats.bootstrap_mean([1, float("nan")])
+        _of_mean([1, float("nan")])

@@ -1,0 +1,202 @@
+"""The engine Ray against the plain command on this machine, by stage, and what that projects to.
+
+    python benchmarks/scale.py [--pairs 200000] [--distinct 20000] [--real 20000] [--growth 100000 1000000] [--json F]
+    python benchmarks/scale.py --page      # the tables of docs/scale.md from docs/scale/scale.json
+
+Nothing else should run meanwhile. Every run is a process of its own; scores are compared, not only times.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+from growth import texts, tiny_model
+
+ROOT = Path(__file__).resolve().parent.parent
+KEPT, PAGE = ROOT / "docs" / "scale" / "scale.json", ROOT / "docs" / "scale.md"
+PASSES = ("read", "count", "sum", "score")
+MEASURED = ["model", "pairs", "one thread, s", "two threads, s", "two workers, s", "against one", "two", "equal"]
+STAGES = ["model", "start, s", "read, s", "count, s", "sum, s", "score, s", "worker, ms a pair"]
+DRIVER = ["pairs", "blocks", "driver, MB"]
+PROJECTION = ["pairs", "workers", "read, h", "score, h", "parts, GB", "blocks", "records, GB"]
+METRICS = ("-m", "bertscore[weights=idf]", "-m", "twmd")
+
+
+def command(folder: Path, model: str, threads: int, *more: str) -> dict:
+    """Seconds, peak memory, standard output and standard error of a `monge score` in a folder."""
+    start = time.time()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "monge", "score", "-t", "h", "-r", "r", *METRICS, "--model", model, *more],
+        cwd=folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        env={**os.environ, "OMP_NUM_THREADS": str(threads)},
+    )  # fmt: skip
+    peak = [0.0]
+
+    def watch() -> None:
+        while process.poll() is None:
+            try:
+                status = Path(f"/proc/{process.pid}/status").read_text()
+            except OSError:
+                return
+            line = next((x for x in status.splitlines() if x.startswith("VmHWM")), "VmHWM: 0 kB")
+            peak[0] = max(peak[0], int(line.split()[1]) / 1024)
+            time.sleep(0.1)
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    out, err = process.communicate()
+    watcher.join()
+    if process.returncode:
+        sys.exit(f"monge score failed with {process.returncode}: {err[-500:]}")
+    return {"began": start, "seconds": time.time() - start, "peak_mb": peak[0], "out": out, "err": err}
+
+
+def plain(folder: Path, model: str, threads: int) -> dict:
+    """The plain command."""
+    run = command(folder, model, threads, "-f", "json", "-q")
+    return {"seconds": run["seconds"], "peak_mb": run["peak_mb"], "results": json.loads(run["out"])["results"]}
+
+
+def on_ray(folder: Path, model: str, workers: int) -> dict:
+    """The engine: seconds by stage, bytes by kind, memory of the driver."""
+    out = folder / "out"
+    run = command(folder, model, 1, "--engine", "ray", "--workers", str(workers), "-o", "out", "--log-json", "--fresh")
+    events = [json.loads(line) for line in run["err"].splitlines() if line.startswith("{")]
+    began = {one["pass"]: one["time"] for one in events if one["event"] == "began"}
+    first = {one["pass"]: one["time"] for one in reversed(events) if one["event"] == "done"}
+    order = [name for name in PASSES if name in began]
+    ends = [*(began[name] for name in order[1:]), run["began"] + run["seconds"]]
+    stages = {"start of the command": began[order[0]] - run["began"]}
+    stages |= {name: end - began[name] for name, end in zip(order, ends, strict=True)}
+    busy = sum(one["seconds"] for one in events if one["event"] == "done" and one["pass"] == "score")
+    rows = sum(one["rows"] for one in events if one["event"] == "done" and one["pass"] == "score")
+    parts, records = ([path.stat().st_size for path in (out / name).iterdir()] for name in ("parts", "records"))
+    return {
+        "seconds": run["seconds"],
+        "stages": stages,
+        "until the first block": first[order[1]] - began[order[1]],
+        "worker seconds a pair": busy / rows,
+        "blocks": len(parts),
+        "bytes of parts a pair": sum(parts) / rows,
+        "bytes of records a block": sum(records) / len(records),
+        "bytes of input a pair": sum((folder / name).stat().st_size for name in "hr") / rows,
+        "peak_mb": run["peak_mb"],
+        "results": json.loads((out / "result.json").read_text("utf-8"))["results"],
+    }
+
+
+def compared(name: str, model: str, pairs: int, distinct: int) -> dict:
+    """Two workers of one thread against one thread, and against two."""
+    with tempfile.TemporaryDirectory() as made:
+        folder = Path(made)
+        texts(folder / "h", pairs, distinct // 2, 1)
+        texts(folder / "r", pairs, distinct // 2, 2)
+        one, two, ray = plain(folder, model, 1), plain(folder, model, 2), on_ray(folder, model, 2)
+    same = one.pop("results") == ray.pop("results")
+    two.pop("results")
+    found = {
+        "what": name, "pairs": pairs, "distinct": distinct, "equal": same, "one thread": one, "two threads": two,
+        "two workers": ray, "against one thread": one["seconds"] / ray["seconds"],
+        "against two threads": two["seconds"] / ray["seconds"],
+    }  # fmt: skip
+    print(
+        f"{name}: {pairs} pairs: one thread {one['seconds']:.1f} s, two threads {two['seconds']:.1f} s, two workers "
+        f"{ray['seconds']:.1f} s: {found['against one thread']:.2f} x (at least 1.7) and "
+        f"{found['against two threads']:.2f} x (at least 0.9); results {'equal' if same else 'DIFFER'}"
+    )
+    for stage, seconds in ray["stages"].items():
+        print(f"  {stage:<22} {seconds:8.1f} s")
+    return found
+
+
+def driver_growth(model: str, sizes: list[int], distinct: int) -> list[dict]:
+    """Peak memory of the driver as the input grows."""
+    found = []
+    for pairs in sizes:
+        with tempfile.TemporaryDirectory() as made:
+            folder = Path(made)
+            texts(folder / "h", pairs, distinct // 2, 1)
+            texts(folder / "r", pairs, distinct // 2, 2)
+            ray = on_ray(folder, model, 2)
+        found.append({"pairs": pairs, "peak_mb": ray["peak_mb"], "blocks": ray["blocks"]})
+        growth = ray["peak_mb"] / found[0]["peak_mb"] - 1
+        print(f"driver: {pairs} pairs in {ray['blocks']} blocks: {ray['peak_mb']:.0f} MB ({growth:+.1%})", flush=True)
+    return found
+
+
+def _fixed(digits: int, numbers: list[float]) -> list[str]:
+    return [f"{one:.{digits}f}" for one in numbers]
+
+
+def projected(kept: dict, pairs: float, workers: int) -> list[str]:
+    """A row of the table of projections: hours of the driver alone, of the workers together, and bytes."""
+    one = kept["runs"][-1]
+    ray = one["two workers"]
+    read = ray["stages"]["read"] / one["pairs"] * pairs / 3600
+    work = ray["worker seconds a pair"] * pairs / workers / 3600
+    blocks, parts = pairs * ray["blocks"] / one["pairs"], ray["bytes of parts a pair"] * pairs / 1e9
+    records = blocks * ray["bytes of records a block"] / 1e9
+    return [f"{pairs:.0e}", str(workers), *_fixed(2, [read, work]), f"{parts:.1f}", f"{blocks:,.0f}", f"{records:.2f}"]
+
+
+def page() -> None:
+    """Write the tables of the page from what was kept."""
+    kept = json.loads(KEPT.read_text("utf-8"))
+    measured, stages = [], []
+    for one in kept["runs"]:
+        ray = one["two workers"]
+        seconds = [one[name]["seconds"] for name in ("one thread", "two threads", "two workers")]
+        ratios = [one["against one thread"], one["against two threads"]]
+        same = "yes" if one["equal"] else "NO"
+        measured.append([one["what"], f"{one['pairs']:,}", *_fixed(1, seconds), *_fixed(2, ratios), same])
+        took = [ray["stages"].get(name, 0.0) for name in ("start of the command", *PASSES)]
+        stages.append([one["what"], *_fixed(1, took), *_fixed(3, [1e3 * ray["worker seconds a pair"]])])
+    driver = [[f"{one['pairs']:,}", f"{one['blocks']:,}", f"{one['peak_mb']:.0f}"] for one in kept["driver"]]
+    tables = {
+        "measured": (MEASURED, measured),
+        "stages": (STAGES, stages),
+        "driver": (DRIVER, driver),
+        "projection": (PROJECTION, [projected(kept, *one) for one in ((1e6, 8), (1e8, 256), (1e9, 1024))]),
+    }
+    text = PAGE.read_text("utf-8")
+    for name, (head, rows) in tables.items():
+        table = "\n".join(f"| {' | '.join(line)} |" for line in [head, ["---:"] * len(head), *rows])
+        place = re.compile(rf"<!-- {name} -->\n.*?<!-- end -->", flags=re.DOTALL)
+        text = place.sub(f"<!-- {name} -->\n{table}\n<!-- end -->", text)
+    PAGE.write_text(text, "utf-8")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--pairs", type=int, default=200_000)
+    parser.add_argument("--distinct", type=int, default=20_000)
+    parser.add_argument("--real", type=int, default=20_000, help="pairs with the embedded model; 0 leaves it out")
+    parser.add_argument("--growth", type=int, nargs="*", default=[100_000, 1_000_000])
+    parser.add_argument("--json", type=Path)
+    parser.add_argument("--page", action="store_true")
+    given = parser.parse_args()
+    if given.page:
+        page()
+        return
+    with tempfile.TemporaryDirectory() as model:
+        tiny_model(Path(model))
+        runs = [compared("tiny encoder", model, given.pairs, given.distinct)]
+        if given.real:
+            runs.append(compared("embedded model", "auto", given.real, given.distinct))
+        kept = {"runs": runs, "driver": driver_growth(model, given.growth, given.distinct)}
+    if given.json:
+        given.json.parent.mkdir(parents=True, exist_ok=True)
+        given.json.write_text(json.dumps(kept, indent=1) + "\n", "utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,188 @@
+"""Where a run goes: this process, or workers of Ray; their options, and what is shown meanwhile."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from monge.cli import options
+from monge.cli.emit import bar_wanted, tell
+from monge.errors import UsageError
+
+if TYPE_CHECKING:
+    from monge.cluster import Engine, Watch
+    from monge.study import Run
+
+ENGINES = LOCAL, RAY = "local", "ray"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Where:
+    """Which engine, and the workers of a cluster."""
+
+    engine: Annotated[
+        str,
+        typer.Option(
+            "--engine",
+            metavar="local|ray",
+            help="Where it is computed: here (local), or by the workers of Ray, on this machine or a cluster.",
+            rich_help_panel=options.CLUSTER,
+        ),
+    ] = LOCAL
+    address: Annotated[
+        str | None,
+        typer.Option(
+            "--address",
+            metavar="auto|HOST:PORT",
+            help="With --engine ray: a Ray that is running; without it, one is started on this machine.",
+            rich_help_panel=options.CLUSTER,
+        ),
+    ] = None
+    workers: Annotated[
+        str,
+        typer.Option(
+            "--workers",
+            metavar="N|auto",
+            help="With --engine ray: how many workers; auto takes as many as there are processors.",
+            rich_help_panel=options.CLUSTER,
+        ),
+    ] = "auto"
+    worker_threads: Annotated[
+        int,
+        typer.Option(
+            "--worker-threads",
+            metavar="N",
+            help="With --engine ray: the threads, and so the processors, of a worker.",
+            rich_help_panel=options.CLUSTER,
+        ),
+    ] = 1
+
+    @property
+    def on_ray(self) -> bool:
+        """Whether workers of Ray do it; raises for an engine that there is not, or options of another."""
+        if self.engine not in ENGINES:
+            raise UsageError(f"--engine takes {', '.join(ENGINES)}, got {self.engine!r}")
+        given = {"--address": self.address is not None, "--workers": self.workers != "auto",
+                 "--worker-threads": self.worker_threads != 1}  # fmt: skip
+        wrong = next((name for name, there in given.items() if there), None)
+        if self.engine == LOCAL and wrong is not None:
+            raise UsageError(f"{wrong} is about workers: give it with --engine ray")
+        return self.engine == RAY
+
+    def of_ray(self) -> Engine:
+        """The engine, as the cluster takes it; raises where Ray is not installed."""
+        from monge.cluster import Engine, check_ray
+
+        if self.workers != "auto" and not (self.workers.isdigit() and int(self.workers)):
+            raise UsageError(f"--workers takes a number from 1 on, or auto; got {self.workers!r}")
+        if self.worker_threads < 1:
+            raise UsageError(f"--worker-threads takes a number from 1 on, got {self.worker_threads}")
+        check_ray(self.address)
+        return Engine(self.address, 0 if self.workers == "auto" else int(self.workers), self.worker_threads)
+
+    @contextmanager
+    def of_study(self, run: Run) -> Iterator[Run]:
+        """How a study runs: as it would, or with its passes scored by workers."""
+        if not self.on_ray:
+            yield run
+            return
+        engine = self.of_ray()
+        from monge.cluster import passes_on_ray
+
+        if run.cache is not None:
+            tell("--cache is not used by --engine ray")
+        with passes_on_ray(engine) as passes:
+            yield replace(run, cache=None, elsewhere=passes)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scale(Where):
+    """Which engine, what it does with bad rows, and how it tells."""
+
+    on_bad_row: Annotated[
+        str,
+        typer.Option(
+            "--on-bad-row",
+            metavar="fail|count",
+            help="With --engine ray: a row that cannot be read or scored, or whose worker dies again and again, ends "
+            "the run (fail), or is left out, counted and listed by file and line (count).",
+            rich_help_panel=options.CLUSTER,
+        ),
+    ] = "fail"
+    log_json: Annotated[
+        bool,
+        typer.Option(
+            "--log-json",
+            help="With --engine ray: tell progress as lines of JSON on standard error, for machines.",
+            rich_help_panel=options.CLUSTER,
+        ),
+    ] = False
+
+    @property
+    def tolerant(self) -> bool:
+        """Whether bad rows are left out and counted."""
+        if self.on_bad_row not in ("fail", "count"):
+            raise UsageError(f"--on-bad-row takes fail, count, got {self.on_bad_row!r}")
+        return self.on_bad_row == "count"
+
+
+@contextmanager
+def watching(*, quiet: bool, log_json: bool) -> Iterator[Watch]:
+    """Follow a run of workers on standard error: as lines of JSON, or a bar where it is a terminal."""
+    from monge.cluster import Watch
+
+    if log_json:
+        yield Watch(_logged("began"), _logged("done"))
+    elif not bar_wanted(quiet=quiet):
+        yield Watch()
+    else:
+        with _bar() as watch:
+            yield watch
+
+
+def _logged(event: str) -> Callable[[str, Any], None]:
+    def line(what: str, about: int | Mapping[str, Any]) -> None:
+        more = dict(about) if isinstance(about, Mapping) else {"rows": about}
+        said = {"time": round(time.time(), 3), "event": event, "pass": what, **more}
+        sys.stderr.write(json.dumps(said) + "\n")
+        sys.stderr.flush()
+
+    return line
+
+
+@contextmanager
+def _bar() -> Iterator[Watch]:
+    """One bar: the pass, its rows, rows a second, what is left of the time, and failures."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    from monge.cluster import Watch
+
+    shown = (
+        TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed:,.0f} of {task.total:,.0f} rows"),
+        TextColumn("{task.fields[speed]}"), TimeRemainingColumn(), TextColumn("{task.fields[failures]}"),
+    )  # fmt: skip
+    with Progress(*shown, console=Console(stderr=True), transient=True, redirect_stdout=False) as bar:
+        task = bar.add_task("read", total=0, speed="", failures="")
+        state = {"began": time.perf_counter(), "failed": 0.0}
+
+        def began(what: str, rows: int) -> None:
+            state.update(began=time.perf_counter())
+            bar.reset(task, total=rows, description=what, speed="")
+
+        def told(what: str, about: Mapping[str, Any]) -> None:
+            state["failed"] += bool(about["error"]) + about["bad"]
+            done = 0 if about["error"] else about["rows"]
+            seconds = max(time.perf_counter() - state["began"], 1e-9)
+            speed = f"{(bar.tasks[0].completed + done) / seconds:,.0f} rows/s"
+            failures = f"{state['failed']:.0f} failures" if state["failed"] else ""
+            bar.update(task, advance=done, speed=speed, failures=failures)
+
+        yield Watch(began, told)

@@ -1,0 +1,148 @@
+"""The input of a run in blocks of whole windows, each a file that any worker can read by itself.
+
+Windows depend on what the input holds from its beginning, so they are cut in one reading, in the driver: the windows
+of a run on one machine, in files of some thousands of rows. That reading also finds bad rows, counts the systems, and
+marks the rows whose references or source come for the first time, which is what idf counts.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Protocol
+
+from monge.cluster.firsts import Firsts
+from monge.cluster.folder import placed
+from monge.errors import DataError
+from monge.scoring.run import Looked, looked_through
+from monge.scoring.windows import SEGMENTS, faced, windowed
+from monge.types import Segment
+
+ROWS = 4096
+"""Rows after which a block ends with the window that it is in."""
+
+Bad = Callable[[str], None]
+"""What is told of a row that cannot be read: file, line and reason."""
+Located = tuple[Segment, int, int]
+"""A segment with the number of its file, and its line there."""
+
+
+class Input(Protocol):
+    """Segments in order: those of tables, or of files side by side."""
+
+    @property
+    def names(self) -> Sequence[str]:
+        """What messages call its files."""
+
+    @property
+    def stamp(self) -> list[Any] | None:
+        """What changes when a file does, cheap to look at; None where nothing tells."""
+
+    def located(self, bad: Bad | None) -> Iterator[Located]:
+        """Every segment; `bad` is told of rows that make none, which are errors without it."""
+
+
+@dataclass(frozen=True)
+class Block:
+    """Some whole windows of the input.
+
+    at: the position of its first row; windows: the rows of each; start: how many segments each system had before;
+    sha256: of its file.
+    """
+
+    number: int
+    at: int
+    windows: Sequence[int]
+    start: Mapping[str, int]
+    sha256: str
+
+    @property
+    def rows(self) -> int:
+        """How many rows it has."""
+        return sum(self.windows)
+
+
+@dataclass(frozen=True)
+class Staged:
+    """An input that was cut: what is known of it, its blocks, and what identifies its content."""
+
+    looked: Looked
+    blocks: Sequence[Block]
+    digest: str
+
+    @property
+    def rows(self) -> int:
+        """How many rows it has."""
+        return sum(one.rows for one in self.blocks)
+
+
+def staged(rows: Iterator[Located], folder: Path, *, side: str | None, firsts: bool) -> Staged:
+    """Cut the rows of an input into blocks below a folder.
+
+    `side` is what all metrics compare with, None where they differ; `firsts` asks for marks of references and sources
+    that come for the first time.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    with Firsts(folder, wanted=firsts) as marks:
+        waiting: deque[Located] = deque()
+        count: Counter[str] = Counter()
+        made: list[Block] = []
+        lines: list[str] = []
+        windows: list[int] = []
+
+        def segments() -> Iterator[Segment]:
+            for one in rows:
+                waiting.append(one)
+                marks.add(one[0])
+                yield one[0]
+
+        def close(start: Mapping[str, int]) -> Mapping[str, int]:
+            if lines:
+                data = "".join(lines).encode()
+                placed(folder / f"{len(made):06d}.jsonl", lambda place: place.write_bytes(data))
+                at = made[-1].at + made[-1].rows if made else 0
+                made.append(Block(len(made), at, tuple(windows), start, sha256(data).hexdigest()))
+                lines.clear()
+                windows.clear()
+            return dict(count)
+
+        def cut(some: Iterator[Segment]) -> Iterator[Segment]:
+            """The rows, each once it is in a block."""
+            start: Mapping[str, int] = {}
+            for positions, _ in windowed(some if side is None else (faced(row, side) for row in some), SEGMENTS, 1):
+                for _ in positions:
+                    row, file, line = waiting.popleft()
+                    count[row.system] += 1
+                    lines.append(_line(row, file, line))
+                    yield row
+                windows.append(len(positions))
+                if len(lines) >= ROWS:
+                    start = close(start)
+            close(start)
+
+        looked = looked_through(cut(segments()))
+        marks.write(sum(count.values()))
+    if not made:
+        raise DataError("there is nothing to score: no segments")
+    return Staged(looked, made, sha256("".join(one.sha256 for one in made).encode()).hexdigest())
+
+
+def _line(row: Segment, file: int, line: int) -> str:
+    fields = [row.id, row.hypothesis, row.references, row.source, row.system, file, line]
+    return json.dumps(fields, separators=(",", ":")) + "\n"
+
+
+def block_rows(folder: Path, block: Block) -> list[Located]:
+    """The rows of a block; raises where its file is not what it was."""
+    data = (folder / f"{block.number:06d}.jsonl").read_bytes()
+    if sha256(data).hexdigest() != block.sha256:
+        raise OSError(f"block {block.number} of the input is damaged")
+    found = []
+    for text in data.splitlines():
+        name, hypothesis, references, source, system, file, line = json.loads(text)
+        found.append((Segment(name, hypothesis, tuple(references), source, system), file, line))
+    return found

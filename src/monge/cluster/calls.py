@@ -1,0 +1,73 @@
+"""The Python call: a data set in, parts and results out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Unpack
+
+from monge import api
+from monge.api.options import check_options, check_stats
+from monge.cluster.engine import Engine, connected
+from monge.cluster.job import Recipe
+from monge.cluster.score import SUFFIXES, Outcome, Request, score
+from monge.cluster.sources import Tables, fetched, from_arrow
+from monge.errors import UsageError
+from monge.spec.presets import resolve
+from monge.types import CorpusStats
+
+
+def score_dataset(
+    data: Any,
+    metric: str | Sequence[str] = api.DEFAULT_METRIC,
+    *,
+    output: str | Path,
+    columns: Mapping[str, str | Sequence[str]] | None = None,
+    stats: CorpusStats | None = None,
+    idf_corpus: Iterable[str] | None = None,
+    interval: bool = False,
+    bad_rows: str = "fail",
+    engine: Engine = Engine(),  # noqa: B008 - frozen
+    **options: Unpack[api.Options],
+) -> Outcome:
+    """Score a data set with the workers of Ray; the scores are those of `monge.score`.
+
+    Args:
+        data: A `ray.data.Dataset`, a `pyarrow.Table`, or the name of a table or of a directory with its parts.
+        metric: A name, or several.
+        output: A directory for parts in Parquet, or one file ending in .parquet, .jsonl or .tsv. Every worker must see
+            it. What is there of the same run is not computed again.
+        columns: Which column is the hypothesis, reference, source, system or id, where its name does not tell.
+        stats: Corpus statistics of `monge.fit` or `monge.load_stats`.
+        idf_corpus: Texts to fit idf from, instead of the references.
+        interval: Whether results have a bootstrap interval.
+        bad_rows: `fail`, or `count` to leave out rows that cannot be read or scored, and list them.
+        engine: Where it runs: an address, how many workers, of how many threads.
+        options: model, layers, precision, device, lang, settings, online: as `monge.load` takes them.
+
+    Returns:
+        The results, as JSON has them, and where the parts are.
+    """
+    names = [metric] if isinstance(metric, str) else list(metric)
+    for name in names:
+        check_options({"metric": name, **options})
+    check_stats(stats)
+    if bad_rows not in ("fail", "count"):
+        raise UsageError(f"bad_rows: expected 'fail' or 'count', got {bad_rows!r}")
+    form = SUFFIXES.get(Path(output).suffix, "parquet")
+    request = Request(output, form, seed=12345 if interval else None, tolerant=bad_rows == "count")
+    where = {"model": str(options.get("model", "auto")), "lang": options.get("lang")}
+    more = {"device": options.get("device", "auto"), "online": options.get("online", False)}
+    metrics = [resolve(name, api.changes_of(options), options.get("lang")) for name in names]
+    recipe = Recipe(metrics, **where, **more, stats=stats, idf=idf_corpus is not None)  # type: ignore[arg-type]
+    into = Path(f"{request.folder.path}.input")
+    with connected(engine):
+        path = fetched(str(data), into) if isinstance(data, str | Path) else from_arrow(data, into)
+        found = score(
+            Tables([path], columns=columns), recipe, request, corpora=api.Corpora(stats, idf=idf_corpus), engine=engine
+        )
+    for one in into.glob("*"):
+        one.unlink()
+    if into.exists():
+        into.rmdir()
+    return found

@@ -1,0 +1,127 @@
+"""Ray: started on this machine or joined, and a pass over blocks as a Ray data set with a pool of workers."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from monge.cluster.blocks import Block
+from monge.cluster.job import Job
+from monge.cluster.worker import do_blocks
+from monge.errors import InvalidSetting, MissingExtra, UsageError
+
+LOOPBACK = "127.0.0.1"
+_ANY = {"RAY_USAGE_STATS_ENABLED": "0"}
+_STARTED = {"RAY_worker_niceness": "0", "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}
+"""Environment of any Ray: it tells nobody; of one that is started here: its workers do not yield to everything else on
+the machine, and it listens on the loopback address alone (Ray would turn 127.0.0.1 into one that others reach)."""
+STORE = 128 << 20
+"""Bytes of the object store of a Ray that is started here: what passes through it is a line a block."""
+
+
+@dataclass(frozen=True)
+class Engine:
+    """Where a run goes: an address of a running Ray, or none to start one here; how many workers of how many threads.
+
+    `workers` 0 takes as many as there are processors for them.
+    """
+
+    address: str | None = None
+    workers: int = 0
+    threads: int = 1
+
+    def __post_init__(self) -> None:
+        if self.workers < 0 or self.threads < 1:
+            raise InvalidSetting(f"workers and threads are numbers from 1 on, got {self.workers} and {self.threads}")
+
+
+def check_ray(address: str | None = None) -> Any:
+    """The library, set up for a Ray at an address, or for one that is started here; raises where it is not there."""
+    for name, value in {**_ANY, **(_STARTED if address is None else {})}.items():
+        os.environ.setdefault(name, value)
+    try:
+        import ray
+        import ray.data
+    except ImportError:
+        raise MissingExtra("--engine ray", "ray") from None
+    return ray
+
+
+@contextmanager
+def connected(engine: Engine) -> Iterator[int]:
+    """Join a Ray, or start one that only this machine can reach and that ends with this; gives how many workers."""
+    ray = check_ray(engine.address)
+    ours = not ray.is_initialized()
+    if ours:
+        quiet = {"logging_level": logging.ERROR, "log_to_driver": False}
+        if engine.address is None:
+            wanted = (engine.workers or _processors()) * engine.threads
+            local = {"include_dashboard": False, "_node_ip_address": LOOPBACK, "object_store_memory": STORE}
+            ray.init(address="local", num_cpus=wanted, **local, **quiet)
+        else:
+            try:
+                ray.init(address=engine.address, **quiet)
+            except (ConnectionError, ValueError, RuntimeError) as error:
+                said = " ".join(str(error).split())[:200]
+                raise UsageError(f"--address {engine.address}: no Ray answers there ({said})") from None
+    try:
+        room = int(ray.cluster_resources().get("CPU", 0)) // engine.threads
+        if not room:
+            raise UsageError(f"this Ray has no worker with {engine.threads} processor(s)")
+        yield min(engine.workers or room, room)
+    finally:
+        if ours:
+            ray.shutdown()
+
+
+def _processors() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def each_done(job: Job, blocks: Sequence[Block], *, workers: int) -> Iterator[dict[str, Any]]:
+    """What became of each block, as it is done; of one whose worker died again and again nothing is heard.
+
+    Blocks are tasks, not actors: their processes stay from pass to pass, and with them the models that they loaded.
+    """
+    import ray.data
+
+    items = [{"block": json.dumps(asdict(one))} for one in blocks]
+    with quiet():
+        done = ray.data.from_items(items, override_num_blocks=len(items)).map_batches(
+            do_blocks,
+            fn_kwargs={"job": job},
+            batch_size=1,
+            batch_format="numpy",
+            concurrency=min(workers, len(items)),
+            num_cpus=job.threads,
+        )
+        for row in done.iter_rows():
+            yield json.loads(row["told"])
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Ray Data without its own bars and lines, and going on where a worker dies."""
+    from ray.data import DataContext
+
+    context = DataContext.get_current()
+    wanted = {"enable_progress_bars": False, "print_on_execution_start": False, "max_errored_blocks": -1}
+    before = {name: getattr(context, name) for name in wanted}
+    loggers = [logging.getLogger(name) for name in ("ray.data", "ray")]
+    levels = [one.level for one in loggers]
+    try:
+        for name, value in wanted.items():
+            setattr(context, name, value)
+        for one in loggers:
+            one.setLevel(logging.CRITICAL)
+        yield
+    finally:
+        for name, value in before.items():
+            setattr(context, name, value)
+        for one, level in zip(loggers, levels, strict=True):
+            one.setLevel(level)

@@ -1,0 +1,195 @@
+"""A worker: loads the models once, then takes block after block and writes what it finds beside the others.
+
+A block is finished when its record is there; a worker that is handed a finished block does nothing. Whatever goes
+wrong with a block is told, not raised: the driver decides whether it is tried again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from monge.cluster.blocks import Block, Located, block_rows
+from monge.cluster.firsts import only_firsts
+from monge.cluster.folder import COUNT, SCORE, Folder, checksum, placed, write_json
+from monge.cluster.job import Job, faced_metrics, readers
+from monge.cluster.parts import rows_of, write_part
+from monge.errors import MongeError
+from monge.scoring.run import Looked, Run, Share
+from monge.scoring.summary import Summary, drawn
+from monge.scoring.windows import distinct, faced
+from monge.types import Result
+
+if TYPE_CHECKING:
+    from monge.scoring.encoding import Encoding
+
+T = TypeVar("T")
+Windows = list[list[int]]
+"""The places of rows in their block, window by window."""
+
+
+_counters: dict[str, Any] = {}
+_here: dict[str, Worker] = {}
+"""The worker of this process, by the name of its pass; the process stays from block to block and pass to pass."""
+
+
+def do_blocks(batch: dict[str, Any], job: Job) -> dict[str, Any]:
+    """Do the blocks of a batch of Ray Data; gives for each, as JSON, what became of it."""
+    if job.name not in _here:
+        _here.clear()  # its models are taken over: `api` keeps them
+        _here[job.name] = Worker(job)
+    told = [_here[job.name].told(Block(**json.loads(one))) for one in batch["block"]]
+    for one in told:
+        _counted(job.what, one)
+    return {"told": [json.dumps(one) for one in told]}
+
+
+def _counted(what: str, told: Mapping[str, Any]) -> None:
+    """Tell Ray's own dashboard, where it runs, how many rows were done and how many blocks failed."""
+    from ray.util.metrics import Counter
+
+    name, number = ("monge_blocks_failed", 1) if told["error"] else ("monge_rows_done", told["rows"])
+    if name not in _counters:
+        _counters[name] = Counter(name, tag_keys=("pass",))
+    _counters[name].inc(number, {"pass": what})
+
+
+class Worker:
+    """What does a pass over blocks, one at a time."""
+
+    def __init__(self, job: Job) -> None:
+        """Loads the models, unless this process has them."""
+        import torch
+
+        torch.set_num_threads(job.threads)
+        self._job, self._folder = job, Folder(job.folder)
+        self._metrics = faced_metrics(job.recipe.bound(), job.looked.given)
+
+    def told(self, block: Block) -> dict[str, Any]:
+        """Do a block, and say what became of it."""
+        began, job = time.perf_counter(), self._job
+        about = {"block": block.number, "rows": block.rows, "pid": os.getpid(), "error": "", "data": False, "bad": 0}
+        try:
+            if self._folder.done(self._job.what, block.number, job.form, read=True, tolerant=job.tolerant):
+                return {**about, "fresh": False, "seconds": 0.0}
+            about["bad"] = self._do(block)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the driver must hear of it
+            data = isinstance(error, MongeError)
+            about |= {"error": str(error) if data else f"{type(error).__name__}: {error}", "data": data}
+        return {**about, "fresh": True, "seconds": time.perf_counter() - began}
+
+    def _do(self, block: Block) -> int:
+        """Do a block and write its record; gives how many of its rows were left out."""
+        rows = block_rows(self._folder.blocks, block)
+        if self._job.what == SCORE:
+            found, bad = self._without_bad(block, rows, partial(self._results, rows))
+            record = self._written(block, rows, found or [], bad)
+        else:
+            fitted, bad = self._without_bad(block, rows, partial(self._fitted, block, rows))
+            record = {"found": fitted or []}
+        record["bad"] = [self._named(rows[place], why) for place, why in bad.items()]
+        write_json(self._folder.record(self._job.what, block.number), record)
+        return len(bad)
+
+    def _named(self, row: Located, why: str) -> dict[str, Any]:
+        return {"file": self._job.names[row[1]], "line": row[2], "why": why}
+
+    def _without_bad(
+        self, block: Block, rows: Sequence[Located], work: Callable[[Windows], T]
+    ) -> tuple[T | None, dict[int, str]]:
+        """What is found in a block, and the rows that it was found without: by place, with the reason.
+
+        Where the whole block fails, rows that fail by themselves are looked for.
+        """
+        places = iter(range(len(rows)))
+        windows = [[next(places) for _ in range(size)] for size in block.windows]
+        try:
+            return work(windows), {}
+        except OSError:
+            raise
+        except Exception as error:
+            bad = {place: why for place in range(len(rows)) if (why := _failure(work, place))}
+            if not bad:
+                raise
+            if not self._job.tolerant:
+                first = self._named(rows[min(bad)], bad[min(bad)])
+                raise MongeError(f"{first['file']}:{first['line']}: {first['why']}") from error
+        kept = [mine for window in windows if (mine := [place for place in window if place not in bad])]
+        return (work(kept) if kept else None), bad
+
+    def _results(self, rows: Sequence[Located], windows: Windows) -> list[Result]:
+        """The results of a block, system by system, metrics in order."""
+        kept = [[rows[place][0] for place in window] for window in windows]
+        systems = list(dict.fromkeys(row.system for window in kept for row in window))
+        share = Share(Looked(systems, self._job.looked.given, ()), self._job.fitted, kept, self._encoding)
+        results = Run(self._metrics, (), corpora=self._job.recipe.given, share=share).results()
+        names = self._job.recipe.labels
+        return [replace(one, metric=names[k % len(names)]) for k, one in enumerate(results)]
+
+    def _written(
+        self, block: Block, rows: Sequence[Located], results: Sequence[Result], bad: Mapping[int, str]
+    ) -> dict[str, Any]:
+        """Write the part of a block; gives its checksum and the sums of its scores."""
+        job, part = self._job, self._folder.part(block.number, self._job.form)
+        here: dict[str, list[int]] = {}  # of each system the places of its rows
+        for place, (row, *_) in enumerate(rows):
+            here.setdefault(row.system, []).append(place)
+        kept = {system: [place for place in mine if place not in bad] for system, mine in here.items()}
+        lines = rows_of(results, kept, [row for row, *_ in rows], texts=job.texts)
+        placed(part, lambda place: write_part(place, job.form, results, lines, texts=job.texts))
+        sums = []
+        for result in results:
+            whole = np.array([place not in bad for place in here[result.system]])
+            mine = block.start.get(result.system, 0) + np.flatnonzero(whole)
+            draws = None if job.seed is None else drawn(result, mine, job.seed)
+            sums.append(Summary.of(result, draws).to_dict())
+        return {"bytes": part.stat().st_size, "sha256": checksum(part), "sums": sums}
+
+    def _fitted(self, block: Block, rows: Sequence[Located], windows: Windows) -> list[dict[str, Any]]:
+        """What a block adds to every count, or to every sum of vectors."""
+        from monge.scoring import fit
+
+        job, kept = self._job, {place for window in windows for place in window}
+        for metric in readers(self._metrics):  # a row that cannot be scored must not be counted
+            if metric.reader.overlong == "error":
+                metric.reader.read(distinct([faced(rows[place][0], metric.against) for place in sorted(kept)]))
+        segments = only_firsts(self._folder.blocks, block.at, [row for row, *_ in rows])
+        mine = [segment for place, segment in enumerate(segments) if place in kept]
+        wanted = fit.wanted_of(readers(self._metrics), job.looked.systems, job.recipe.given)
+        texts = partial(fit.texts_of_run, mine, {}, fit.corpora_of(wanted))
+        jobs = fit.count_jobs(wanted)
+        if job.what == COUNT:
+            counts = fit.counted(jobs, texts)
+            return [counts[one].to_dict() for one in jobs]
+        weights = fit.counted_stats(wanted, dict(zip(jobs, job.counts, strict=True)))
+        assert self._encoding is not None
+        sums = fit.summed(fit.mean_jobs(wanted), weights, texts, self._encoding)
+        return [one.to_dict() for one in sums.values()]
+
+    @cached_property
+    def _encoding(self) -> Encoding | None:
+        """The encoding pass that all blocks share; vectors of recent texts are kept."""
+        vectors = readers(self._metrics)
+        if not vectors:
+            return None
+        from monge.scoring.encoding import Encoding
+
+        return Encoding(vectors)
+
+
+def _failure(work: Callable[[Windows], object], place: int) -> str:
+    """Why a row fails by itself; nothing where it does not."""
+    try:
+        work([[place]])
+    except OSError:
+        raise
+    except Exception as error:  # noqa: BLE001 - it is told
+        return str(error) if isinstance(error, MongeError) else f"{type(error).__name__}: {error}"
+    return ""

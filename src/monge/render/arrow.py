@@ -1,0 +1,47 @@
+"""Segments as Arrow tables: a row a segment and metric; pyarrow is needed only when one is made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from monge.errors import MissingExtra
+from monge.render.results import Texts, segment_rows
+from monge.types import Result
+from monge.types.result import place_of
+
+
+def pyarrow() -> tuple[Any, Any]:
+    """The library and its reader and writer of Parquet; raises where it is not installed."""
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError:
+        raise MissingExtra("writing Parquet", "parquet") from None
+    return pyarrow, parquet
+
+
+def segment_schema(parts: Sequence[str], *, texts: bool, metadata: dict[str, str] | None = None) -> Any:
+    """Columns metric, system, id, score, the parts, best_reference (from 1), flags and, if wanted, the texts."""
+    arrow, _ = pyarrow()
+    listed = arrow.list_(arrow.string())
+    columns = [*((name, arrow.string()) for name in ("metric", "system", "id"))]
+    columns += [(name, arrow.float64()) for name in ("score", *parts)]
+    columns += [("best_reference", arrow.int32()), ("flags", listed)]
+    if texts:
+        columns += [("hypothesis", arrow.string()), ("references", listed), ("source", arrow.string())]
+    return arrow.schema(columns, metadata=metadata)
+
+
+def arrow_row(metric: str, system: str, row: dict[str, Any], parts: Sequence[str]) -> dict[str, Any]:
+    """The JSON row of a segment as a row of the table; a part that the metric does not have is null."""
+    rest = {name: value for name, value in row.items() if name not in ("parts", "reference")}
+    own = {name: row["parts"].get(name) for name in parts}
+    return {"metric": metric, "system": system, **own, "best_reference": place_of(row["reference"]), **rest}
+
+
+def arrow_rows(results: Iterable[Result], parts: Sequence[str], texts: Texts | None) -> Iterator[dict[str, Any]]:
+    """The rows of every segment of every result."""
+    for result in results:
+        for row in segment_rows(result, texts):
+            yield arrow_row(result.metric, result.system, row, parts)

@@ -1,0 +1,38 @@
+"""Sums of float64 numbers without any rounding, so that they do not depend on order or on partition."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import fsum
+
+import numpy as np
+
+from monge.types.sums import Array
+
+UNIT = 1074
+"""Every finite float64 is a whole number of 2**-UNIT."""
+_HALF = 26  # bits of the lower half of a 53 bit mantissa: sums of 2**36 halves stay exact in 63 bits
+
+
+def mean(values: Array) -> float:
+    """The mean of values [n]: their exact sum, rounded once, by n."""
+    return fsum(values.tolist()) / len(values)
+
+
+def exact_sum(values: Array) -> int:
+    """The sum of values [n] in units of 2**-UNIT."""
+    mantissas, exponents = np.frexp(values)
+    whole = np.ldexp(mantissas, 53).astype(np.int64)
+    found = 0
+    for exponent in np.unique(exponents).tolist():
+        mine = whole[exponents == exponent]
+        high, low = mine >> _HALF, mine & ((1 << _HALF) - 1)
+        total = (int(high.sum()) << _HALF) + int(low.sum())
+        shift = exponent - 53 + UNIT
+        found += total << shift if shift >= 0 else total >> -shift  # what is shifted out of a subnormal number is 0
+    return found
+
+
+def rounded(total: int) -> float:
+    """The float64 nearest to a sum in units of 2**-UNIT."""
+    return float(Fraction(total, 1 << UNIT))

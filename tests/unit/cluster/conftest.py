@@ -1,0 +1,47 @@
+"""A run on a cluster without one: its workers are this process, in whatever order the blocks come."""
+
+from __future__ import annotations
+
+import random
+import sys
+from contextlib import contextmanager
+
+import pytest
+
+from monge.cluster import blocks
+from monge.cluster.worker import Worker
+
+
+@pytest.fixture
+def small_blocks(monkeypatch):
+    """A window is a block."""
+    monkeypatch.setattr(blocks, "ROWS", 1)
+
+
+@pytest.fixture
+def here(monkeypatch, small_blocks):
+    """Workers in this process; `here.done` are the blocks that were computed, `here.dies` those nobody survives."""
+
+    class Here:
+        done: list[tuple[str, int]] = []  # noqa: RUF012
+        dies: set[int] = set()  # noqa: RUF012
+
+    Here.done, Here.dies = [], set()
+
+    @contextmanager
+    def connected(engine):
+        yield 1
+
+    def each_done(job, some, *, workers):
+        worker, mine = Worker(job), list(some)
+        random.Random(len(Here.done)).shuffle(mine)
+        for block in mine:
+            if block.number not in Here.dies:
+                told = worker.told(block)
+                Here.done += [(job.what, block.number)] * told["fresh"]
+                yield told
+
+    driver = sys.modules["monge.cluster.score"]
+    monkeypatch.setattr(driver, "connected", connected)
+    monkeypatch.setattr(driver, "each_done", each_done)
+    return Here

@@ -1,0 +1,174 @@
+"""A run in blocks is a run: the same results to the last byte, whatever is done when, and again after a fault."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import replace
+
+import pyarrow.parquet
+import pytest
+from cluster_pairs import METRICS, parts, plain, recipe, write_pairs
+
+from monge.cluster import Files, Request, Tables, score
+from monge.cluster.folder import Folder, placed
+from monge.data.parallel import read_parallel
+from monge.data.tables import read_table
+from monge.errors import DataError, MongeError, UsageError
+
+OVERLONG = ("bertscore[weights=idf,encoder.overlong=error]",)
+
+
+@pytest.fixture
+def table(tmp_path):
+    return write_pairs(tmp_path / "pairs.jsonl")
+
+
+def request(tmp_path, name: str = "out", **more) -> Request:
+    return Request(tmp_path / name, "jsonl", seed=12345, **more)
+
+
+def test_results_equal_those_of_one_machine_byte_by_byte(here, table, tiny_bert, tmp_path):
+    found = score(Tables([str(table)]), recipe(tiny_bert), request(tmp_path))
+    assert found.result.read_text("utf-8") == plain(read_table(table), tiny_bert)
+    assert len({block for _, block in here.done}) >= 3
+    assert not (tmp_path / "out" / "work").exists()
+    ids = [json.loads(line)["id"] for data in parts(found.output).values() for line in data.splitlines()]
+    assert ids == [f"i{item}" for _ in "AB" for item in range(700) for _ in METRICS]
+
+
+def test_a_run_begun_again_does_what_is_missing_and_ends_with_the_same_bytes(here, table, tiny_bert, tmp_path):
+    given, made = Tables([str(table)]), recipe(tiny_bert)
+    whole = parts(score(given, made, request(tmp_path, "whole")).output)
+    here.dies = {1}
+    with pytest.raises(MongeError, match=r"pairs\.jsonl:\d+ to .*pairs\.jsonl:\d+: given up \(its worker died 4 times"):
+        score(given, made, request(tmp_path))
+    here.dies = set()
+    before = len(here.done)
+    found = score(given, made, request(tmp_path))
+    assert ("count", 1) in here.done[before:] and ("count", 0) not in here.done[before:]
+    assert parts(found.output) == whole
+    damaged = sorted((found.output / "parts").iterdir())[2]
+    damaged.write_bytes(damaged.read_bytes()[:-1] + b" ")
+    before = len(here.done)
+    score(given, made, request(tmp_path))
+    assert here.done[before:] == [("score", 2)]
+    assert parts(found.output) == whole
+
+
+def test_a_finished_run_is_not_computed_again(here, table, tiny_bert, tmp_path):
+    first = score(Tables([str(table)]), recipe(tiny_bert, "twmd"), request(tmp_path)).result.read_text()
+    before = len(here.done)
+    assert score(Tables([str(table)]), recipe(tiny_bert, "twmd"), request(tmp_path)).result.read_text() == first
+    assert len(here.done) == before
+
+
+def test_other_settings_and_another_input_are_refused(here, table, tiny_bert, tmp_path):
+    score(Tables([str(table)]), recipe(tiny_bert, "twmd"), request(tmp_path))
+    with pytest.raises(UsageError, match=r'metrics was \["twmd"\], is \["bertscore"\]; -o another place, or --fresh'):
+        score(Tables([str(table)]), recipe(tiny_bert, "bertscore"), request(tmp_path))
+    with pytest.raises(UsageError, match="format was"):
+        score(Tables([str(table)]), recipe(tiny_bert, "twmd"), replace(request(tmp_path), form="tsv"))
+    table.write_text(table.read_text("utf-8").replace("cat", "dog", 1), "utf-8")
+    with pytest.raises(UsageError, match=r"another input \(1400 rows, now 1400\)"):
+        score(Tables([str(table)]), recipe(tiny_bert, "twmd"), request(tmp_path))
+    assert score(Tables([str(table)]), recipe(tiny_bert, "twmd"), request(tmp_path, fresh=True)).bad_rows == 0
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.tex").touch()
+    with pytest.raises(UsageError, match=r"holds thesis\.tex and no run of monge"):
+        score(Tables([str(table)]), recipe(tiny_bert, "twmd"), request(tmp_path, "mine", fresh=True))
+
+
+def test_a_table_in_parts_and_files_side_by_side_are_the_same_input(here, tiny_bert, tmp_path):
+    rows = [json.loads(line) for line in write_pairs(tmp_path / "all.jsonl", 300, ("A",)).read_text().splitlines()]
+    (tmp_path / "parts").mkdir()
+    for number, some in enumerate((rows[:11], rows[11:])):
+        lines = [json.dumps({"hypothesis": one["hypothesis"], "reference": one["reference"]}) for one in some]
+        (tmp_path / "parts" / f"{number}.jsonl").write_text("\n".join(lines) + "\n")
+    for name in ("hypothesis", "reference"):
+        (tmp_path / f"{name}.txt").write_text("".join(f"{one[name]}\n" for one in rows))
+    files = str(tmp_path / "hypothesis.txt"), str(tmp_path / "reference.txt")
+    names = ("twmd", "bertscore[weights=idf]")
+    aside = score(Files([files[0]], [files[1]], None), recipe(tiny_bert, *names), request(tmp_path))
+    assert aside.result.read_text() == plain(read_parallel([files[0]], [files[1]]), tiny_bert, *names)
+    one = replace(request(tmp_path, "scores.parquet"), form="parquet")
+    joined = score(Tables([str(tmp_path / "parts")]), recipe(tiny_bert, *names), one)
+    table = pyarrow.parquet.read_table(joined.output)
+    assert table["id"].to_pylist() == [str(number + 1) for number in range(300) for _ in names]
+    assert [dict(one, system="") for one in aside.results] == list(joined.results)
+    assert sorted(path.name for path in tmp_path.glob("scores*")) == ["scores.parquet", "scores.result.json"]
+
+
+def test_poisoned_rows_are_named_and_the_rest_is_scored(here, tiny_bert, tmp_path):
+    lines = write_pairs(tmp_path / "clean.jsonl", 400, ("A",)).read_bytes().splitlines(keepends=True)
+    poison = {
+        6: b'{"id": "n", "system": "A", "hypothesis": null, "reference": "the cat"}\n',
+        150: b'{"id": "u", "system": "A", "hypothesis": "the \xff cat", "reference": "the cat"}\n',
+        151: b"{not json}\n",
+        400: json.dumps({"id": "l", "system": "A", "hypothesis": "cat " * 90, "reference": "cat"}).encode() + b"\n",
+    }
+    for place, line in poison.items():
+        lines.insert(place - 1, line)
+    (tmp_path / "poisoned.jsonl").write_bytes(b"".join(lines))
+    given = Tables([str(tmp_path / "poisoned.jsonl")])
+    made = recipe(tiny_bert, *OVERLONG)
+    with pytest.raises(DataError, match=r"poisoned\.jsonl:150: not UTF-8: byte 0xff"):
+        score(given, made, request(tmp_path))
+    found = score(given, made, request(tmp_path, tolerant=True))
+    told = [json.loads(line)["why"] for line in (found.output / "bad-rows.jsonl").read_text().splitlines()[:3]]
+    assert [why.split("poisoned.jsonl:")[1].split(":")[0].split(",")[0] for why in told] == ["6", "150", "151"]
+    last = json.loads((found.output / "bad-rows.jsonl").read_text().splitlines()[3])
+    assert (last["line"], last["file"].endswith("poisoned.jsonl")) == (400, True)
+    assert "92 pieces" in last["why"]
+    assert found.bad_rows == 4
+    clean = json.loads(plain(read_table(tmp_path / "clean.jsonl"), tiny_bert, *OVERLONG))["results"][0]
+    assert found.results[0]["n"] == clean["n"] == 400
+    assert found.results[0]["score"] == pytest.approx(clean["score"], abs=1e-6)
+    assert found.results[0]["signature"] == clean["signature"]
+
+
+def test_a_block_that_no_worker_survives_is_counted_where_it_may_be(here, table, tiny_bert, tmp_path):
+    here.dies = {1}
+    found = score(Tables([str(table)]), recipe(tiny_bert, "bertscore[weights=idf]"), request(tmp_path, tolerant=True))
+    bad = [json.loads(line) for line in (found.output / "bad-rows.jsonl").read_text().splitlines()]
+    assert found.bad_rows == len(bad) == 1400 - sum(one["n"] for one in found.results)
+    assert [one["line"] for one in bad] == list(range(bad[0]["line"], bad[-1]["line"] + 1))
+    assert "its worker died 4 times" in bad[0]["why"]
+    here.dies = set()
+    again = score(Tables([str(table)]), recipe(tiny_bert, "bertscore[weights=idf]"), request(tmp_path, fresh=True))
+    assert (again.bad_rows, sum(one["n"] for one in again.results)) == (0, 1400)
+
+
+def test_a_full_disk_ends_a_run_that_can_be_gone_on_with(here, table, tiny_bert, tmp_path, monkeypatch):
+    from monge.cluster import worker
+
+    def full(place, *_, **__):
+        place.write_bytes(b"half of ")
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(worker, "write_part", full)
+    with pytest.raises(MongeError, match=r"given up \(OSError: \[Errno 28\] No space left on device, 3 times\)"):
+        score(Tables([str(table)]), recipe(tiny_bert, "twmd"), request(tmp_path))
+    assert not list((tmp_path / "out" / "parts").iterdir())
+    monkeypatch.undo()
+
+
+def test_a_file_is_whole_or_not_there(tmp_path):
+    def half(place):
+        place.write_text("half")
+        raise OSError(28, "No space left on device")
+
+    with pytest.raises(OSError, match="No space"):
+        placed(tmp_path / "part", half)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [("cider", "all segments of a system"), ("twmd[centre=batch(32)]", "32 neighbours"), ("sentsim", "a blend")],
+)
+def test_what_needs_all_segments_in_one_place_is_refused(here, table, tiny_bert, tmp_path, name, says):
+    with pytest.raises(UsageError, match=says):
+        score(Tables([str(table)]), recipe(tiny_bert, name), request(tmp_path))
+    assert not Folder(tmp_path / "out").path.exists()
+    shutil.rmtree(tmp_path / "out", ignore_errors=True)

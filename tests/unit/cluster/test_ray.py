@@ -1,0 +1,144 @@
+"""A real Ray of one to three nodes on this machine: the numbers of one machine, also where workers or nodes go."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from cluster_pairs import METRICS, parts, plain, recipe, write_pairs
+
+from monge.cluster import Engine, Request, Tables, Watch, check_ray, passes_on_ray, score, score_dataset
+from monge.data.tables import read_table
+from monge.study import Run, Setup, Task, evaluate
+
+NODE = {"num_cpus": 1, "object_store_memory": 80 << 20, "node_ip_address": "127.0.0.1", "include_dashboard": False}
+THREE = METRICS[:3]
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+
+@pytest.fixture(scope="module")
+def nodes():
+    """A Ray of one node, to which nodes can be added; nobody beyond this machine can reach it."""
+    ray = check_ray()
+    from ray.cluster_utils import Cluster
+
+    made = Cluster(initialize_head=True, head_node_args=NODE)
+    ray.init(address=made.address, log_to_driver=False, logging_level=logging.ERROR)
+    yield made
+    ray.shutdown()
+    made.shutdown()
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    return write_pairs(tmp_path_factory.mktemp("input") / "pairs.jsonl")
+
+
+@pytest.fixture(scope="module")
+def expected(table, tiny_bert):
+    return plain(read_table(table), tiny_bert, *THREE)
+
+
+def request(path) -> Request:
+    return Request(path, "jsonl", seed=12345)
+
+
+def grown(nodes, count: int) -> None:
+    import ray
+
+    for _ in range(count - len(nodes.list_all_nodes())):
+        nodes.add_node(**{name: value for name, value in NODE.items() if name != "include_dashboard"})
+    while ray.cluster_resources().get("CPU", 0) < count:
+        time.sleep(0.1)
+
+
+def test_one_two_and_three_nodes_give_the_numbers_of_one_machine(
+    nodes, table, expected, tiny_bert, tmp_path, small_blocks
+):
+    for count in (1, 2, 3):
+        grown(nodes, count)
+        used = set()
+        watch = Watch(told=lambda what, told, used=used: used.add(told["pid"]))
+        found = score(Tables([str(table)]), recipe(tiny_bert, *THREE), request(tmp_path / str(count)), watch=watch)
+        assert found.result.read_text("utf-8") == expected
+        assert len(used) <= count
+    assert parts(tmp_path / "1") == parts(tmp_path / "2") == parts(tmp_path / "3")
+
+
+def test_killed_workers_and_a_lost_node_change_nothing(nodes, table, expected, tiny_bert, tmp_path, small_blocks):
+    grown(nodes, 3)
+    workers, lost = set(), []
+
+    def told(what, about):
+        workers.add(about["pid"])
+        if what == "score" and not lost:
+            lost.append(nodes.list_all_nodes()[-1])
+            nodes.remove_node(lost[0], allow_graceful=False)
+            for pid in workers - {about["pid"]}:
+                try:
+                    os.kill(pid, signal.SIGKILL)
+                except ProcessLookupError:  # it went with its node
+                    continue
+
+    made = recipe(tiny_bert, *THREE)
+    found = score(Tables([str(table)]), made, request(tmp_path / "out"), watch=Watch(told=told))
+    assert lost
+    assert found.result.read_text("utf-8") == expected
+
+
+DRIVER = """
+import sys
+from cluster_pairs import recipe
+from monge.cluster import Engine, Request, Tables, blocks, score
+blocks.ROWS = 1
+score(Tables([sys.argv[1]]), recipe(sys.argv[2], *sys.argv[5:]), Request(sys.argv[3], "jsonl", seed=12345),
+      engine=Engine(sys.argv[4]))
+"""
+
+
+def test_a_killed_driver_is_begun_again(nodes, table, expected, tiny_bert, tmp_path, small_blocks):
+    out = tmp_path / "out"
+    paths = os.pathsep.join([str(Path(__file__).parent), *sys.path])
+    arguments = [str(table), str(tiny_bert), str(out), nodes.address, *THREE]
+    driver = subprocess.Popen([sys.executable, "-c", DRIVER, *arguments], env={**os.environ, "PYTHONPATH": paths})
+    while driver.poll() is None and not list(out.glob("records/*.json")):
+        time.sleep(0.02)
+    driver.kill()
+    driver.wait()
+    done = len(list(out.glob("records/*.json")))
+    fresh = []
+    watch = Watch(told=lambda what, told: fresh.append(told) if what == "score" and told["fresh"] else None)
+    found = score(Tables([str(table)]), recipe(tiny_bert, *THREE), request(out), watch=watch)
+    assert found.result.read_text("utf-8") == expected
+    assert done
+    assert len(fresh) <= len(parts(out)) - done
+
+
+def test_a_data_set_of_ray_in_python(nodes, tiny_bert, tmp_path):
+    import ray.data
+
+    rows = [json.loads(line) for line in write_pairs(tmp_path / "rows.jsonl", 60).read_text("utf-8").splitlines()]
+    data = ray.data.from_items(rows, override_num_blocks=3)
+    found = score_dataset(data, ["twmd", "chrf"], output=tmp_path / "out", interval=True, model=tiny_bert)
+    one = json.loads(plain(read_table(tmp_path / "rows.jsonl"), tiny_bert, "twmd", "chrf"))
+    assert list(found.results) == one["results"]
+
+
+def test_a_study_by_workers_is_the_study(nodes, tiny_bert, tmp_path):
+    lines = write_pairs(tmp_path / "rows.jsonl", 40, ("A",)).read_text("utf-8").splitlines()
+    judged = [{**json.loads(line), "group": f"g{k % 3}", "human": k * 7 % 11} for k, line in enumerate(lines)]
+    (tmp_path / "judged.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in judged), "utf-8")
+    task, setup = Task("table", str(tmp_path / "judged.jsonl")), Setup(model=str(tiny_bert))
+    names = ["twmd", "bertscore[weights=idf]", "chrf", "bleu"]
+    steps = []
+    with passes_on_ray(Engine()) as passes:
+        found = evaluate(task, names, setup=setup, run=Run(progress=steps.append, elsewhere=passes))
+    assert found.to_dict() == evaluate(task, names, setup=setup).to_dict()
+    assert len(steps) == 6  # three groups, each with the metrics of vectors, and with those of words
