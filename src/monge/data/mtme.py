@@ -17,6 +17,7 @@ import numpy as np
 from monge.data.judged import Group, Reading, by_system, scored
 from monge.data.lines import TextFile, read_lines
 from monge.data.request import Request
+from monge.data.segment_scores import finite_number
 from monge.errors import Misaligned, UnknownName, Unreadable
 from monge.types import Segment
 
@@ -109,19 +110,11 @@ def read_scores(path: Path) -> dict[str, list[float | None]]:
     found: dict[str, list[float | None]] = {}
     for number, line in enumerate(TextFile(path), 1):
         system, _, score = line.strip().rpartition("\t") if "\t" in line else line.strip().rpartition(" ")
-        value = None if score.lower() == "none" else _number(score)
+        value = None if score.lower() == "none" else finite_number(score)
         if not system.strip() or (value is None and score.lower() != "none"):
             raise Unreadable(f"{path}:{number}: expected a system and its score (or None), got {line[:60]!r}")
         found.setdefault(system.strip(), []).append(value)
     return found
-
-
-def _number(text: str) -> float | None:
-    try:
-        value = float(text)
-    except ValueError:
-        return None
-    return value if value - value == 0 else None
 
 
 def read(request: Request) -> Reading:

@@ -135,10 +135,11 @@ def _kind(path: str) -> str | None:
 
 
 def _has_number(line: str) -> bool:
-    return any(_number(field) is not None for field in line.replace(",", "\t").replace(";", "\t").split("\t"))
+    return any(finite_number(field) is not None for field in line.replace(",", "\t").replace(";", "\t").split("\t"))
 
 
-def _number(text: str) -> float | None:
+def finite_number(text: str) -> float | None:
+    """The finite number that a text writes, if it does."""
     try:
         value = float(text)
     except ValueError:
@@ -154,7 +155,7 @@ def _lines(file: TextFile) -> Iterator[_Entry]:
                 yield _Entry(said, float(comet[3]), f"{file.name}:{number}")
             continue
         system, tab, text = line.rpartition("\t")
-        score, place = _number(text), f"{file.name}:{number}"
+        score, place = finite_number(text), f"{file.name}:{number}"
         if score is None and text.strip().lower() not in _NONE:
             raise Unreadable(
                 f"{place}: expected a score, or system, tab, score; got {line[:60]!r} (a table: .tsv, .csv, .jsonl)"
