@@ -67,7 +67,7 @@ RECIPES = {
     "e5": Recipe(E5, _english(*HONEST, "--layers", "9", "--blocks", "5", "--epochs", "1", "--seed", "1")),
     "mpnet": Recipe(MPNET, _english(*HONEST, "--layers", "8", "--blocks", "4", "--epochs", "1", "--seed", "1")),
     "one-block": Recipe(MINI, _english(*HONEST, "--layers", "1", "--epochs", "3", "--seed", "1")),
-    "broad": Recipe(MINI, _english(*HONEST, *BROAD, "--layers", "4", "--epochs", "2", "--seed", "1")),
+    "broad": Recipe(MINI, _english(*HONEST, *BROAD, "--layers", "4", "--epochs", "2", "--seed", "1"), "broad"),
     "mt-mini": Recipe(MINI, _english(*EVERYTHING, "--layers", "4", "--epochs", "2"), "mt"),
     "mt-e5": Recipe(E5, _english(*EVERYTHING, "--layers", "9", "--blocks", "5", "--epochs", "1"), "mt"),
     "mt-mpnet": Recipe(MPNET, _english(*EVERYTHING, "--layers", "8", "--blocks", "4", "--epochs", "1"), "mt"),
@@ -91,7 +91,7 @@ RECIPES = {
         MULTI,
         [
             *("--train", "paraphrase:stsb(split=train,languages=de)", "--dev", "stsb(split=dev,languages=de)"),
-            *("--epochs", "2", "--seed", "1"),
+            *("--train", "paraphrase:stsb(split=train,languages=en)", "--blocks", "6", "--epochs", "2", "--seed", "1"),
         ],
         metric="sbert",
     ),

@@ -92,7 +92,7 @@ Model = Annotated[
         "--model",
         metavar="NAME|DIR",
         help="The model that gives the vectors: a directory, a file of word vectors, or a name; auto is the embedded "
-        "one, mt the same tuned on human judgements of translations, fast a faster one.",
+        "one, mt the same tuned on judgements of translations, broad on those of several kinds, fast a faster one.",
         rich_help_panel=MODEL,
     ),
 ]
@@ -100,9 +100,10 @@ Adapter = Annotated[
     str | None,
     typer.Option(
         "--adapter",
-        metavar="mt|DIR",
+        metavar="mt|broad|fast|DIR",
         help="Put an adapter into the model: mt, which is there for all-MiniLM-L6-v2, e5-small and "
-        "all-mpnet-base-v2, or a directory that monge tune made. Short for --model MODEL+ADAPTER.",
+        "all-mpnet-base-v2; broad or fast, for the first; or a directory that monge tune made. Short for "
+        "--model MODEL+ADAPTER.",
         rich_help_panel=MODEL,
     ),
 ]
