@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ ADAPTERS = ROOT / "src" / "monge" / "encode" / "adapters"
 @pytest.fixture(scope="module")
 def make():
     spec = importlib.util.spec_from_file_location("make_tuning", ROOT / "docs" / "tuning" / "make.py")
-    module = importlib.util.module_from_spec(spec)
+    module = sys.modules["make_tuning"] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
 

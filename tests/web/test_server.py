@@ -161,7 +161,10 @@ def test_a_head_that_does_not_come_whole_is_not_waited_for(started):
     silent, trickling, kept = (service.socket() for _ in range(3))
     with silent, trickling, kept:
         kept.sendall(b"GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n")
-        assert b" 200 " in kept.recv(4096)
+        answer = b""
+        while not answer.endswith(b"}"):  # the body may come behind the head
+            answer += kept.recv(4096)
+        assert b" 200 " in answer
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
             trickling.sendall(b"GET /health/live HTTP/1.1\r\nHost: localhost\r\nX: ")
             while time.monotonic() < begun + 10:

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from monge.errors import DataError
-from monge.stats.checks import RESAMPLES, SEED
+from monge.stats.checks import RESAMPLES, SEED, settings
 from monge.types import Array
 
 Whole = npt.NDArray[np.int64]
@@ -38,6 +38,7 @@ class Draws:
     @classmethod
     def of(cls, values: Array, places: Whole, *, resamples: int = RESAMPLES, seed: int = SEED) -> Self:
         """Of values [n, k], whose items have these places [n] in the corpus, in rising order."""
+        settings(resamples=resamples, seed=seed)
         total = np.zeros((resamples, 1 + values.shape[1] * LIMBS), dtype=np.int64)
         for start in range(0, len(values), CHUNK):
             some = slice(start, start + CHUNK)
