@@ -229,7 +229,7 @@ def analyse_vectors(where: argparse.Namespace) -> None:
     texts = next(Path(where.data).rglob("newstest2017-deen-ref.en")).read_text("utf-8").splitlines()[:1000]
     found = {}
     for which, model in (("before", "auto"), ("after", f"auto+{MADE / OF_KINDS[0]}")):
-        analysis = analyse(open_model(model), texts)
+        analysis = analyse(open_model(model, precision="fp32", device="cpu", online=False, unknown="drop"), texts)
         found[which] = {
             one.centring: [{"name": what.name, "verdict": what.verdict, "why": what.why} for what in one.properties]
             for one in analysis.centrings
