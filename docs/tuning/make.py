@@ -98,7 +98,7 @@ RECIPES = {
     "germeval": Recipe(MULTI, [*_german("paraphrase", "paraphrase")], metric="sbert"),
     "german": Recipe(MULTI, [*_german("similarity", "correlation")], metric="sbert"),
 }
-"""What is trained. Layers were chosen on the held-out tenth of WMT15 and WMT16 (docs/tuning.md)."""
+"""What is trained; docs/tuning.md says where the layers come from."""
 
 KINDS: dict[str, dict[str, Any]] = {
     "wmt17": {"pairs": ["*-en"], "statistic": ["pearson", "kendall"]},
