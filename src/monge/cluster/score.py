@@ -121,7 +121,7 @@ def score(
     manifest = folder.opened(_settings(recipe, corpora, request, engine), fresh=request.fresh)
     cut = _staged(given, metrics, corpora, manifest, request, watch)
     metrics = faced_metrics(metrics, cut.looked.given)
-    look_at(metrics, cut.looked.first)
+    look_at(metrics, cut.looked.first, lambda texts, reader: reader.read(texts))
     warn_unused(metrics, cut.looked.given)
     about = {"form": request.form, "texts": request.texts, "seed": request.seed, "tolerant": request.tolerant}
     job = Job("", recipe, str(folder.path), COUNT, cut.looked, given.names, threads=engine.threads, **about)  # type: ignore[arg-type]

@@ -55,6 +55,8 @@ class CentredText:
 
 
 Pair = tuple[CentredText, CentredText]
+Owned = tuple[int, Pair]
+"""A pair and the number of the run that it belongs to, where several runs share a window."""
 
 
 class WindowTexts:
@@ -244,9 +246,36 @@ def batched(pairs: Sequence[Pair]) -> Iterator[list[Pair]]:
     yield from _cut(batch, max(n, m))
 
 
+def batched_by_run(pairs: Sequence[Owned], *, alike: bool) -> Iterator[list[Owned]]:
+    """The batches of each run's pairs, as that run would make them; with `alike` those of one padded shape are joined.
+
+    A pair is padded as in a run of its own, so that sums over its rows have the same terms in the same order.
+    """
+    runs: dict[int, list[Pair]] = {}
+    for run, pair in pairs:
+        runs.setdefault(run, []).append(pair)
+    shapes: dict[tuple[int, int], list[Owned]] = {}
+    for run, mine in runs.items():
+        for batch in batched(mine):
+            owned = [(run, pair) for pair in batch]
+            if len(runs) == 1 or not alike:
+                yield owned
+                continue
+            rows, columns = (steps(max(len(pair[side]) for pair in batch)) for side in (0, 1))
+            shapes.setdefault((rows, columns), []).extend(owned)
+    for shape, joined in shapes.items():
+        size = _fitting(joined[0][1], max(shape))
+        yield from (joined[start : start + size] for start in range(0, len(joined), size))
+
+
 def _cut(pairs: Sequence[Pair], longest: int) -> Iterator[list[Pair]]:
     """Pairs of a shape in batches that fit PAIR_NUMBERS."""
     if pairs:
-        size = max(PAIR_NUMBERS // (longest * pairs[0][0].text.vectors.shape[1]), 1)
+        size = _fitting(pairs[0], longest)
         for start in range(0, len(pairs), size):
             yield list(pairs[start : start + size])
+
+
+def _fitting(pair: Pair, longest: int) -> int:
+    """How many pairs of the kind, padded to the longest, fit PAIR_NUMBERS."""
+    return max(PAIR_NUMBERS // (longest * pair[0].text.vectors.shape[1]), 1)

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from monge.store import Store
 
 Read = Mapping[str, tuple[Tokens, Mapping[Request, Tensor]]]
+KEPT = 1024
+"""Texts of a reader whose pieces are kept, beside those cut last: what is looked at before it is scored is cut once."""
 
 
 class Encoding:
@@ -33,15 +35,25 @@ class Encoding:
             reader: Vectors(reader.encoder, wanted, longest=reader.longest, store=store)
             for reader, wanted in requests.items()
         }
+        self._cut: dict[Reader, dict[str, Tokens]] = {reader: {} for reader in requests}
+
+    def cut(self, texts: Sequence[str], reader: Reader) -> list[Tokens]:
+        """The pieces of texts; those of a few recent ones are kept."""
+        known = self._cut[reader]  # replaced, never changed: windows are cut in a thread of their own
+        fresh = [text for text in dict.fromkeys(texts) if text not in known]
+        found = dict(zip(fresh, reader.read(fresh), strict=True)) if fresh else {}
+        if found:
+            self._cut[reader] = {**(known if len(known) + len(found) <= KEPT else {}), **found}
+        return [found[text] if text in found else known[text] for text in texts]
 
     def pieces(self, rows: Sequence[Segment]) -> Pieces:
         """The pieces of the distinct texts of some segments, for every reader."""
         texts = distinct(rows)
-        return {reader: dict(zip(texts, reader.read(texts), strict=True)) for reader in self._vectors}
+        return {reader: dict(zip(texts, self.cut(texts, reader), strict=True)) for reader in self._vectors}
 
     def read(self, texts: Sequence[str], reader: Reader, pieces: Mapping[str, Tokens] | None = None) -> Read:
         """Pieces and vectors of distinct texts; `pieces` where the texts have been cut already."""
-        tokens = reader.read(texts) if pieces is None else [pieces[text] for text in texts]
+        tokens = self.cut(texts, reader) if pieces is None else [pieces[text] for text in texts]
         vectors = self._vectors[reader].of(tokens)
         return dict(zip(texts, zip(tokens, vectors, strict=True), strict=True))
 

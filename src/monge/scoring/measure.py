@@ -19,7 +19,7 @@ from monge.kernels import exact, ground, order, phrases, readout
 from monge.kernels.independent import independent
 from monge.kernels.onesided import onesided
 from monge.kernels.tempered import cooled, tempered
-from monge.scoring.clouds import CentredText, Pair, WindowTexts, batched, origin, padded, steps
+from monge.scoring.clouds import CentredText, Owned, Pair, WindowTexts, batched_by_run, origin, padded, steps
 from monge.scoring.fluency import with_fluency
 from monge.scoring.points import Text
 from monge.scoring.scorer import Scores
@@ -43,9 +43,9 @@ def measure(window: Window, metric: TransportMetric, stats: StatsBySystem) -> Sc
     places = range(len(window.rows))
     pairs = [(texts.hypothesis(i), reference) for i in places for reference in texts.references(i)]
     counts = np.array([len(row.references) for row in window.rows])
-    found, winners = over_references(
-        pair_parts(pairs, metric), counts, metric.spec.references.name, higher_is_better=metric.raw.higher_is_better
-    )
+    parts = pair_parts(pairs, metric, np.repeat(window.runs, counts).tolist())
+    rule, higher = metric.spec.references.name, metric.raw.higher_is_better
+    found, winners = over_references(parts, counts, rule, higher_is_better=higher)
     found = with_fluency(found, metric, [row.hypothesis for row in window.rows])
     found = metric.scaled(found, next(iter(stats.values())))
     return Scores(found, winners, [texts.flags(i) for i in places])
@@ -89,33 +89,35 @@ def over_references(
     return {name: values[starts + winners] for name, values in parts.items()}, winners
 
 
-def pair_parts(pairs: Sequence[Pair], metric: TransportMetric) -> dict[str, Array]:
+def pair_parts(pairs: Sequence[Pair], metric: TransportMetric, runs: Sequence[int] = ()) -> dict[str, Array]:
     """The parts of every pair of texts as numbers, name -> [pairs]; see `pair_tensors`."""
-    return {name: values.numpy() for name, values in pair_tensors(pairs, metric).items()}
+    return {name: values.numpy() for name, values in pair_tensors(pairs, metric, runs).items()}
 
 
-def pair_tensors(pairs: Sequence[Pair], metric: TransportMetric) -> Parts:
+def pair_tensors(pairs: Sequence[Pair], metric: TransportMetric, runs: Sequence[int] = ()) -> Parts:
     """The parts of every pair of texts, name -> [pairs]; equal pairs are measured once, so that they are equal.
 
     A pair with one empty text has the declared worst, one of two empty texts the best; where no worst is declared,
-    one unit at the origin stands for the empty text. Gradients flow to vectors that have them.
+    one unit at the origin stands for the empty text. Gradients flow to vectors that have them. `runs` has the number
+    of each pair's run where several share a window: each is measured as in a run of its own, to the bit.
     """
-    index: dict[Pair, int] = {}
-    order_of = torch.tensor([index.setdefault(pair, len(index)) for pair in pairs])
-    whole: dict[Pair, int] = {}
+    index: dict[Owned, int] = {}
+    owned = zip(runs or [0] * len(pairs), pairs, strict=True)
+    order_of = torch.tensor([index.setdefault(one, len(index)) for one in owned])
+    whole: dict[Owned, int] = {}
     blank: dict[int, bool] = {}
-    for (hypothesis, reference), place in index.items():
+    for (run, (hypothesis, reference)), place in index.items():
         missing = hypothesis.text.empty + reference.text.empty
         if missing == 1 and metric.raw.worst is None:
             nothing = origin(reference if hypothesis.text.empty else hypothesis)
-            whole[(nothing, reference) if hypothesis.text.empty else (hypothesis, nothing)] = place
+            whole[run, (nothing, reference) if hypothesis.text.empty else (hypothesis, nothing)] = place
         elif missing:
             blank[place] = missing == 2
         else:
-            whole[hypothesis, reference] = place
+            whole[run, (hypothesis, reference)] = place
     found: Parts = {}
     for batch, parts in _measured(list(whole), metric.spec):
-        into = torch.tensor([whole[pair] for pair in batch])
+        into = torch.tensor([whole[one] for one in batch])
         for name, tensor in parts.items():
             found.setdefault(name, torch.zeros(len(index), dtype=torch.float64))[into] = tensor.double()
     for name in found or dict.fromkeys(part_names(metric.spec)):
@@ -125,37 +127,47 @@ def pair_tensors(pairs: Sequence[Pair], metric: TransportMetric) -> Parts:
     return {name: values[order_of] for name, values in found.items()}
 
 
-def _measured(pairs: Sequence[Pair], spec: MetricSpec) -> list[tuple[list[Pair], Parts]]:
+def _measured(pairs: Sequence[Owned], spec: MetricSpec) -> list[tuple[list[Owned], Parts]]:
     """Pairs in batches of similar size, with their parts [b]."""
     own = _own(pairs, spec) if isinstance(spec.readout, axes.SelfNormalised) else None
     done = []
-    for batch in batched(pairs):
-        sides = [pair[0] for pair in batch], [pair[1] for pair in batch]
-        hypotheses, references = (_batch(side, spec) for side in sides)
-        mine = (_gather(own, sides[0]), _gather(own, sides[1])) if own is not None else None
+    for batch in batched_by_run(pairs, alike=_alike(spec)):
+        hypotheses, references = (_batch([pair[side] for _, pair in batch], spec) for side in (0, 1))
+        mine = None if own is None else (_gather(own, batch, 0), _gather(own, batch, 1))
         done.append((batch, solved(hypotheses, references, spec, mine).parts))
     return done
+
+
+def _alike(spec: MetricSpec) -> bool:
+    """Whether a problem is solved to the same bits whatever stands beside it in a batch of its padded shape.
+
+    Costs are bounded by their ground, and the number of sweeps is given: nothing is decided by looking at all of them.
+    """
+    settles = isinstance(spec.transport, axes.Tempered) and not spec.transport.sweeps
+    usual = isinstance(spec.readout, axes.Prf | axes.SelfNormalised) or spec.readout.name in ("similarity", "cost")
+    return spec.ground.name == "cosine" and usual and not settles and not spec.units.phrases
 
 
 def _batch(texts: Sequence[CentredText], spec: MetricSpec) -> Cloud:
     return padded(texts, spec, steps(max(map(len, texts))))
 
 
-Own = tuple[dict[CentredText, int], Parts]
-"""The place of every distinct text, and the values of each compared with itself, by place."""
+Own = tuple[dict[tuple[int, CentredText], int], Parts]
+"""The place of every distinct text of a run, and the values of each compared with itself, by place."""
 
 
-def _own(pairs: Sequence[Pair], spec: MetricSpec) -> Own:
-    """The values of every distinct text among the pairs, compared with itself."""
-    texts = list(dict.fromkeys(text for pair in pairs for text in pair))
-    batches = [[text for text, _ in batch] for batch in batched([(text, text) for text in texts])]
-    each = [own_values(_batch(members, spec), spec) for members in batches]
-    places = {text: place for place, text in enumerate(text for members in batches for text in members)}
+def _own(pairs: Sequence[Owned], spec: MetricSpec) -> Own:
+    """The values of every distinct text among the pairs of each run, compared with itself."""
+    texts = dict.fromkeys((run, text) for run, pair in pairs for text in pair)
+    twice = [(run, (text, text)) for run, text in texts]
+    batches = [[(run, pair[0]) for run, pair in one] for one in batched_by_run(twice, alike=_alike(spec))]
+    each = [own_values(_batch([text for _, text in members], spec), spec) for members in batches]
+    places = {member: place for place, member in enumerate(member for members in batches for member in members)}
     return places, {name: torch.cat([one[name] for one in each]) for name in each[0]} if each else {}
 
 
-def _gather(own: Own, texts: Sequence[CentredText]) -> Parts:
-    places = torch.tensor([own[0][text] for text in texts])
+def _gather(own: Own, batch: Sequence[Owned], side: int) -> Parts:
+    places = torch.tensor([own[0][run, pair[side]] for run, pair in batch])
     return {name: values[places] for name, values in own[1].items()}
 
 

@@ -16,12 +16,12 @@ from monge.scoring.score_cache import ScoreCache
 from monge.scoring.scorer import Corpora, Scorer, Scores, ScoreWindow, StatsBySystem, WindowScorer, score_window
 from monge.scoring.windows import REFERENCES, SEGMENTS, SOURCE, Faced, Window, ahead, faced, windowed
 from monge.spec.signature import parse
-from monge.types import CorpusStats, Result, Segment, Signature, Transported
+from monge.types import CorpusStats, Result, Segment, Signature, Tokens, Transported
 
 if TYPE_CHECKING:
     from monge.scoring.blend import BlendMetric
     from monge.scoring.encoding import Encoding
-    from monge.scoring.transport import TransportMetric
+    from monge.scoring.transport import Reader, TransportMetric
     from monge.scoring.windows import Pieces
     from monge.store import Store
 
@@ -122,6 +122,10 @@ class Run:
             fitted = fit_run(vectors, self._segments, self.systems, self._corpora, self._encoding)
         for j, stats in zip(places, fitted, strict=True):
             self._stats[j] = stats
+
+    def cut(self, texts: Sequence[str], reader: Reader) -> list[Tokens]:
+        """The pieces of texts, as a reader of this run cuts them."""
+        return reader.read(texts) if self._encoding is None else self._encoding.cut(texts, reader)
 
     def _stats_of(self, k: int, system: str) -> CorpusStats:
         """What a metric takes from other texts: what its members do, and ranges that were given."""

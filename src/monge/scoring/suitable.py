@@ -6,7 +6,7 @@ Imports no torch by itself.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, cast
 
 from monge.encode.packaged import PACKAGED, languages_of
@@ -16,7 +16,7 @@ from monge.scoring.windows import SOURCE, faced
 from monge.spec.languages import LANGUAGES
 from monge.text.scripts import likely_language, main_script, said, written_in
 from monge.text.unknown import MOSTLY, counted
-from monge.types import Result, Segment
+from monge.types import Result, Segment, Tokens
 
 if TYPE_CHECKING:
     from monge.scoring.run import Expected, Run, Watch
@@ -26,17 +26,20 @@ if TYPE_CHECKING:
 
 def watched(run: Run, expect: Expected | None, watch: Watch) -> list[Result]:
     """The results of a run; its texts are looked at before and after, and what the user should know is said."""
-    look_at(run.metrics, run.first)
+    look_at(run.metrics, run.first, run.cut)
     warn_unused(run.metrics, run.given)
     results = run.results(expect=expect, watch=watch)
     check_known(run.metrics, results, run.first)
     return results
 
 
-def look_at(metrics: Sequence[Scorer], rows: Sequence[Segment]) -> None:
+def look_at(
+    metrics: Sequence[Scorer], rows: Sequence[Segment], cut: Callable[[Sequence[str], Reader], Sequence[Tokens]]
+) -> None:
     """Look at the first segments of a run: refuse texts that a model mostly does not know, warn of a foreign script.
 
-    Scripts are looked at on each side, since source and hypothesis may be of two languages.
+    Scripts are looked at on each side, since source and hypothesis may be of two languages. `cut` gives the pieces of
+    texts.
     """
     seen: dict[tuple[Reader, str], TransportMetric] = {}
     for metric in metrics:
@@ -50,7 +53,7 @@ def look_at(metrics: Sequence[Scorer], rows: Sequence[Segment]) -> None:
         texts["sources" if side == SOURCE else side] = [text for row in rows for text in faced(row, side).references]
         every = list(dict.fromkeys(text for some in texts.values() for text in some))
         if member.unknown is not None:
-            counts = [counted(tokens, member.unknown) for tokens in reader.read(every)]
+            counts = [counted(tokens, member.unknown) for tokens in cut(every, reader)]
             _check(member, sum(pieces for pieces, _ in counts), sum(lacking for _, lacking in counts), every)
         warned |= dict.fromkeys(foreign_scripts(reader.encoder.name, texts))
     for sentence in warned:

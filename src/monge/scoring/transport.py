@@ -304,12 +304,21 @@ class TransportMetric:
 
     def signed(self, stats: CorpusStats) -> Signature:
         """Its signature with these statistics."""
+        digests = self.digests(stats)
+        return self._signed_with(digests) if digests else self._signed_alone
+
+    @cached_property
+    def _signed_alone(self) -> Signature:
+        """Its signature where it takes nothing from other texts."""
+        return self._signed_with({})
+
+    def _signed_with(self, digests: Mapping[str, str]) -> Signature:
         encoder = self.reader.encoder
         return sign(
             self.name,
             self.spec,
             ModelIdentity(encoder.name, encoder.weights_digest, encoder.tokenizer_digest, encoder.config_digest),
-            stats=self.digests(stats),
+            stats=digests,
             stopwords=self.stopword_digest,
             language_model="" if self.language_model is None else self.language_model.digest,
         )

@@ -7,6 +7,7 @@ import json
 import shutil
 import tempfile
 from collections.abc import AsyncIterator, Callable
+from concurrent.futures import Future
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Annotated, Any
@@ -132,7 +133,10 @@ def _scoring(app: App) -> APIRouter:
     @router.post("/score", responses={200: {"model": schemas.Scored}}, response_class=Response)
     async def score(request: Request, body: schemas.ScoreRequest) -> Response:
         """Score hypotheses: the object that `monge score --format json` prints."""
-        return await bytes_of(request, lambda ticket: service.score(body, ticket))
+        begin: Callable[[Ticket], Future[bytes] | None] = lambda ticket: service.brief(body, ticket)  # noqa: E731
+        return Response(
+            await app.desk.serve(request, lambda ticket: service.score(body, ticket), begin), media_type=JSON
+        )
 
     pictures: dict[int | str, dict[str, Any]] = {
         200: {"content": {JSON: {"schema": {"type": "object"}}, "image/svg+xml": {}, "text/html": {}}}

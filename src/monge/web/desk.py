@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import concurrent.futures
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -29,17 +30,30 @@ class Desk:
         self._places = asyncio.Semaphore(limits.in_flight)
         self.waiting = self.working = 0
 
-    async def serve(self, request: Request, work: Callable[[Ticket], T]) -> T:
-        """What the work gives, made in a thread of its own."""
+    async def serve(
+        self,
+        request: Request,
+        work: Callable[[Ticket], T],
+        begin: Callable[[Ticket], concurrent.futures.Future[T] | None] = lambda ticket: None,
+    ) -> T:
+        """What the work gives, made in a thread of its own; or what `begin` gives, where it begins the work itself."""
         deadline = time.monotonic() + self._limits.seconds
         busy = self.busy()
         if busy is not None:
             raise busy
         await self._place(deadline)
         ticket = Ticket()
+        try:
+            begun = begin(ticket)
+        except BaseException:
+            self._places.release()
+            raise
         self.working += 1
         self._counters.in_flight.set(self.working)
-        future = asyncio.get_running_loop().run_in_executor(self._pool, work, ticket)
+        if begun is None:
+            future = asyncio.get_running_loop().run_in_executor(self._pool, work, ticket)
+        else:
+            future = asyncio.wrap_future(begun)
         future.add_done_callback(self._left)
         while True:
             left = deadline - time.monotonic()

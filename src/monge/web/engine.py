@@ -1,12 +1,13 @@
 """The one thread that owns the models, and the encoding passes that waiting requests share.
 
-Every request is a run of its own (`monge.scoring.run`), in a thread of its own. The distinct texts of its windows are
-handed over here, a slice at a time, and waited for. While the engine is busy, slices of other requests gather; it then
-takes those that need the same vectors together, up to `PASS` characters, and encodes their distinct texts once. A large
-request has one slice waiting at a time, so that it takes turns with small ones.
+Small requests (`monge.web.lots`) are handed over whole and answered here. Every other request is a run of its own
+(`monge.scoring.run`), in a thread of its own; the distinct texts of its windows are handed over a slice at a time, and
+waited for. While the engine is busy, both gather; it then takes what needs the same vectors together, up to `PASS`
+characters, and encodes the distinct texts once. A large request has one slice waiting at a time, so that it takes turns
+with small ones.
 
 Who shared a pass cannot be seen in an answer: the packed encoder gives a text the same vectors to the bit whatever
-stands beside it, and everything behind the vectors is done for each request by itself, as the command does it.
+stands beside it, and what is behind the vectors is done for each request by itself, or together to the same bits.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from monge.errors import MongeError
 from monge.scoring.scorer import Scores, StatsBySystem, WindowScorer
 from monge.scoring.windows import Window, distinct
 from monge.web.counters import Counters
+from monge.web.lots import FEW, Brief, answered
 
 if TYPE_CHECKING:
     from monge.encode.protocol import Request
@@ -39,8 +41,6 @@ KEPT = 3
 """Encodings, with the vectors of recent texts, that are kept: one for every set of layers that is asked for."""
 GATHER = 0.004
 """Seconds that a pass waits for company after one that was shared."""
-FEW = 16
-"""Segments of a small window."""
 GATHERED = 32
 """Slices that are company enough."""
 
@@ -67,7 +67,7 @@ class Ticket:
 
 @dataclass
 class _Work:
-    """Something that waits for the engine: a call to be made alone, or texts whose vectors are wanted."""
+    """Something that waits for the engine: a call to be made alone, texts whose vectors are wanted, a small request."""
 
     ticket: Ticket
     call: Callable[[], Any] | None = None
@@ -75,6 +75,8 @@ class _Work:
     metrics: Sequence[TransportMetric] = ()
     texts: Sequence[str] = ()
     pieces: Mapping[Reader, Mapping[str, Tokens]] = field(default_factory=dict)
+    brief: Brief | None = None
+    since: float = field(default_factory=time.perf_counter)
     done: Future[Any] = field(default_factory=Future)
 
     @property
@@ -113,6 +115,13 @@ class Engine:
         """What a call gives that needs the models, made when its turn comes."""
         return cast(T, self._wait(_Work(ticket, call)))
 
+    def brief(self, one: Brief, ticket: Ticket) -> Future[bytes]:
+        """The answer of a small request, when it is there."""
+        kind = frozenset((scorer.reader, scorer.request) for scorer in one.scorers)
+        work = _Work(ticket, None, kind, one.scorers, one.texts, brief=one)
+        self._put(work)
+        return work.done
+
     def shared(self, ticket: Ticket) -> Callable[..., list[Scores]]:
         """What scores the windows of a run, encoding their texts together with those of other runs."""
 
@@ -150,13 +159,16 @@ class Engine:
         return found
 
     def _wait(self, work: _Work) -> Any:
+        self._put(work)
+        return work.done.result()
+
+    def _put(self, work: _Work) -> None:
         work.ticket.check()
         with self._changed:
             if self._stopped.is_set():
                 raise Gone
             self._waiting.append(work)
             self._changed.notify()
-        return work.done.result()
 
     def stop(self) -> None:
         """End the thread; what still waits is told that it is gone."""
@@ -220,8 +232,36 @@ class Engine:
                 work.done.set_exception(error)
             return
         self._counters.stage("alone" if first.call is not None else "encode", time.perf_counter() - started)
+        small = [work for work in taken if work.brief is not None]
         for work in taken:
-            work.done.set_result(found)
+            if work.brief is None:
+                work.done.set_result(found)
+        while small:  # those that ask for the same metrics together
+            mine = [work for work in small if work.metrics == small[0].metrics]
+            small = [work for work in small if work.metrics != mine[0].metrics]
+            self._answer(mine)
+
+    def _answer(self, taken: Sequence[_Work]) -> None:
+        """Answer small requests that ask for the same metrics; their texts have been read."""
+        started = time.perf_counter()
+        try:
+            found = answered([cast(Brief, work.brief) for work in taken], self._encoding(taken[0]))
+        except BaseException as error:  # noqa: BLE001 - the answer of those who asked, not the end of the service
+            if len(taken) == 1 or not isinstance(error, MongeError):
+                for work in taken:
+                    work.done.set_exception(error)
+            else:
+                for work in taken:  # one of them is at fault: each by itself
+                    self._answer([work])
+            return
+        ended = time.perf_counter()
+        self._counters.stage("transport", ended - started)
+        for work, one in zip(taken, found, strict=True):
+            self._counters.stage("request", ended - work.since)
+            if isinstance(one, MongeError):
+                work.done.set_exception(one)
+            else:
+                work.done.set_result(one)
 
     def _encoded(self, taken: Sequence[_Work]) -> dict[Reader, Read]:
         """Pieces and vectors of all texts, each distinct one read once."""

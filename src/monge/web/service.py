@@ -6,6 +6,7 @@ import json
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from hashlib import blake2b
@@ -34,6 +35,7 @@ from monge.web.counters import Counters
 from monge.web.engine import Engine, Ticket
 from monge.web.examples import SYSTEMS, agreement
 from monge.web.limits import Limits
+from monge.web.lots import FEW, Brief, is_brief
 from monge.web.refusals import Refusal, too_much
 
 KEPT_METRICS = 256
@@ -116,16 +118,21 @@ class Service:
         """A metric with its model; those asked for lately are kept."""
         where = self._model(model)
         key = name, tuple(settings), lang, where
-        with self._lock:
-            if key in self._metrics:
-                self._metrics.move_to_end(key)
-                return self._metrics[key]
+        kept = self._kept(key)
+        if kept is not None:
+            return kept
         found = api.bind(*self.resolved(name, settings, lang), model=where, device=self.config.device)
         with self._lock:
             self._metrics[key] = found
             while len(self._metrics) > KEPT_METRICS:
                 self._metrics.popitem(last=False)
         return found
+
+    def _kept(self, key: tuple[Any, ...]) -> api.Metric | None:
+        with self._lock:
+            if key in self._metrics:
+                self._metrics.move_to_end(key)
+            return self._metrics.get(key)
 
     def _model(self, model: str | None) -> str:
         if model is None:
@@ -208,6 +215,45 @@ class Service:
 
     def score(self, request: schemas.ScoreRequest, ticket: Ticket) -> bytes:
         """What `monge score --format json` prints."""
+        coming = self.brief(request, ticket)
+        if coming is not None:
+            return coming.result()
+        rows, expect = self._rows(request), None
+        if request.signatures:
+            metrics, digests = self._replayed(request)
+            expect = None if request.refit else digests
+        else:
+            metrics = self.asked_for(request, request.metrics)
+            if self._is_brief(request, metrics, rows):  # its metrics were not loaded before
+                return self.engine.brief(Brief(metrics, rows, _json(request)), ticket).result()
+        results = self.scored(metrics, rows, ticket, self.corpora(request.statistics), expect)
+        if request.intervals:
+            results = api.with_intervals(results, seed=request.seed)
+        return _json(request)(results)
+
+    def brief(self, request: schemas.ScoreRequest, ticket: Ticket) -> Future[bytes] | None:
+        """The answer of a small request with metrics that are loaded, when it is there; None for any other.
+
+        Quick, and waits for nothing: what an event loop may call.
+        """
+        given = request.hypotheses
+        many = 1 if isinstance(given, str) else sum(map(len, given.values())) if isinstance(given, dict) else len(given)
+        if many > FEW or request.signatures or len(request.metrics) > self.limits.metrics:
+            return None
+        settings, where = tuple(changes_of(request.settings)), self._model(request.model)
+        metrics = [one for name in request.metrics if (one := self._kept((name, settings, request.lang, where)))]
+        if len(metrics) < len(request.metrics):
+            return None
+        rows = self._rows(request)
+        if not self._is_brief(request, metrics, rows):
+            return None
+        return self.engine.brief(Brief(metrics, rows, _json(request)), ticket)
+
+    def _is_brief(self, request: schemas.ScoreRequest, metrics: Sequence[api.Metric], rows: Sequence[Segment]) -> bool:
+        return not request.statistics and not request.intervals and is_brief(metrics, rows)
+
+    def _rows(self, request: schemas.ScoreRequest) -> list[Segment]:
+        """The segments of a request to score, within the limits."""
         given = request.hypotheses
         one = isinstance(given, str)
         systems = given if isinstance(given, dict) else {"": [given] if isinstance(given, str) else given}
@@ -216,17 +262,7 @@ class Service:
         if one and isinstance(references, list) and len(references) > 1 and all(isinstance(r, str) for r in references):
             references = [references]  # several references of one text
         sources = [request.sources] if isinstance(request.sources, str) else request.sources
-        rows = self.segments(systems, references, sources)
-        expect = None
-        if request.signatures:
-            metrics, digests = self._replayed(request)
-            expect = None if request.refit else digests
-        else:
-            metrics = self.asked_for(request, request.metrics)
-        results = self.scored(metrics, rows, ticket, self.corpora(request.statistics), expect)
-        if request.intervals:
-            results = api.with_intervals(results, seed=request.seed)
-        return "".join(render_results(results, "json", version=VERSION, segments=request.segments)).encode()
+        return self.segments(systems, references, sources)
 
     def explain(self, request: schemas.ExplainRequest, ticket: Ticket, form: str) -> bytes:
         """Why a pair gets its score, as json, svg or html."""
@@ -344,6 +380,11 @@ class Service:
             "fits": list(metric.scorer.fits),
             "higher_is_better": bounds_of(spec).higher_is_better,
         }
+
+
+def _json(request: schemas.ScoreRequest) -> Callable[[list[Result]], bytes]:
+    """What writes results as `monge score --format json` prints them."""
+    return lambda found: "".join(render_results(found, "json", version=VERSION, segments=request.segments)).encode()
 
 
 def named(metrics: Sequence[api.Metric]) -> list[tuple[str, str]]:
