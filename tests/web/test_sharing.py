@@ -5,15 +5,23 @@ from __future__ import annotations
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 
 import pytest
 from fastapi.testclient import TestClient
 
-from monge.errors import DataError
+from monge import api
+from monge.errors import DataError, InvalidSetting
+from monge.render import render_results
+from monge.scoring.encoding import Encoding
+from monge.spec.catalogue import listed
+from monge.spec.forms import kind_of
+from monge.types import Segment
 from monge.web.engine import Gone, Ticket
+from monge.web.lots import Brief, answered, is_brief
 from monge.web.schemas import ScoreRequest
-from monge.web.service import Service
+from monge.web.service import VERSION, Service, _json
 
 
 @pytest.fixture(scope="module")
@@ -24,8 +32,8 @@ def service(config):
     found.engine.stop()
 
 
-def asked(sentence, start: int, count: int, **more) -> ScoreRequest:
-    hypotheses = [sentence(start + k) for k in range(count)]
+def asked(sentence, start: int, count: int, *, length: int = 7, **more) -> ScoreRequest:
+    hypotheses = [sentence(start + k, length) for k in range(count)]
     references = [sentence(start + k + 1, 6) for k in range(count)]
     return ScoreRequest(hypotheses=hypotheses, references=references, segments=True, **more)
 
@@ -118,10 +126,65 @@ def test_the_fault_of_one_is_not_the_fault_of_all(service, sentence):
     alone = service.score(fine, Ticket())
     with Held(service) as held, ThreadPoolExecutor(2) as pool:
         good, bad = (pool.submit(service.score, one, Ticket()) for one in (fine, long))
+        waiting(service, 2)
+        held.go()
         with pytest.raises(DataError, match="the limit is 48"):
             bad.result(60)
-        held.go()
         assert good.result() == alone
+
+
+def test_a_text_that_the_model_does_not_know_is_refused_alone(service, sentence):
+    foreign = ScoreRequest(hypotheses=["厨师购"], references=["岁发现"])
+    fine = asked(sentence, 31_000, 1)
+    alone = service.score(fine, Ticket())
+    with Held(service) as held, ThreadPoolExecutor(2) as pool:
+        good, bad = (pool.submit(service.score, one, Ticket()) for one in (fine, foreign))
+        waiting(service, 2)
+        held.go()
+        with pytest.raises(DataError, match="does not know"):
+            bad.result(60)
+        assert good.result() == alone
+
+
+def brief_metrics(service: Service) -> list[api.Metric]:
+    """Every metric of the catalogue whose small requests are scored in one go."""
+    found = []
+    for name in listed().to_dict():
+        if kind_of(name) == "transport":
+            with suppress(InvalidSetting):  # what needs files of words, which no service reads
+                found.append(service.metric(name, (), None, None))
+    return [one for one in found if is_brief([one], [])]
+
+
+def test_small_requests_in_one_go_have_the_bytes_of_the_command(service, sentence):
+    metrics = brief_metrics(service)
+    assert len(metrics) > 15 and {"twmd", "bertscore", "emd", "sbert"} <= {one.name for one in metrics}
+    requests = [asked(sentence, 90_000 + 60 * k, 1 + (k % 5 == 4) * k, length=3 + k % 11) for k in range(16)]
+    requests.append(ScoreRequest(hypotheses=["the cat", ""], references=[["the dog", "a cat"], ["it"]], segments=True))
+    rows = [service._rows(one) for one in requests]
+    for metric in metrics:
+        run = api.score_segments
+        alone = ["".join(render_results(run([metric], mine), "json", version=VERSION, segments=True)) for mine in rows]
+        briefs = [Brief([metric], mine, _json(one)) for one, mine in zip(requests, rows, strict=True)]
+        for order in (briefs, briefs[::-1], briefs[3:9]):
+            found = answered(order, Encoding(order[0].scorers))
+            assert found == [alone[briefs.index(one)].encode() for one in order], metric.name
+
+
+def test_what_depends_on_more_than_its_segment_is_not_scored_in_one_go(service, sentence):
+    row = [Segment("1", "the cat", ("the dog",))]
+
+    def metric(name: str, *settings: str) -> api.Metric:
+        return service.metric(name, settings, None, None)
+
+    assert is_brief([metric("twmd"), metric("bertscore")], row)
+    assert not is_brief([metric("twmd"), metric("moverscore")], row)  # idf of its own references
+    assert not is_brief([metric("chrf")], row) and not is_brief([metric("twmd", "against=source")], row)
+    assert not is_brief([metric("twmd", "centre=batch")], row)
+    assert not is_brief([metric("twmd")], [Segment("1", "the cat", (), "die Katze")])
+    assert not is_brief([metric("twmd")], row * 17) and not is_brief(
+        [metric("twmd")], [Segment("1", "a" * 9000, ("b",))]
+    )
 
 
 def test_work_that_nobody_waits_for_is_not_done(service, sentence):
