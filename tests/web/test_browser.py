@@ -285,4 +285,6 @@ def test_pictures_of_every_view(browser, base, width, scheme, tmp_path):
             page.wait_for_selector(".item")
         page.screenshot(path=kept / f"{view.strip('/') or 'pair'}-{width}-{scheme}.png", full_page=True)
         assert page.evaluate("document.documentElement.scrollWidth") <= width
+        hidden = "[...document.querySelectorAll('.scroll')].filter((e) => e.scrollWidth > e.clientWidth + 1).length"
+        assert page.evaluate(hidden) == 0, view  # no column stands beyond the edge
     context.close()

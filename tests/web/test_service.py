@@ -6,6 +6,7 @@ import json
 import logging
 import re
 from dataclasses import replace
+from importlib.resources import files
 
 import pytest
 from fastapi.testclient import TestClient
@@ -122,6 +123,10 @@ def test_the_catalogue_says_what_the_command_says(client, capsys):
     found = client.get("/v1/metrics").json()
     assert {name: {key: one[key] for key in printed[name]} for name, one in found.items()} == printed
     assert found["twmd"]["milliseconds_a_pair"] > 0 and found["twmd"]["agreement"]["mean"] > 0
+    assert (found["twmd"]["measured_on"], found["moverscore@v1"]["milliseconds_a_pair"]) == ("here", None)
+    kept = json.loads((files("monge.study") / "kept" / "cost.json").read_text())[0]
+    chrf = found["chrf"]["milliseconds_a_pair"], found["chrf"]["measured_on"]
+    assert chrf == (kept["metrics"]["chrf"]["seconds"], kept["machine"])
     one = client.get("/v1/metrics/twmd", params={"setting": ["transport.temperature=0.5"]}).json()
     assert "temperature=0.5" in one["signature"] and one["form"][0]["axis"] == "encoder"
     axes = {axis["axis"]: axis for axis in one["form"]}
@@ -275,6 +280,25 @@ def test_answers_carry_their_policy_and_pages_load_nothing_from_elsewhere(client
     assert client.get("/version", headers={"origin": "http://testserver"}).status_code == 200
     assert client.options("/v1/score", headers={"origin": "http://evil", "access-control-request-method": "POST"}
                           ).status_code == 403  # fmt: skip
+
+
+def test_every_body_that_is_described_has_an_example_that_works(client):
+    described = client.get("/openapi.json").json()
+    asked = [
+        (path, one["requestBody"]["content"]["application/json"]["schema"]["$ref"].rpartition("/")[2])
+        for path, verbs in described["paths"].items()
+        for one in verbs.values()
+        if "application/json" in one.get("requestBody", {}).get("content", {})
+    ]
+    assert len(asked) == 6
+    page = client.get("/docs").text
+    assert "<code>monge score --format json</code>" in page and "-F hypotheses=@a.txt" in page
+    for path, name in asked:
+        examples = described["components"]["schemas"][name]["examples"]
+        assert examples
+        for one in examples:
+            answer = client.post(path, json=one)
+            assert answer.status_code == 200, (path, one, answer.text)
 
 
 def test_counters_and_version(client):

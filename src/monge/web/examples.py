@@ -8,7 +8,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from monge.study.kept_results import STATISTICS, judgements
+from monge.study.kept_results import STATISTICS, cost_of, judgements, workloads
 
 PAIRS = (
     ("Paraphrase", "The cat slept on the warm mat.", "A cat was sleeping on the mat."),
@@ -50,3 +50,24 @@ def agreement() -> dict[str, Any]:
             figures = {"mean": one.value, "low": one.low, "high": one.high, "signature": one.signature}
             found.setdefault(name, {**about, **figures})
     return found
+
+
+HERE, SENTENCES = "here", "sentences"
+
+
+def measured_here(milliseconds: float) -> dict[str, Any]:
+    """The cost of a pair as this service measured it when it started."""
+    return {"milliseconds_a_pair": milliseconds, "measured_on": HERE}
+
+
+def cost(name: str, model: str) -> dict[str, Any]:
+    """The cost of a pair of sentences as it is kept, and the machine it was measured on; None where it was not."""
+    found = cost_of(name, SENTENCES, model)
+    if found is None:
+        return {"milliseconds_a_pair": None, "measured_on": None}
+    return {"milliseconds_a_pair": found.seconds, "measured_on": machine()}  # seconds a thousand pairs
+
+
+def machine() -> str:
+    """What the kept costs were measured on."""
+    return next(str(one["machine"]) for one in workloads() if one["texts"] == SENTENCES)

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
+from markupsafe import Markup
 
 from monge.render.components import asset, palette_css
 from monge.spec.forms import EVERY, kind_of
-from monge.web.examples import PAIRS, SYSTEMS
+from monge.web.examples import PAIRS, SYSTEMS, machine
 from monge.web.refusals import Refusal
 from monge.web.service import VERSION
 
@@ -35,11 +36,12 @@ def router(app: App) -> APIRouter:
     environment = Environment(
         loader=PackageLoader("monge.web"), autoescape=select_autoescape(), undefined=StrictUndefined
     )
+    environment.filters["code"] = _code
     environment.filters["pretty"] = lambda value: json.dumps(value, indent=2, ensure_ascii=False)
 
     def view(request: Request) -> HTMLResponse:
         name, title = VIEWS[request.scope["route"].path]
-        more = {"catalogue": app.service.catalogue()} if name == "catalogue" else {}
+        more = {"catalogue": app.service.catalogue(), "machine": machine()} if name == "catalogue" else {}
         template = environment.get_template(f"{name}.html")
         return HTMLResponse(template.render(view=name, title=title, **_shared(app), **more))
 
@@ -63,6 +65,12 @@ def router(app: App) -> APIRouter:
         return Response(STATIC["icon.svg"], media_type=KINDS["svg"])
 
     return found
+
+
+def _code(text: str) -> Markup:
+    """A sentence with what stands between backticks as code."""
+    parts = text.split("`")
+    return Markup("").join(Markup("<code>{}</code>").format(one) if k % 2 else one for k, one in enumerate(parts))
 
 
 def _shared(app: App) -> dict[str, Any]:

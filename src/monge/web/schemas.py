@@ -10,6 +10,11 @@ from monge import api
 
 HYPOTHESIS = "The cat slept on the warm mat."
 REFERENCE = "A cat was sleeping on the mat."
+SIGNATURES = tuple(
+    f"metric:{name}|options:char_order=6,word_order={words},beta=2,lowercase=no,whitespace=no,eps_smoothing=no,"
+    f"remove=whitespace|lib:sacrebleu|nrefs:1|case:mixed|eff:yes|nc:6|nw:{words}|space:no|version:2.6.0|monge:0.1.0"
+    for name, words in (("chrf", 0), ("chrf++", 2))
+)
 Name = Annotated[str, Field(max_length=2000)]
 Settings = Annotated[
     list[Name] | dict[str, str | int | float | bool],
@@ -130,7 +135,9 @@ class FitRequest(BaseModel):
 class SignatureRequest(BaseModel):
     """A signature."""
 
-    model_config = ConfigDict(extra="forbid", strict=True)
+    model_config = ConfigDict(
+        extra="forbid", strict=True, json_schema_extra={"examples": [{"signature": SIGNATURES[0]}]}
+    )
 
     signature: Annotated[str, Field(max_length=8000)]
 
@@ -138,7 +145,11 @@ class SignatureRequest(BaseModel):
 class DiffRequest(BaseModel):
     """Two signatures."""
 
-    model_config = ConfigDict(extra="forbid", strict=True)
+    model_config = ConfigDict(
+        extra="forbid",
+        strict=True,
+        json_schema_extra={"examples": [{"one": SIGNATURES[0], "other": SIGNATURES[1]}]},
+    )
 
     one: Annotated[str, Field(max_length=8000)]
     other: Annotated[str, Field(max_length=8000)]

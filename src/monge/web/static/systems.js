@@ -67,11 +67,11 @@ async function shown() {
 function rankingOf(one) {
   const sign = one.higher_is_better ? -1 : 1, systems = [...one.systems].sort((a, b) => sign * (a.score - b.score));
   const low = Math.min(...systems.map((s) => s.low)), high = Math.max(...systems.map((s) => s.high), low + 1e-9), x = (value) => 8 + 184 * (value - low) / (high - low);
-  const rows = systems.map((s) => make("tr", {}, make("th", { scope: "row" }, s.system), make("td", { class: "number" }, number(s.score)),
-    make("td", { class: "number" }, `${number(s.low)} … ${number(s.high)}`),
+  const rows = systems.map((s) => make("tr", {}, make("th", { scope: "row" }, s.system), make("td", { class: "number", "data-label": "Score" }, number(s.score)),
+    make("td", { class: "number range", "data-label": "Interval" }, `${number(s.low)} … ${number(s.high)}`),
     make("td", {}, draw("svg", { class: "interval", viewBox: "0 0 200 20", "aria-hidden": "true" }, draw("line", { x1: x(s.low), x2: x(s.high), y1: 10, y2: 10, "stroke-width": 3 }), draw("circle", { cx: x(s.score), cy: 10, r: 5 }))),
-    make("td", { class: "number" }, String(s.cluster))));
-  return make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": `Ranking by ${one.metric}` }, make("table", {}, make("caption", { class: "soft" }, `${one.metric}, ${one.higher_is_better ? "higher" : "lower"} is better; ${one.of}, ${one.n} items; systems of a cluster cannot be told apart`),
+    make("td", { class: "number", "data-label": "Cluster" }, String(s.cluster))));
+  return make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": `Ranking by ${one.metric}` }, make("table", { class: "stack" }, make("caption", { class: "soft" }, `${one.metric}, ${one.higher_is_better ? "higher" : "lower"} is better; ${one.of}, ${one.n} items; systems of a cluster cannot be told apart`),
     make("thead", {}, make("tr", {}, ...["System", "Score", "Interval", "", "Cluster"].map((name, k) => (name ? make("th", { scope: "col", class: [1, 2, 4].includes(k) ? "number" : "" }, name) : make("td"))))), make("tbody", {}, rows)));
 }
 
