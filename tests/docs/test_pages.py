@@ -37,6 +37,11 @@ def test_the_reference_is_what_the_code_says(place):
     assert place.read_text("utf-8") == made, "run: python docs/reference/make.py"
 
 
+def test_the_page_about_the_service_shows_what_was_measured():
+    made = module("serve_make", DOCS / "serve" / "make.py")
+    assert made.page() == made.PAGE.read_text("utf-8"), "run: python docs/serve/make.py page"
+
+
 def test_every_metric_is_explained_and_nothing_else():
     known = metric_pages.notes()
     assert set(known) - {"origins"} == set(metric_pages.bare())
