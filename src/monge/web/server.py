@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import logging
 import os
@@ -98,6 +99,8 @@ async def _served(server: Server, app: App, listening: socket.socket, stream: Te
             server.should_exit = True
             await serving
             raise warming.exception()
+        gc.collect()
+        gc.freeze()  # models, modules and vocabularies stay: nobody is stopped to look through them again
         if app.service.ready and not quiet:
             stream.write("monge: ready\n")
             stream.flush()
