@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, cast
 from uuid import uuid4
 
 from monge import api
-from monge.cluster.blocks import Block, Input, Staged, block_rows, staged
-from monge.cluster.engine import Engine, connected, each_done
+from monge.cluster.blocks import Block, Input, Staged, block_file, block_rows, staged
+from monge.cluster.engine import Engine, connecting, each_done
 from monge.cluster.folder import COUNT, SCORE, SUM, Folder, placed, read_json, write_json
 from monge.cluster.job import Job, Recipe, check_scalable, faced_metrics, identity, readers
 from monge.cluster.parts import check_format, join_parts
@@ -119,15 +119,15 @@ def score(
     recipe, metrics, corpora = _known(recipe, corpora)
     folder = request.folder
     manifest = folder.opened(_settings(recipe, corpora, request, engine), fresh=request.fresh)
-    cut = _staged(given, metrics, corpora, manifest, request, watch)
-    metrics = faced_metrics(metrics, cut.looked.given)
-    look_at(metrics, cut.looked.first)
-    warn_unused(metrics, cut.looked.given)
     about = {"form": request.form, "texts": request.texts, "seed": request.seed, "tolerant": request.tolerant}
-    job = Job("", recipe, str(folder.path), COUNT, cut.looked, given.names, threads=engine.threads, **about)  # type: ignore[arg-type]
-    run = _Run(metrics, corpora, request, engine, job, cut, watch)
-    with connected(engine) as workers:
-        run = replace(run, workers=workers)
+    with connecting(engine, recipe) as workers:
+        cut = _staged(given, metrics, corpora, manifest, request, watch)
+        metrics = faced_metrics(metrics, cut.looked.given)
+        look_at(metrics, cut.looked.first)
+        warn_unused(metrics, cut.looked.given)
+        job = Job("", recipe, str(folder.path), COUNT, cut.looked, given.names, threads=engine.threads, **about)  # type: ignore[arg-type]
+        watch.began("start", 0)
+        run = _Run(metrics, corpora, request, engine, job, cut, watch, workers())
         stats = _statistics(run)
         _check_replay(run, stats)
         _pass(replace(run, job=replace(job, what=SCORE, fitted=stats)))
@@ -212,7 +212,7 @@ def _staged(
 def _at_hand(request: Request, cut: Staged) -> bool:
     """Whether the blocks that are not done are there to be read."""
     return all(
-        (request.folder.blocks / f"{one.number:06d}.jsonl").is_file() or request.done(SCORE, one, read=True)
+        block_file(request.folder.blocks, one.number).is_file() or request.done(SCORE, one, read=True)
         for one in cut.blocks
     )
 

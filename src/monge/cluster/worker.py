@@ -19,8 +19,8 @@ import numpy as np
 from monge.cluster.blocks import Block, Located, block_rows
 from monge.cluster.firsts import only_firsts
 from monge.cluster.folder import COUNT, SCORE, Folder, checksum, placed, write_json
-from monge.cluster.job import Job, faced_metrics, readers
-from monge.cluster.parts import rows_of, write_part
+from monge.cluster.job import Job, Recipe, faced_metrics, readers
+from monge.cluster.parts import Scored, write_part
 from monge.errors import MongeError
 from monge.scoring.run import Looked, Run, Share
 from monge.scoring.summary import Summary, drawn
@@ -38,6 +38,11 @@ Windows = list[list[int]]
 _counters: dict[str, Any] = {}
 _here: dict[str, Worker] = {}
 """The worker of this process, by the name of its pass; the process stays from block to block and pass to pass."""
+
+
+def warm(recipe: Recipe) -> None:
+    """Load what a worker needs, before there is a block."""
+    recipe.bound()
 
 
 def do_blocks(batch: dict[str, Any], job: Job) -> dict[str, Any]:
@@ -142,8 +147,8 @@ class Worker:
         for place, (row, *_) in enumerate(rows):
             here.setdefault(row.system, []).append(place)
         kept = {system: [place for place in mine if place not in bad] for system, mine in here.items()}
-        lines = rows_of(results, kept, [row for row, *_ in rows], texts=job.texts)
-        placed(part, lambda place: write_part(place, job.form, results, lines, texts=job.texts))
+        scored = Scored(results, kept, [row for row, *_ in rows])
+        placed(part, lambda place: write_part(place, job.form, scored, texts=job.texts))
         sums = []
         for result in results:
             whole = np.array([place not in bad for place in here[result.system]])

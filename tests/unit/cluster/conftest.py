@@ -29,8 +29,8 @@ def here(monkeypatch, small_blocks):
     Here.done, Here.dies = [], set()
 
     @contextmanager
-    def connected(engine):
-        yield 1
+    def connecting(engine, recipe):
+        yield lambda: 1
 
     def each_done(job, some, *, workers):
         worker, mine = Worker(job), list(some)
@@ -42,6 +42,6 @@ def here(monkeypatch, small_blocks):
                 yield told
 
     driver = sys.modules["monge.cluster.score"]
-    monkeypatch.setattr(driver, "connected", connected)
+    monkeypatch.setattr(driver, "connecting", connecting)
     monkeypatch.setattr(driver, "each_done", each_done)
     return Here
