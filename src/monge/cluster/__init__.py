@@ -5,7 +5,8 @@ from monge.cluster.calls import score_dataset
 from monge.cluster.engine import Engine, check_ray
 from monge.cluster.job import Recipe
 from monge.cluster.passes import passes_on_ray
-from monge.cluster.score import SUFFIXES, Outcome, Request, Watch, score
+from monge.cluster.request import SUFFIXES, Outcome, Request, Watch
+from monge.cluster.score import score
 from monge.cluster.sources import Files, Tables, beside, fetched
 
 __all__ = [

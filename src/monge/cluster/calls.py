@@ -10,7 +10,8 @@ from monge import api
 from monge.api.options import check_options, check_stats
 from monge.cluster.engine import Engine, connected
 from monge.cluster.job import Recipe
-from monge.cluster.score import SUFFIXES, Outcome, Request, score
+from monge.cluster.request import SUFFIXES, Outcome, Request
+from monge.cluster.score import score
 from monge.cluster.sources import Tables, beside, fetched, from_arrow
 from monge.errors import UsageError
 from monge.spec.presets import resolve

@@ -163,9 +163,35 @@ def test_a_file_is_whole_or_not_there(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+def test_ranges_of_blends_are_those_of_all_pairs(here, table, tiny_bert, tmp_path):
+    names = "sentsim", "twmd", "sentsim-wmd"
+    lines = table.read_text("utf-8").splitlines(keepends=True)
+    lines[3] = json.dumps({"id": "i3", "system": "A", "hypothesis": "", "reference": "the cat"}) + "\n"
+    table.write_text("".join(lines), "utf-8")
+    found = score(Tables([str(table)]), recipe(tiny_bert, *names), request(tmp_path))
+    assert found.result.read_text("utf-8") == plain(read_table(table), tiny_bert, *names)
+    assert {what for what, _ in here.done} == {"range", "score"}
+    assert len({block for what, block in here.done if what == "range"}) >= 3
+
+
+def test_ranges_that_are_given_are_not_fitted(here, table, tiny_bert, tmp_path):
+    from monge import api
+
+    texts = ["the cat sat", "a dog ran to the house", "hello new world"]
+    stats = api.load("sentsim", model=tiny_bert).fit(references=texts, hypotheses=[*texts[1:], "it slept"])
+    found = score(
+        Tables([str(table)]), replace(recipe(tiny_bert, "sentsim"), stats=stats), request(tmp_path),
+        corpora=api.Corpora(stats),
+    )  # fmt: skip
+    metrics = [api.load("sentsim", model=tiny_bert)]
+    results = api.with_intervals(api.score_segments(metrics, read_table(table), corpora=api.Corpora(stats)))
+    assert list(found.results) == [one.to_dict(segments=False) for one in results]
+    assert {what for what, _ in here.done} == {"score"}
+
+
 @pytest.mark.parametrize(
     ("name", "says"),
-    [("cider", "all segments of a system"), ("twmd[centre=batch(32)]", "32 neighbours"), ("sentsim", "a blend")],
+    [("cider", "all segments of a system"), ("twmd[centre=batch(32)]", "32 neighbours")],
 )
 def test_what_needs_all_segments_in_one_place_is_refused(here, table, tiny_bert, tmp_path, name, says):
     with pytest.raises(UsageError, match=says):
