@@ -26,10 +26,11 @@ from pathlib import Path
 
 from growth import texts, tiny_model
 
-from monge.cluster import check_ray, engine
+from monge.cluster import blocks, check_ray, engine
 from monge.cluster.worker import do_blocks
 
-NODES = 3
+NODES, ROWS = 3, 1024
+"""Nodes, and rows of a block: fewer than a run would take, so that many blocks are under way."""
 NODE = {"num_cpus": 1, "object_store_memory": 80 << 20, "node_ip_address": "127.0.0.1"}
 KINDS = ("worker", "node", "driver")
 DRIVER = "driver"
@@ -53,7 +54,7 @@ def drive(arguments: list[str]) -> int:
     """`monge` with these arguments, whose workers note what they begin."""
     from monge.cli.app import run
 
-    engine.do_blocks = noted
+    engine.do_blocks, blocks.ROWS = noted, ROWS
     return run(arguments)
 
 
@@ -110,19 +111,20 @@ def struck(folder: Path, nodes: object, kind: str, out: str, after: float) -> di
     """A run that something is killed in, begun again where it ended for that."""
     told, said = [], []
     process = command(folder, nodes.address, out)
-    killer = threading.Thread(target=strike, args=(kind, process, nodes, told, after))
-    killer.start()
-    code = followed(process, told, said)
-    killer.join()
+    listener = threading.Thread(target=followed, args=(process, told, said))
+    listener.start()
+    strike(kind, process, nodes, told, after)  # in this thread: Ray sets signal handlers when it adds a node
+    listener.join()
+    code = process.wait()
     done = len(list((folder / out / "records").iterdir()))
     starts = 1
     if code:
         code, starts = followed(command(folder, nodes.address, out), told, said), 2
     if code:
         sys.exit(f"a run that was begun again failed with {code}: {''.join(said)[-2000:]}")
-    blocks = len(list((folder / out / "parts").iterdir()))
-    return {"kind": kind, "starts": starts, "blocks": blocks, "done at the end of the first start": done,
-            "computed again": computed(folder / out) - blocks}  # fmt: skip
+    parts = len(list((folder / out / "parts").iterdir()))
+    return {"kind": kind, "starts": starts, "blocks": parts, "done at the end of the first start": done,
+            "computed again": computed(folder / out) - parts}  # fmt: skip
 
 
 def main() -> None:
@@ -157,7 +159,7 @@ def main() -> None:
     nodes.shutdown()
     if given.json:
         given.json.parent.mkdir(parents=True, exist_ok=True)
-        about = {"pairs": given.pairs, "nodes": NODES, "seed": given.seed, "kills": found}
+        about = {"pairs": given.pairs, "nodes": NODES, "rows": ROWS, "seed": given.seed, "kills": found}
         given.json.write_text(json.dumps(about, indent=1) + "\n", "utf-8")
     sys.exit(0 if all(one["same bytes"] and one["computed again"] <= NODES for one in found) else 1)
 
