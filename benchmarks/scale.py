@@ -132,7 +132,8 @@ def compared(name: str, model: str, pairs: int, distinct: int) -> dict:
     two.pop("results")
     found = {
         "what": name, "pairs": pairs, "distinct": many, "equal": same,
-        "one thread": one, "two threads": two, "two workers": ray, "against one thread": one["seconds"] / ray["seconds"],
+        "one thread": one, "two threads": two, "two workers": ray,
+        "against one thread": one["seconds"] / ray["seconds"],
         "against two threads": two["seconds"] / ray["seconds"],
     }  # fmt: skip
     print(

@@ -82,7 +82,7 @@ def connected(engine: Engine) -> Iterator[int]:
 
 @contextmanager
 def connecting(engine: Engine, recipe: Recipe) -> Iterator[Callable[[], int]]:
-    """`connected` in a thread, while something else is done; what this gives waits for it and tells how many workers.
+    """`connected` in a thread while the input is read; what this gives waits for it and tells how many workers.
 
     Workers begin to load their models as soon as there is a Ray.
     """

@@ -46,17 +46,17 @@ def score(
     `corpora` are the statistics, or texts to fit them from, that do not come from the input.
     """
     check_format(request.form, texts=request.texts)
-    recipe, metrics, corpora = _known(recipe, corpora)
-    folder = request.folder
-    manifest = folder.opened(_settings(recipe, corpora, request, engine), fresh=request.fresh)
-    about = {"form": request.form, "texts": request.texts, "seed": request.seed, "tolerant": request.tolerant}
+    if Path(recipe.model).exists():  # a worker has another working directory
+        recipe = replace(recipe, model=str(Path(recipe.model).absolute()))
     with connecting(engine, recipe) as workers:
+        recipe, metrics, corpora = _known(recipe, corpora)
+        manifest = request.folder.opened(_settings(recipe, corpora, request, engine), fresh=request.fresh)
         cut = _staged(given, metrics, corpora, manifest, request, watch)
         metrics = faced_metrics(metrics, cut.looked.given)
         look_at(metrics, cut.looked.first)
         warn_unused(metrics, cut.looked.given)
-        job = Job("", recipe, str(folder.path), COUNT, cut.looked, given.names, threads=engine.threads, **about)  # type: ignore[arg-type]
         watch.began("start", 0)
+        job = _job(recipe, request, cut.looked, given.names, engine.threads)
         run = Run(metrics, corpora, request, engine, job, cut, watch, workers())
         stats = statistics(run)
         check_replay(run, stats)
@@ -64,10 +64,14 @@ def score(
     return _finished(run)
 
 
+def _job(recipe: Recipe, request: Request, looked: Looked, names: Sequence[str], threads: int) -> Job:
+    """What workers are told of the first pass."""
+    about = {"form": request.form, "texts": request.texts, "seed": request.seed, "tolerant": request.tolerant}
+    return Job("", recipe, str(request.folder.path), COUNT, looked, names, threads=threads, **about)  # type: ignore[arg-type]
+
+
 def _known(recipe: Recipe, corpora: api.Corpora) -> tuple[Recipe, list[Scorer], api.Corpora]:
     """The recipe with what its metrics turned out to be, the metrics themselves, and the texts that idf comes from."""
-    if Path(recipe.model).exists():  # a worker has another working directory
-        recipe = replace(recipe, model=str(Path(recipe.model).absolute()))
     bound = recipe.bound()
     check_scalable(bound)
     where = {"model": recipe.model, "lang": recipe.lang, "device": recipe.device, "online": recipe.online}
