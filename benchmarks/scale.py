@@ -11,24 +11,47 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import random
 import re
 import subprocess
 import sys
 import tempfile
 import threading
 import time
+from importlib.resources import files
 from pathlib import Path
 
 from growth import texts, tiny_model
 
 ROOT = Path(__file__).resolve().parent.parent
-KEPT, PAGE = ROOT / "docs" / "scale" / "scale.json", ROOT / "docs" / "scale.md"
-PASSES = ("read", "count", "sum", "score")
-MEASURED = ["model", "pairs", "one thread, s", "two threads, s", "two workers, s", "against one", "two", "equal"]
-STAGES = ["model", "start, s", "read, s", "count, s", "sum, s", "score, s", "worker, ms a pair"]
+KEPT, KILLS, PAGE = (ROOT / "docs" / name for name in ("scale/scale.json", "scale/kills.json", "scale.md"))
+PASSES = ("read", "start", "count", "sum", "range", "score")
+MEASURED = [
+    "model",
+    "pairs",
+    "distinct texts",
+    "one thread, s",
+    "two threads, s",
+    "two workers, s",
+    "against one",
+    "two",
+    "equal",
+]
+STAGES = ["model", "command, s", "read, s", "waiting for Ray, s", "count, s", "score, s", "worker, ms a pair"]
+SHOWN = ("start of the command", "read", "start", "count", "score")
 DRIVER = ["pairs", "blocks", "driver, MB"]
+KILLED = ["killed", "times", "same bytes", "begun again", "blocks computed again, most"]
 PROJECTION = ["pairs", "workers", "read, h", "score, h", "parts, GB", "blocks", "records, GB"]
 METRICS = ("-m", "bertscore[weights=idf]", "-m", "twmd")
+
+
+def sentences(path: Path, count: int, seed: int) -> None:
+    """`count` lines of 6 to 14 words of the bundled example in random order: hardly two are the same."""
+    draw = random.Random(seed)
+    words = (files("monge") / "example" / "reference.txt").read_text("utf-8").lower().split()
+    with path.open("w") as file:
+        for _ in range(count):
+            file.write(" ".join(draw.choices(words, k=draw.randrange(6, 15))) + "\n")
 
 
 def command(folder: Path, model: str, threads: int, *more: str) -> dict:
@@ -83,7 +106,7 @@ def on_ray(folder: Path, model: str, workers: int) -> dict:
     return {
         "seconds": run["seconds"],
         "stages": stages,
-        "until the first block": first[order[1]] - began[order[1]],
+        "until the first block": first[order[2]] - began[order[2]],
         "worker seconds a pair": busy / rows,
         "blocks": len(parts),
         "bytes of parts a pair": sum(parts) / rows,
@@ -95,17 +118,22 @@ def on_ray(folder: Path, model: str, workers: int) -> dict:
 
 
 def compared(name: str, model: str, pairs: int, distinct: int) -> dict:
-    """Two workers of one thread against one thread, and against two."""
+    """Two workers of one thread against one thread, and against two; `distinct` texts, or 0 where all are."""
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
-        texts(folder / "h", pairs, distinct // 2, 1)
-        texts(folder / "r", pairs, distinct // 2, 2)
+        for seed, side in enumerate("hr", 1):
+            if distinct:
+                texts(folder / side, pairs, distinct // 2, seed)
+            else:
+                sentences(folder / side, pairs, seed)
+        many = len({line for side in "hr" for line in (folder / side).read_text("utf-8").splitlines()})
         one, two, ray = plain(folder, model, 1), plain(folder, model, 2), on_ray(folder, model, 2)
     same = one.pop("results") == ray.pop("results")
     two.pop("results")
     found = {
-        "what": name, "pairs": pairs, "distinct": distinct, "equal": same, "one thread": one, "two threads": two,
-        "two workers": ray, "against one thread": one["seconds"] / ray["seconds"],
+        "what": name, "pairs": pairs, "distinct": many, "equal": same,
+        "one thread": one, "two threads": two, "two workers": ray,
+        "against one thread": one["seconds"] / ray["seconds"],
         "against two threads": two["seconds"] / ray["seconds"],
     }  # fmt: skip
     print(
@@ -148,6 +176,17 @@ def projected(kept: dict, pairs: float, workers: int) -> list[str]:
     return [f"{pairs:.0e}", str(workers), *_fixed(2, [read, work]), f"{parts:.1f}", f"{blocks:,.0f}", f"{records:.2f}"]
 
 
+def killed(kills: list[dict]) -> list[list[str]]:
+    """What was killed how often, and what came of it."""
+    rows = []
+    for kind in sorted({one["kind"] for one in kills}):
+        mine = [one for one in kills if one["kind"] == kind]
+        same, again = sum(one["same bytes"] for one in mine), max(one["computed again"] for one in mine)
+        begun = sum(one["starts"] > 1 for one in mine)
+        rows.append([f"a {kind}" if kind != "driver" else "the driver", *map(str, (len(mine), same, begun, again))])
+    return rows
+
+
 def page() -> None:
     """Write the tables of the page from what was kept."""
     kept = json.loads(KEPT.read_text("utf-8"))
@@ -157,14 +196,17 @@ def page() -> None:
         seconds = [one[name]["seconds"] for name in ("one thread", "two threads", "two workers")]
         ratios = [one["against one thread"], one["against two threads"]]
         same = "yes" if one["equal"] else "NO"
-        measured.append([one["what"], f"{one['pairs']:,}", *_fixed(1, seconds), *_fixed(2, ratios), same])
-        took = [ray["stages"].get(name, 0.0) for name in ("start of the command", *PASSES)]
+        measured.append(
+            [one["what"], f"{one['pairs']:,}", f"{one['distinct']:,}", *_fixed(1, seconds), *_fixed(2, ratios), same]
+        )
+        took = [ray["stages"].get(name, 0.0) for name in SHOWN]
         stages.append([one["what"], *_fixed(1, took), *_fixed(3, [1e3 * ray["worker seconds a pair"]])])
     driver = [[f"{one['pairs']:,}", f"{one['blocks']:,}", f"{one['peak_mb']:.0f}"] for one in kept["driver"]]
     tables = {
         "measured": (MEASURED, measured),
         "stages": (STAGES, stages),
         "driver": (DRIVER, driver),
+        "kills": (KILLED, killed(json.loads(KILLS.read_text("utf-8"))["kills"])),
         "projection": (PROJECTION, [projected(kept, *one) for one in ((1e6, 8), (1e8, 256), (1e9, 1024))]),
     }
     text = PAGE.read_text("utf-8")
@@ -191,7 +233,7 @@ def main() -> None:
         tiny_model(Path(model))
         runs = [compared("tiny encoder", model, given.pairs, given.distinct)]
         if given.real:
-            runs.append(compared("embedded model", "auto", given.real, given.distinct))
+            runs.append(compared("embedded model", "auto", given.real, 0))
         kept = {"runs": runs, "driver": driver_growth(model, given.growth, given.distinct)}
     if given.json:
         given.json.parent.mkdir(parents=True, exist_ok=True)

@@ -34,12 +34,12 @@ def score_on_ray(
     least = gate.limits(shown.fail_under or (), choice.called(setup))
     corpora = given.corpora()
     recipe, expected = _recipe(choice, setup, corpora)
-    rows = _input(texts, request)
     if keep.folder is not None and not keep.quiet:
         tell("--cache is not used by --engine ray: what is done is kept with the parts")
     nothing = f"what was done is kept in {request.folder.path}: the same command goes on from there"
-    with resumable(None, nothing), watching(quiet=keep.quiet, log_json=scale.log_json) as watch:
-        request = replace(request, expect=expected)
+    following = watching(quiet=keep.quiet, log_json=scale.log_json)
+    with resumable(None, nothing), cluster.beside(request.folder.path) as into, following as watch:
+        rows, request = _input(texts, into), replace(request, expect=expected)
         found = cluster.score(rows, recipe, request, corpora=corpora, engine=engine, watch=watch)
     if rows.note and not keep.quiet:
         tell(rows.note)
@@ -74,11 +74,11 @@ def _recipe(choice: Choice, setup: bundles.Setup, corpora: api.Corpora) -> tuple
     return Recipe(metrics, **where, stats=corpora.stats, idf=corpora.idf is not None), expected  # type: ignore[arg-type]
 
 
-def _input(texts: Tables, request: Request) -> Files | Several:
+def _input(texts: Tables, into: Path) -> Files | Several:
+    """What is scored; addresses are copied into a directory first."""
     from monge.cluster import Files, fetched
     from monge.cluster import Tables as Several
 
-    into = request.folder.path / "work" / "input"
     if texts.tables:
         if texts:
             raise UsageError(f"{texts.tables[0]} stands alone, as a table would, beside -t, -r or -s: give either")

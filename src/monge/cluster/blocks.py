@@ -22,6 +22,7 @@ from monge.scoring.run import Looked, looked_through
 from monge.scoring.windows import SEGMENTS, faced, windowed
 from monge.types import Segment
 
+_AS_JSON = json.JSONEncoder(separators=(",", ":"))
 ROWS = 4096
 """Rows after which a block ends with the window that it is in."""
 
@@ -91,7 +92,7 @@ def staged(rows: Iterator[Located], folder: Path, *, side: str | None, firsts: b
         waiting: deque[Located] = deque()
         count: Counter[str] = Counter()
         made: list[Block] = []
-        lines: list[str] = []
+        kept: list[list[Any]] = []
         windows: list[int] = []
 
         def segments() -> Iterator[Segment]:
@@ -101,12 +102,12 @@ def staged(rows: Iterator[Located], folder: Path, *, side: str | None, firsts: b
                 yield one[0]
 
         def close(start: Mapping[str, int]) -> Mapping[str, int]:
-            if lines:
-                data = "".join(lines).encode()
-                placed(folder / f"{len(made):06d}.jsonl", lambda place: place.write_bytes(data))
+            if kept:
+                data = _AS_JSON.encode(kept).encode()
+                placed(block_file(folder, len(made)), lambda place: place.write_bytes(data))
                 at = made[-1].at + made[-1].rows if made else 0
                 made.append(Block(len(made), at, tuple(windows), start, sha256(data).hexdigest()))
-                lines.clear()
+                kept.clear()
                 windows.clear()
             return dict(count)
 
@@ -117,10 +118,11 @@ def staged(rows: Iterator[Located], folder: Path, *, side: str | None, firsts: b
                 for _ in positions:
                     row, file, line = waiting.popleft()
                     count[row.system] += 1
-                    lines.append(_line(row, file, line))
+                    fields = [row.id, row.hypothesis, row.references, row.source, row.system, file, line]
+                    kept.append(fields)
                     yield row
                 windows.append(len(positions))
-                if len(lines) >= ROWS:
+                if len(kept) >= ROWS:
                     start = close(start)
             close(start)
 
@@ -131,18 +133,17 @@ def staged(rows: Iterator[Located], folder: Path, *, side: str | None, firsts: b
     return Staged(looked, made, sha256("".join(one.sha256 for one in made).encode()).hexdigest())
 
 
-def _line(row: Segment, file: int, line: int) -> str:
-    fields = [row.id, row.hypothesis, row.references, row.source, row.system, file, line]
-    return json.dumps(fields, separators=(",", ":")) + "\n"
+def block_file(folder: Path, number: int) -> Path:
+    """Where the rows of a block are, as JSON."""
+    return folder / f"{number:06d}.json"
 
 
 def block_rows(folder: Path, block: Block) -> list[Located]:
     """The rows of a block; raises where its file is not what it was."""
-    data = (folder / f"{block.number:06d}.jsonl").read_bytes()
+    data = block_file(folder, block.number).read_bytes()
     if sha256(data).hexdigest() != block.sha256:
         raise OSError(f"block {block.number} of the input is damaged")
-    found = []
-    for text in data.splitlines():
-        name, hypothesis, references, source, system, file, line = json.loads(text)
-        found.append((Segment(name, hypothesis, tuple(references), source, system), file, line))
-    return found
+    return [
+        (Segment(name, hypothesis, tuple(references), source, system), file, line)
+        for name, hypothesis, references, source, system, file, line in json.loads(data)
+    ]

@@ -10,8 +10,9 @@ from monge import api
 from monge.api.options import check_options, check_stats
 from monge.cluster.engine import Engine, connected
 from monge.cluster.job import Recipe
-from monge.cluster.score import SUFFIXES, Outcome, Request, score
-from monge.cluster.sources import Tables, fetched, from_arrow
+from monge.cluster.request import SUFFIXES, Outcome, Request
+from monge.cluster.score import score
+from monge.cluster.sources import Tables, beside, fetched, from_arrow
 from monge.errors import UsageError
 from monge.spec.presets import resolve
 from monge.types import CorpusStats
@@ -60,14 +61,7 @@ def score_dataset(
     more = {"device": options.get("device", "auto"), "online": options.get("online", False)}
     metrics = [resolve(name, api.changes_of(options), options.get("lang")) for name in names]
     recipe = Recipe(metrics, **where, **more, stats=stats, idf=idf_corpus is not None)  # type: ignore[arg-type]
-    into = Path(f"{request.folder.path}.input")
-    with connected(engine):
+    with connected(engine), beside(request.folder.path) as into:
         path = fetched(str(data), into) if isinstance(data, str | Path) else from_arrow(data, into)
-        found = score(
-            Tables([path], columns=columns), recipe, request, corpora=api.Corpora(stats, idf=idf_corpus), engine=engine
-        )
-    for one in into.glob("*"):
-        one.unlink()
-    if into.exists():
-        into.rmdir()
-    return found
+        given, corpora = Tables([path], columns=columns), api.Corpora(stats, idf=idf_corpus)
+        return score(given, recipe, request, corpora=corpora, engine=engine)

@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 import logging
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from monge.cluster.blocks import Block
-from monge.cluster.job import Job
-from monge.cluster.worker import do_blocks
+from monge.cluster.job import Job, Recipe
+from monge.cluster.worker import do_blocks, warm
 from monge.errors import InvalidSetting, MissingExtra, UsageError
 
 LOOPBACK = "127.0.0.1"
@@ -77,6 +78,27 @@ def connected(engine: Engine) -> Iterator[int]:
     finally:
         if ours:
             ray.shutdown()
+
+
+@contextmanager
+def connecting(engine: Engine, recipe: Recipe) -> Iterator[Callable[[], int]]:
+    """`connected` in a thread while the input is read; what this gives waits for it and tells how many workers.
+
+    Workers begin to load their models as soon as there is a Ray.
+    """
+    with ExitStack() as stack, ThreadPoolExecutor(1, "ray") as thread:
+
+        def begun() -> int:
+            workers = stack.enter_context(connected(engine))
+            if engine.address is None:
+                import ray
+
+                task = ray.remote(warm).options(num_cpus=engine.threads)
+                for _ in range(workers):
+                    task.remote(recipe)  # nobody waits: a model that cannot be loaded is met again with the first block
+            return workers
+
+        yield thread.submit(begun).result
 
 
 def _processors() -> int:

@@ -25,9 +25,9 @@ from typing import Any
 
 from monge.errors import UsageError
 
-PASSES = COUNT, SUM, SCORE = "count", "sum", "score"
-"""What is done with every block: pieces are counted, vectors are summed, pairs are scored."""
-_HOMES = {COUNT: "work/count", SUM: "work/sum", SCORE: "records"}
+PASSES = COUNT, SUM, RANGE, SCORE = "count", "sum", "range", "score"
+"""What is done with every block: pieces are counted, vectors are summed, ranges are found, pairs are scored."""
+_HOMES = {COUNT: "work/count", SUM: "work/sum", RANGE: "work/range", SCORE: "records"}
 _FRESH = "; -o another place, or --fresh to begin anew"
 
 

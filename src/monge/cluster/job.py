@@ -111,12 +111,7 @@ def identity(metric: Scorer) -> str:
 def check_scalable(metrics: Sequence[Scorer]) -> None:
     """Raise where a metric needs all segments, or neighbours, in one place."""
     for metric in metrics:
-        if "" not in metric.members:
-            raise UsageError(
-                f"{metric.name} is a blend, whose ranges come from all pairs: run it without --engine ray, or run its "
-                f"members ({', '.join(metric.members)})"
-            )
-        block = metric.members[""].block
-        if block != 1:
-            needs = "all segments of a system" if block == 0 else f"{block} neighbours"
-            raise UsageError(f"{metric.name} scores {needs} together: run it without --engine ray")
+        for member in metric.members.values():
+            if member.block != 1:
+                needs = "all segments of a system" if member.block == 0 else f"{member.block} neighbours"
+                raise UsageError(f"{metric.name} scores {needs} together: run it without --engine ray")

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from monge.errors import InvalidSetting
-from monge.render.arrow import arrow_row, pyarrow, segment_schema
+from monge.render.arrow import arrow_columns, pyarrow, segment_schema
 from monge.render.checks import checked
 from monge.render.records import tsv_line
 from monge.render.results import part_names, segment_line, text_fields, tsv_head, tsv_row
@@ -24,36 +27,55 @@ def check_format(form: str, *, texts: bool) -> None:
         raise InvalidSetting("--engine ray writes texts beside scores as parquet or jsonl, not as tsv")
 
 
-def rows_of(
-    results: Sequence[Result], places: Mapping[str, Sequence[int]], segments: Sequence[Segment], *, texts: bool
-) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """Metric, system and JSON row of every score, segment by segment; places: where those of each system stand."""
-    found: list[list[tuple[Result, int]]] = [[] for _ in segments]
-    for result in results:
-        for i, place in enumerate(places[result.system]):
-            found[place].append((result, i))
-    for segment, mine in zip(segments, found, strict=True):
-        for result, i in mine:
-            row = {**result.segment(i), **(text_fields(segment) if texts else {})}
-            yield result.metric, result.system, row
+@dataclass(frozen=True)
+class Scored:
+    """The scores of a block: results of every system and metric, and of each system the places of its rows."""
+
+    results: Sequence[Result]
+    places: Mapping[str, Sequence[int]]
+    segments: Sequence[Segment]
+
+    @property
+    def names(self) -> list[str]:
+        """The parts that any of the metrics has."""
+        return list(part_names(checked(self.results))) if self.results else []
+
+    def rows(self, *, texts: bool) -> Iterator[tuple[str, str, dict[str, Any]]]:
+        """Metric, system and JSON row of every score, segment by segment."""
+        found: list[list[tuple[Result, int]]] = [[] for _ in self.segments]
+        for result in self.results:
+            for i, place in enumerate(self.places[result.system]):
+                found[place].append((result, i))
+        for segment, mine in zip(self.segments, found, strict=True):
+            for result, i in mine:
+                row = {**result.segment(i), **(text_fields(segment) if texts else {})}
+                yield result.metric, result.system, row
+
+    def table(self, *, texts: bool) -> Any:
+        """The same rows as a table of Arrow, made column by column."""
+        arrow, _ = pyarrow()
+        schema = segment_schema(self.names, texts=texts)
+        if not self.results:
+            return schema.empty_table()
+        places = np.concatenate([np.asarray(self.places[one.system], dtype=np.int64) for one in self.results])
+        plain = segment_schema(self.names, texts=False)
+        tables = [arrow.Table.from_pydict(arrow_columns(one, self.names), schema=plain) for one in self.results]
+        order = np.argsort(places, kind="stable")
+        found = arrow.concat_tables(tables).take(order)
+        if texts:
+            each = [text_fields(self.segments[place]) for place in places[order].tolist()]
+            for field in list(schema)[len(found.schema) :]:
+                found = found.append_column(field, arrow.array([one.get(field.name) for one in each], field.type))
+        return found
 
 
-def write_part(
-    place: Path,
-    form: str,
-    results: Sequence[Result],
-    rows: Iterator[tuple[str, str, dict[str, Any]]],
-    *,
-    texts: bool,
-) -> None:
-    """Write the rows of results in a format of `FORMATS`."""
-    names = part_names(checked(results)) if results else []
+def write_part(place: Path, form: str, scored: Scored, *, texts: bool) -> None:
+    """Write the scores of a block in a format of `FORMATS`."""
     if form == "parquet":
-        arrow, parquet = pyarrow()
-        schema = segment_schema(names, texts=texts)
-        table = arrow.Table.from_pylist([arrow_row(*one, names) for one in rows], schema=schema)
-        parquet.write_table(table, place)
+        _, parquet = pyarrow()
+        parquet.write_table(scored.table(texts=texts), place)
         return
+    names, rows = scored.names, scored.rows(texts=texts)
     with place.open("w", encoding="utf-8", newline="\n") as file:
         if form == "jsonl":
             file.writelines(

@@ -3,103 +3,33 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
 from functools import partial
 from hashlib import sha256
 from importlib.metadata import version
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
-from uuid import uuid4
 
 from monge import api
-from monge.cluster.blocks import Block, Input, Staged, block_rows, staged
-from monge.cluster.engine import Engine, connected, each_done
-from monge.cluster.folder import COUNT, SCORE, SUM, Folder, placed, read_json, write_json
+from monge.cluster.blocks import Block, Input, Staged, block_file, staged
+from monge.cluster.engine import Engine, connecting
+from monge.cluster.fitted import check_replay, statistics
+from monge.cluster.folder import COUNT, SCORE, placed, read_json, write_json
 from monge.cluster.job import Job, Recipe, check_scalable, faced_metrics, identity, readers
 from monge.cluster.parts import check_format, join_parts
-from monge.errors import DataError, MongeError, UsageError
+from monge.cluster.request import Outcome, Request, Watch
+from monge.cluster.rounds import Run, done_with
+from monge.errors import DataError, UsageError
 from monge.render.checks import dumps
-from monge.scoring.run import Expected, Looked, check_expected, warn_unused
+from monge.scoring.run import Looked, warn_unused
 from monge.scoring.suitable import check_known, look_at
 from monge.scoring.summary import Summary, merged
-from monge.types import CorpusStats, DocumentCounts, Result, Segment, VectorSum
+from monge.types import Result, Segment
 
 if TYPE_CHECKING:
-    from monge.scoring.scorer import Scorer, StatsBySystem
-
-ATTEMPTS, DEATHS = 3, 4
-"""How often a block is tried that fails, and one whose worker dies: Ray itself tries a task four times."""
-SUFFIXES = {".parquet": "parquet", ".jsonl": "jsonl", ".tsv": "tsv"}
-
-
-@dataclass(frozen=True)
-class Request:
-    """What is to be written, and where.
-
-    output: a directory for the parts, or one file; form: the format of the parts; texts: whether texts stand beside
-    scores; seed: of the intervals, None without them; tolerant: whether bad rows are left out and counted; fresh:
-    whether what another run left is taken away; expect: for each metric what a replay must find again.
-    """
-
-    output: str | Path
-    form: str = "parquet"
-    texts: bool = False
-    seed: int | None = None
-    tolerant: bool = False
-    fresh: bool = False
-    expect: Expected | None = None
-
-    @property
-    def single(self) -> bool:
-        """Whether all goes to one file."""
-        return Path(self.output).suffix in SUFFIXES
-
-    @property
-    def folder(self) -> Folder:
-        """The directory of the run."""
-        return Folder(f"{self.output}.partial" if self.single else self.output)
-
-    def done(self, what: str, block: Block, *, read: bool) -> bool:
-        """Whether a pass has finished a block, without bad rows where none may be."""
-        return self.folder.done(what, block.number, self.form, read=read, tolerant=self.tolerant)
-
-
-@dataclass(frozen=True)
-class Watch:
-    """What a run tells while it goes on: a pass begins with so many rows to do, and what became of a block."""
-
-    began: Callable[[str, int], None] = lambda what, rows: None
-    told: Callable[[str, Mapping[str, Any]], None] = lambda what, told: None
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """The results, as JSON has them, how many rows were left out, and where all of it lies."""
-
-    results: Sequence[Mapping[str, Any]]
-    bad_rows: int
-    output: Path
-    result: Path
-
-
-@dataclass(frozen=True)
-class _Run:
-    """A run that was staged: what every pass of it shares."""
-
-    metrics: Sequence[Scorer]
-    corpora: api.Corpora
-    request: Request
-    engine: Engine
-    job: Job
-    staged: Staged
-    watch: Watch
-    workers: int = 0
-
-    @property
-    def folder(self) -> Folder:
-        return self.request.folder
+    from monge.scoring.scorer import Scorer
 
 
 def score(
@@ -116,22 +46,28 @@ def score(
     `corpora` are the statistics, or texts to fit them from, that do not come from the input.
     """
     check_format(request.form, texts=request.texts)
-    recipe, metrics, corpora = _known(recipe, corpora)
-    folder = request.folder
-    manifest = folder.opened(_settings(recipe, corpora, request, engine), fresh=request.fresh)
-    cut = _staged(given, metrics, corpora, manifest, request, watch)
-    metrics = faced_metrics(metrics, cut.looked.given)
-    look_at(metrics, cut.looked.first, lambda texts, reader: reader.read(texts))
-    warn_unused(metrics, cut.looked.given)
-    about = {"form": request.form, "texts": request.texts, "seed": request.seed, "tolerant": request.tolerant}
-    job = Job("", recipe, str(folder.path), COUNT, cut.looked, given.names, threads=engine.threads, **about)  # type: ignore[arg-type]
-    run = _Run(metrics, corpora, request, engine, job, cut, watch)
-    with connected(engine) as workers:
-        run = replace(run, workers=workers)
-        stats = _statistics(run)
-        _check_replay(run, stats)
-        _pass(replace(run, job=replace(job, what=SCORE, fitted=stats)))
+    if Path(recipe.model).exists():  # a worker has another working directory
+        recipe = replace(recipe, model=str(Path(recipe.model).absolute()))
+    with connecting(engine, recipe) as workers:
+        recipe, metrics, corpora = _known(recipe, corpora)
+        manifest = request.folder.opened(_settings(recipe, corpora, request, engine), fresh=request.fresh)
+        cut = _staged(given, metrics, corpora, manifest, request, watch)
+        metrics = faced_metrics(metrics, cut.looked.given)
+        look_at(metrics, cut.looked.first, lambda texts, reader: reader.read(texts))
+        warn_unused(metrics, cut.looked.given)
+        watch.began("start", 0)
+        job = _job(recipe, request, cut.looked, given.names, engine.threads)
+        run = Run(metrics, corpora, request, engine, job, cut, watch, workers())
+        stats = statistics(run)
+        check_replay(run, stats)
+        done_with(replace(run, job=replace(job, what=SCORE, fitted=stats)))
     return _finished(run)
+
+
+def _job(recipe: Recipe, request: Request, looked: Looked, names: Sequence[str], threads: int) -> Job:
+    """What workers are told of the first pass."""
+    about = {"form": request.form, "texts": request.texts, "seed": request.seed, "tolerant": request.tolerant}
+    return Job("", recipe, str(request.folder.path), COUNT, looked, names, threads=threads, **about)  # type: ignore[arg-type]
 
 
 def _known(recipe: Recipe, corpora: api.Corpora) -> tuple[Recipe, list[Scorer], api.Corpora]:
@@ -212,7 +148,7 @@ def _staged(
 def _at_hand(request: Request, cut: Staged) -> bool:
     """Whether the blocks that are not done are there to be read."""
     return all(
-        (request.folder.blocks / f"{one.number:06d}.jsonl").is_file() or request.done(SCORE, one, read=True)
+        block_file(request.folder.blocks, one.number).is_file() or request.done(SCORE, one, read=True)
         for one in cut.blocks
     )
 
@@ -236,119 +172,10 @@ def _index(found: Mapping[str, Any]) -> Staged:
     return Staged(Looked(looked["systems"], given, [segment(one) for one in looked["first"]]), blocks, found["digest"])
 
 
-# --- the passes ----------------------------------------------------------------------------------------------------
-
-
-def _pass(run: _Run) -> None:
-    """Have every block done that is not; a block that fails again and again is an error, or is lost and counted."""
-    what, done = run.job.what, partial(run.request.done, run.job.what)
-    run = replace(run, job=replace(run.job, name=f"{uuid4()}"))
-    missing = [one for one in run.staged.blocks if not done(one, read=True)]
-    lost = {} if what == COUNT else _lost_before(run, missing)
-    missing = [one for one in missing if one.number not in lost]
-    run.watch.began(what, sum(one.rows for one in missing))
-    why: dict[int, str] = {}
-    for _ in range(ATTEMPTS):
-        if not missing:
-            return
-        heard = set()
-        for told in each_done(run.job, missing, workers=run.workers):
-            heard.add(told["block"])
-            run.watch.told(what, told)
-            if told["error"]:
-                why[told["block"]] = told["error"]
-            if told["error"] and told["data"] and not run.request.tolerant:
-                raise DataError(told["error"])
-        missing = [one for one in missing if not done(one, read=False)]
-        for block in [one for one in missing if one.number not in heard]:
-            _lose(run, block, f"its worker died {DEATHS} times")
-            missing.remove(block)
-    for block in missing:
-        _lose(run, block, f"{why[block.number]}, {ATTEMPTS} times")
-
-
-def _lose(run: _Run, block: Block, why: str) -> None:
-    """Count the rows of a block as bad, or raise: what could not be done is named by file and line."""
-    rows, names = block_rows(run.folder.blocks, block), run.job.names
-    (_, file, line), (_, last_file, last_line) = rows[0], rows[-1]
-    said = f"{names[file]}:{line} to {names[last_file]}:{last_line}: given up ({why})"
-    if not run.request.tolerant:
-        raise MongeError(f"{said}; what was done is kept in {run.folder.path}: the same command goes on from there")
-    bad = [{"file": names[file], "line": line, "why": f"its block was given up: {why}"} for _, file, line in rows]
-    write_json(run.folder.record(run.job.what, block.number), {"lost": True, "found": [], "sums": [], "bad": bad})
-
-
-def _lost_before(run: _Run, blocks: Sequence[Block]) -> set[int]:
-    """Blocks that an earlier pass has lost: they are lost to this one."""
-    found = set()
-    for block in blocks:
-        earlier = [read_json(run.folder.record(what, block.number)) for what in (COUNT, SUM)]
-        record = next((one for one in earlier if one is not None and one.get("lost")), None)
-        if record is not None:
-            write_json(run.folder.record(run.job.what, block.number), {**record, "sums": []})
-            found.add(block.number)
-    return found
-
-
-def _statistics(run: _Run) -> list[StatsBySystem]:
-    """For each member that reads vectors the statistics of every system, fitted block by block and added up."""
-    vectors = readers(run.metrics)
-    if not vectors:
-        return []
-    from monge.scoring import fit
-    from monge.scoring.encoding import Encoding
-
-    systems = run.staged.looked.systems
-    kept = read_json(run.folder.statistics)
-    if kept is not None:
-        every = [CorpusStats.from_dict(one) for one in kept["statistics"]]
-        return [{system: every[k] for system, k in mine} for mine in kept["of"]]
-    wanted = fit.wanted_of(vectors, systems, run.corpora)
-    texts = partial(fit.texts_of_run, (), {(name, ""): some for name, some in run.corpora.files.items()},
-                    fit.corpora_of(wanted))  # fmt: skip
-    jobs, means = fit.count_jobs(wanted), fit.mean_jobs(wanted)
-    counts: list[DocumentCounts] = list(fit.counted(jobs, texts).values())
-    if jobs:
-        _pass(run)
-        counts = _added(run, COUNT, counts, DocumentCounts.from_dict)
-    known = dict(zip(jobs, counts, strict=True))
-    sums: list[VectorSum] = []
-    if means:
-        sums = list(fit.summed(means, fit.counted_stats(wanted, known), texts, Encoding(vectors)).values())
-        _pass(replace(run, job=replace(run.job, what=SUM, counts=counts)))
-        sums = _added(run, SUM, sums, VectorSum.from_dict)
-    fitted = fit.joined(wanted, known, dict(zip(means, sums, strict=True)))
-    found = fit.statistics_of(vectors, systems, run.corpora, fitted)
-    distinct = {id(one): one for mine in found for one in mine.values()}
-    places = {key: k for k, key in enumerate(distinct)}
-    of = [[[system, places[id(one)]] for system, one in mine.items()] for mine in found]
-    write_json(run.folder.statistics, {"statistics": [one.to_dict() for one in distinct.values()], "of": of})
-    return found
-
-
-def _added(run: _Run, what: str, begin: list[Any], read: Callable[[Mapping[str, Any]], Any]) -> list[Any]:
-    """What a pass found in all blocks, added up in their order."""
-    for record in run.folder.records(what, len(run.staged.blocks)):
-        found = record["found"]
-        begin = [one + read(each) for one, each in zip(begin, found, strict=True)] if found else begin
-    return begin
-
-
-def _check_replay(run: _Run, stats: Sequence[StatsBySystem]) -> None:
-    """Raise where the statistics are not those that a signature names."""
-    each = iter(stats)
-    for k, metric in enumerate(run.metrics):
-        mine = next(each) if metric.members[""].reads else {}
-        for one in mine.values():
-            signature = metric.signed(one)
-            if run.request.expect is not None and signature is not None:
-                check_expected(metric.name, run.request.expect[k], signature)
-
-
 # --- the results ---------------------------------------------------------------------------------------------------
 
 
-def _finished(run: _Run) -> Outcome:
+def _finished(run: Run) -> Outcome:
     """Add up the records of all parts, and write the results."""
     folder, cut = run.folder, run.staged
     bad: list[dict[str, Any]] = [{"why": why} for why in (read_json(folder.index) or {"bad": []})["bad"]]
@@ -370,7 +197,7 @@ def _finished(run: _Run) -> Outcome:
     return _placed(run, results, dumps(shown) + "\n", bad)
 
 
-def _placed(run: _Run, results: Sequence[Mapping[str, Any]], text: str, bad: Sequence[Mapping[str, Any]]) -> Outcome:
+def _placed(run: Run, results: Sequence[Mapping[str, Any]], text: str, bad: Sequence[Mapping[str, Any]]) -> Outcome:
     """Write the results, the rows that were left out and, where one file is wanted, that file."""
     folder, request = run.folder, run.request
     if not request.single:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import shutil
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -111,8 +113,18 @@ def _listed(path: str) -> list[str]:
     return found
 
 
+@contextmanager
+def beside(output: Path) -> Iterator[Path]:
+    """A directory for copies of an input, beside the output; it goes when the run ends."""
+    into = Path(f"{output}.input")
+    try:
+        yield into
+    finally:
+        shutil.rmtree(into, ignore_errors=True)
+
+
 def fetched(path: str, into: Path) -> str:
-    """A local file with what is at an address such as s3://bucket/name: itself where it is a path."""
+    """A local copy of what is at an address such as s3://bucket/name, a file or a directory; itself if it is a path."""
     if "://" not in path:
         return path
     pyarrow()
@@ -120,10 +132,11 @@ def fetched(path: str, into: Path) -> str:
 
     try:
         system, inside = fs.FileSystem.from_uri(path)
-        into.mkdir(parents=True, exist_ok=True)
-        target = into / Path(inside).name
-        with system.open_input_stream(inside) as stream, target.open("wb") as file:
-            shutil.copyfileobj(stream, file, 1 << 20)
+        target = into / sha256(path.encode()).hexdigest()[:8] / Path(inside).name  # others may have the same name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if system.get_file_info(inside).type == fs.FileType.Directory:
+            target.mkdir(exist_ok=True)
+        fs.copy_files(inside, str(target), source_filesystem=system, destination_filesystem=fs.LocalFileSystem())
     except (OSError, ValueError) as error:
         raise Unreadable(f"{path}: cannot be read ({' '.join(str(error).split())[:200]})") from None
     return str(target)

@@ -18,9 +18,9 @@ import numpy as np
 
 from monge.cluster.blocks import Block, Located, block_rows
 from monge.cluster.firsts import only_firsts
-from monge.cluster.folder import COUNT, SCORE, Folder, checksum, placed, write_json
-from monge.cluster.job import Job, faced_metrics, readers
-from monge.cluster.parts import rows_of, write_part
+from monge.cluster.folder import COUNT, RANGE, SCORE, Folder, checksum, placed, write_json
+from monge.cluster.job import Job, Recipe, faced_metrics, readers
+from monge.cluster.parts import Scored, write_part
 from monge.errors import MongeError
 from monge.scoring.run import Looked, Run, Share
 from monge.scoring.summary import Summary, drawn
@@ -40,15 +40,32 @@ _here: dict[str, Worker] = {}
 """The worker of this process, by the name of its pass; the process stays from block to block and pass to pass."""
 
 
+def warm(recipe: Recipe) -> None:
+    """Load what a worker needs, before there is a block."""
+    recipe.bound()
+
+
 def do_blocks(batch: dict[str, Any], job: Job) -> dict[str, Any]:
     """Do the blocks of a batch of Ray Data; gives for each, as JSON, what became of it."""
-    if job.name not in _here:
-        _here.clear()  # its models are taken over: `api` keeps them
-        _here[job.name] = Worker(job)
-    told = [_here[job.name].told(Block(**json.loads(one))) for one in batch["block"]]
+    told = [_told(Block(**json.loads(one)), job) for one in batch["block"]]
     for one in told:
         _counted(job.what, one)
     return {"told": [json.dumps(one) for one in told]}
+
+
+def _told(block: Block, job: Job) -> dict[str, Any]:
+    """Do a block, by the worker of this process, and say what became of it."""
+    began = time.perf_counter()
+    about = {"block": block.number, "rows": block.rows, "pid": os.getpid(), "error": "", "data": False, "bad": 0}
+    try:
+        if job.name not in _here:
+            _here.clear()  # its models are taken over: `api` keeps them
+            _here[job.name] = Worker(job)
+        about |= _here[job.name].done(block)
+    except Exception as error:  # noqa: BLE001 - whatever it is, the driver must hear of it
+        data = isinstance(error, MongeError)
+        about |= {"error": str(error) if data else f"{type(error).__name__}: {error}", "data": data, "fresh": True}
+    return {**about, "seconds": time.perf_counter() - began}
 
 
 def _counted(what: str, told: Mapping[str, Any]) -> None:
@@ -72,18 +89,12 @@ class Worker:
         self._job, self._folder = job, Folder(job.folder)
         self._metrics = faced_metrics(job.recipe.bound(), job.looked.given)
 
-    def told(self, block: Block) -> dict[str, Any]:
-        """Do a block, and say what became of it."""
-        began, job = time.perf_counter(), self._job
-        about = {"block": block.number, "rows": block.rows, "pid": os.getpid(), "error": "", "data": False, "bad": 0}
-        try:
-            if self._folder.done(self._job.what, block.number, job.form, read=True, tolerant=job.tolerant):
-                return {**about, "fresh": False, "seconds": 0.0}
-            about["bad"] = self._do(block)
-        except Exception as error:  # noqa: BLE001 - whatever it is, the driver must hear of it
-            data = isinstance(error, MongeError)
-            about |= {"error": str(error) if data else f"{type(error).__name__}: {error}", "data": data}
-        return {**about, "fresh": True, "seconds": time.perf_counter() - began}
+    def done(self, block: Block) -> dict[str, Any]:
+        """Do a block, unless it is done; says whether it had to be, and how many of its rows were left out."""
+        job = self._job
+        if self._folder.done(job.what, block.number, job.form, read=True, tolerant=job.tolerant):
+            return {"fresh": False}
+        return {"fresh": True, "bad": self._do(block)}
 
     def _do(self, block: Block) -> int:
         """Do a block and write its record; gives how many of its rows were left out."""
@@ -92,7 +103,8 @@ class Worker:
             found, bad = self._without_bad(block, rows, partial(self._results, rows))
             record = self._written(block, rows, found or [], bad)
         else:
-            fitted, bad = self._without_bad(block, rows, partial(self._fitted, block, rows))
+            work = partial(self._ranges, rows) if self._job.what == RANGE else partial(self._fitted, block, rows)
+            fitted, bad = self._without_bad(block, rows, work)
             record = {"found": fitted or []}
         record["bad"] = [self._named(rows[place], why) for place, why in bad.items()]
         write_json(self._folder.record(self._job.what, block.number), record)
@@ -126,12 +138,21 @@ class Worker:
 
     def _results(self, rows: Sequence[Located], windows: Windows) -> list[Result]:
         """The results of a block, system by system, metrics in order."""
+        results = self._run(rows, windows).results()
+        names = self._job.recipe.labels
+        return [replace(one, metric=names[k % len(names)]) for k, one in enumerate(results)]
+
+    def _ranges(self, rows: Sequence[Located], windows: Windows) -> list[dict[str, Any]]:
+        """The ranges of the members of blends in a block."""
+        found = self._run(rows, windows).ranges()
+        return [{"metric": k, "system": system, "ranges": one.to_dict()} for (k, system), one in found.items()]
+
+    def _run(self, rows: Sequence[Located], windows: Windows) -> Run:
+        """The metrics on the rows of a block."""
         kept = [[rows[place][0] for place in window] for window in windows]
         systems = list(dict.fromkeys(row.system for window in kept for row in window))
         share = Share(Looked(systems, self._job.looked.given, ()), self._job.fitted, kept, self._encoding)
-        results = Run(self._metrics, (), corpora=self._job.recipe.given, share=share).results()
-        names = self._job.recipe.labels
-        return [replace(one, metric=names[k % len(names)]) for k, one in enumerate(results)]
+        return Run(self._metrics, (), corpora=self._job.recipe.given, share=share)
 
     def _written(
         self, block: Block, rows: Sequence[Located], results: Sequence[Result], bad: Mapping[int, str]
@@ -142,8 +163,8 @@ class Worker:
         for place, (row, *_) in enumerate(rows):
             here.setdefault(row.system, []).append(place)
         kept = {system: [place for place in mine if place not in bad] for system, mine in here.items()}
-        lines = rows_of(results, kept, [row for row, *_ in rows], texts=job.texts)
-        placed(part, lambda place: write_part(place, job.form, results, lines, texts=job.texts))
+        scored = Scored(results, kept, [row for row, *_ in rows])
+        placed(part, lambda place: write_part(place, job.form, scored, texts=job.texts))
         sums = []
         for result in results:
             whole = np.array([place not in bad for place in here[result.system]])

@@ -40,6 +40,15 @@ def arrow_row(metric: str, system: str, row: dict[str, Any], parts: Sequence[str
     return {"metric": metric, "system": system, **own, "best_reference": place_of(row["reference"]), **rest}
 
 
+def arrow_columns(result: Result, parts: Sequence[str]) -> dict[str, Any]:
+    """The columns of the table, without texts, for all segments of a result."""
+    nothing = [None] * result.n
+    found: dict[str, Any] = {"metric": [result.metric] * result.n, "system": [result.system] * result.n}
+    found |= {"id": result.ids, "score": result.segments}
+    found |= {name: result.parts.get(name, nothing) for name in parts}
+    return {**found, "best_reference": list(map(place_of, result.references)), "flags": list(map(list, result.flags))}
+
+
 def arrow_rows(results: Iterable[Result], parts: Sequence[str], texts: Texts | None) -> Iterator[dict[str, Any]]:
     """The rows of every segment of every result."""
     for result in results:

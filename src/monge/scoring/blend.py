@@ -8,6 +8,7 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
 from monge.errors import DataError, StatisticsMismatch, UsageError
 from monge.scoring.scorer import Column
@@ -68,11 +69,14 @@ class BlendMetric:
                 raise StatisticsMismatch(f"{self.name}: the statistics hold no range of {member} for these settings")
             _check(self.name, member, stats.ranges[metric.key])
 
+    def whole(self, columns: Mapping[str, Column]) -> npt.NDArray[np.bool_]:
+        """Which pairs of a system [n] have words on both sides."""
+        flags = next(iter(columns.values())).scores.flags
+        return np.array([not any(flag.startswith("empty-") for flag in each) for each in flags], dtype=np.bool_)
+
     def ranges(self, columns: Mapping[str, Column]) -> CorpusStats:
         """The range of every member over the pairs of a system that have words on both sides."""
-        first = next(iter(self.members.values()))
-        flags = next(iter(columns.values())).scores.flags
-        whole = np.array([not any(flag.startswith("empty-") for flag in each) for each in flags])
+        first, whole = next(iter(self.members.values())), self.whole(columns)
         found = {}
         for member, metric in self.members.items():
             column = columns[member]

@@ -130,15 +130,7 @@ class Run:
     def _stats_of(self, k: int, system: str) -> CorpusStats:
         """What a metric takes from other texts: what its members do, and ranges that were given."""
         mine = [stats[system] for (owner, *_), stats in zip(self._members, self._stats, strict=True) if owner == k]
-        if len(mine) == 1:
-            return mine[0]
-        given = self._corpora.stats
-        return CorpusStats(
-            mine[0].reader,
-            {side: one for stats in mine for side, one in stats.counts.items()},
-            {space: one for stats in mine for space, one in stats.sums.items()},
-            {} if given is None else given.ranges,
-        )
+        return of_members(mine, self._corpora.stats)
 
     def results(self, *, expect: Expected | None = None, watch: Watch = Watch()) -> list[Result]:  # noqa: B008
         """Results system by system, metrics in the given order; what `expect` says must be met."""
@@ -185,6 +177,21 @@ class Run:
             self._score(buffers, Watch())
             columns = {name: buffers[j, self.systems[0]].column("") for j, (_, name, _) in enumerate(self._members)}
             return blend.ranges(columns)
+
+    def ranges(self) -> dict[tuple[int, str], CorpusStats]:
+        """By metric and system the ranges of the members of blends; without systems that have no pair for them."""
+        blends = {k: cast("BlendMetric", one) for k, one in enumerate(self.metrics) if "" not in one.members}
+        with closing(Scratch()) as scratch:
+            buffers = {(j, s): Buffer(scratch, keyed=True) for j in range(len(self._members)) for s in self.systems}
+            self._score(buffers, Watch())
+            found = {}
+            for k, blend in blends.items():
+                mine = {name: j for j, (owner, name, _) in enumerate(self._members) if owner == k}
+                for system in self.systems:
+                    columns = {name: buffers[j, system].column(system) for name, j in mine.items()}
+                    if blend.whole(columns).any():
+                        found[k, system] = blend.ranges(columns)
+            return found
 
     def _finished(self) -> dict[str, int]:
         """Let go of the vectors, which makes room for the results; what the encoding pass cost."""
@@ -303,6 +310,19 @@ class _Side:
         if self._cache is not None:
             return self._cache.scores(rows, encoding, pieces)
         return self._score(self._metrics, self._stats, Window(rows, encoding, pieces))
+
+
+def of_members(stats: Sequence[CorpusStats], given: CorpusStats | None) -> CorpusStats:
+    """What a metric takes from other texts: what its members do, and ranges that were given."""
+    if len(stats) == 1:
+        return stats[0]
+    ranges = {} if given is None else dict(given.ranges)
+    return CorpusStats(
+        stats[0].reader,
+        {side: one for mine in stats for side, one in mine.counts.items()},
+        {space: one for mine in stats for space, one in mine.sums.items()},
+        ranges | {key: one for mine in stats for key, one in mine.ranges.items()},
+    )
 
 
 def looked_through(segments: Iterable[Segment]) -> Looked:

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import zlib
 from base64 import b64decode, b64encode
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from monge.stats.bootstrap import percentiles
+from monge.stats.bootstrap import OfSums, percentiles
 from monge.stats.draws import Draws
-from monge.types import Array, Result, Signature
+from monge.types import Result, Signature
 from monge.types.exact import exact_sum, rounded
 
 LEVEL = 0.95
-OfSums = Callable[[Array], Array]
-"""Summed statistics [..., k] to scores [...]: how a metric pools a corpus."""
 
 
 @dataclass(frozen=True)
@@ -115,12 +113,7 @@ def drawn(result: Result, places: npt.NDArray[np.int64], seed: int) -> Draws:
 
 def interval(draws: Draws, pool: OfSums | None) -> tuple[float, float] | None:
     """The percentile interval of a mean, or of a corpus score; None where most resamples have none."""
-    if pool is None:
-        return percentiles(draws.means, LEVEL)
-    found = np.full(len(draws.counts), np.nan)
-    some = draws.counts > 0
-    found[some] = pool(draws.sums[some])
-    return percentiles(found, LEVEL)
+    return percentiles((draws.means if pool is None else draws.scores(pool))[:, 0], LEVEL)
 
 
 def merged(every: Iterable[Summary]) -> dict[tuple[str, str], Summary]:

@@ -1,19 +1,28 @@
 """Pure statistics on numbers: agreement with humans, significance, dispersion. Imports no scipy.stats."""
 
-from monge.stats.bootstrap import Interval, OfCounts, bootstrap_means, of_counts, percentiles
+from monge.stats.bootstrap import (
+    Interval,
+    OfCounts,
+    OfSums,
+    bootstrap_means,
+    interval_of,
+    of_counts,
+    percentiles,
+    resampled_scores,
+)
 from monge.stats.checks import RESAMPLES, SEED, UndefinedError
 from monge.stats.correlation import STATISTICS, Statistic, higher_is_better, mae100, pearson, rmse100, spearman, within
 from monge.stats.dispersion import VarianceShares, cv, rd, spread, variance_shares
-from monge.stats.multiple import PairwiseTests, clusters, holm, pairwise_tests, pooled_tests, resampled_scores
+from monge.stats.multiple import PairwiseTests, clusters, holm, pairwise_tests, pooled_tests
 from monge.stats.pairs import PairCounts, TieCalibration, calibrate_ties, pair_counts, ranking_outcomes, ranking_tau
 from monge.stats.resampling import resample_counts
 from monge.stats.significance import PermutationTest, WilliamsTest, perm_both, williams, williams_scores
 from monge.stats.systems import better_than, order_agreement, pair_mean, soft_agreement
 
 __all__ = [
-    "RESAMPLES", "SEED", "STATISTICS", "Interval", "OfCounts", "PairCounts", "PairwiseTests", "PermutationTest",
-    "Statistic", "TieCalibration", "UndefinedError", "VarianceShares", "WilliamsTest", "better_than",
-    "bootstrap_means", "calibrate_ties", "clusters", "cv", "higher_is_better", "holm", "mae100",
+    "RESAMPLES", "SEED", "STATISTICS", "Interval", "OfCounts", "OfSums", "PairCounts", "PairwiseTests",
+    "PermutationTest", "Statistic", "TieCalibration", "UndefinedError", "VarianceShares", "WilliamsTest", "better_than",
+    "bootstrap_means", "calibrate_ties", "clusters", "cv", "higher_is_better", "holm", "interval_of", "mae100",
     "of_counts", "order_agreement", "pair_counts", "pair_mean", "pairwise_tests", "pearson", "percentiles",
     "perm_both", "pooled_tests", "ranking_outcomes", "ranking_tau", "rd", "resample_counts", "resampled_scores",
     "rmse100", "soft_agreement", "spearman", "spread", "variance_shares", "williams", "williams_scores", "within",

@@ -1,7 +1,8 @@
 """Bootstrap: percentile intervals of means, and statistics as functions of how often each item was drawn.
 
 An item drawn c times weighs c, so a statistic is a function of counts [b, n] and a thousand resamples are a
-few matrix products. Items are resampled together with everything that belongs to them (paired).
+few matrix products. Items are resampled together with everything that belongs to them (paired). Means and corpus scores
+are drawn by item (`draws`), whoever asks: one system has one interval for a seed and a number of resamples.
 """
 
 from __future__ import annotations
@@ -14,9 +15,12 @@ import numpy.typing as npt
 
 from monge.stats.checks import RESAMPLES, SEED, UndefinedError, matrix, settings
 from monge.stats.correlation import Statistic, direction, gaps, mae100, pearson, rmse100
-from monge.stats.resampling import resample_counts
+from monge.stats.draws import Draws
 from monge.types import Array
+from monge.types.exact import mean
 
+OfSums = Callable[[Array], Array]
+"""Summed statistics [..., k] to scores [...]: how a metric pools a corpus."""
 OfCounts = Callable[[Array], Array]
 """Counts [b, n] to values [b]; NaN marks a resample on which the statistic has no value."""
 
@@ -37,15 +41,29 @@ def bootstrap_means(
     values = matrix(scores, "scores", rows=1)
     settings(resamples=resamples, level=level, seed=seed)
     drawn = resampled_means(values, resamples=resamples, seed=seed)
-    bounds = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2], axis=1).T
-    return tuple(Interval(float(row.mean()), float(a), float(b)) for row, (a, b) in zip(values, bounds, strict=True))
+    return tuple(interval_of(mean(row), mine, level) for row, mine in zip(values, drawn, strict=True))
+
+
+def interval_of(value: float, drawn: Array, level: float) -> Interval:
+    """A value with the percentiles of its draws [r], or with their ends where most of the few have no value."""
+    ends = percentiles(drawn, level)
+    if ends is None:
+        known = [*drawn[~np.isnan(drawn)].tolist(), value]
+        ends = min(known), max(known)
+    return Interval(value, *ends)
 
 
 def resampled_means(values: Array, *, resamples: int, seed: int) -> Array:
-    """Means [systems, resamples] of scores [systems, n] under shared bootstrap resamples."""
-    n = values.shape[1]
-    blocks = [counts @ values.T / n for counts in resample_counts(n, resamples=resamples, seed=seed)]
-    return np.ascontiguousarray(np.concatenate(blocks).T)
+    """Means [systems, resamples] of scores [systems, n] under shared resamples; NaN where one drew nothing."""
+    return Draws.of(values.T, np.arange(values.shape[1]), resamples=resamples, seed=seed).means.T
+
+
+def resampled_scores(statistics: Array, of: OfSums, *, resamples: int, seed: int) -> Array:
+    """Corpus scores [s, resamples] of statistics [s, n, k] under shared resamples; NaN where one drew nothing."""
+    systems, n, _ = statistics.shape
+    columns = statistics.transpose(1, 0, 2).reshape(n, -1)
+    draws = Draws.of(columns, np.arange(n), resamples=resamples, seed=seed)
+    return draws.scores(of, systems).T
 
 
 def weighted_pearson(human: Array, metric: Array) -> OfCounts:

@@ -7,6 +7,7 @@ the parts are; they are kept as whole numbers, so that not even the last bit dep
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from math import exp, factorial
 from typing import Self
@@ -20,8 +21,8 @@ from monge.types import Array
 
 Whole = npt.NDArray[np.int64]
 DRAW_BITS = 16
-CHUNK = 4096
-"""Items whose counts are in memory at a time: 32 MB for a thousand resamples."""
+CHUNK = 4096 * 1000
+"""Counts that are in memory at a time (32 MB)."""
 LIMB, LIMBS, LOWEST = 21, 5, -64
 """A value is a whole number of 2**LOWEST (5e-20), cut into LIMBS numbers of LIMB bits: it must be below 2**41."""
 
@@ -40,8 +41,9 @@ class Draws:
         """Of values [n, k], whose items have these places [n] in the corpus, in rising order."""
         settings(resamples=resamples, seed=seed)
         total = np.zeros((resamples, 1 + values.shape[1] * LIMBS), dtype=np.int64)
-        for start in range(0, len(values), CHUNK):
-            some = slice(start, start + CHUNK)
+        step = max(CHUNK // resamples, 1)
+        for start in range(0, len(values), step):
+            some = slice(start, start + step)
             counts = draw_counts(places[some], resamples=resamples, seed=seed)
             columns = np.concatenate([np.ones((len(counts), 1)), _limbs(values[some])], axis=1)
             # whole numbers below 2**53 all along: the product is exact in whatever order it is summed
@@ -65,9 +67,19 @@ class Draws:
 
     @property
     def means(self) -> Array:
-        """The mean of the first column in each resample [r]; NaN where nothing was drawn."""
-        drawn = self.counts
-        return np.where(drawn > 0, self.sums[:, 0] / np.maximum(drawn, 1.0), np.nan)
+        """The means of the columns in each resample [r, k]; NaN where nothing was drawn."""
+        drawn = self.counts[:, None]
+        return np.where(drawn > 0, self.sums / np.maximum(drawn, 1.0), np.nan)
+
+    def scores(self, of: Callable[[Array], Array], systems: int = 1) -> Array:
+        """What `of` makes of the sums of each system's statistics [r, systems]; NaN where nothing was drawn.
+
+        The columns are those of one system after another.
+        """
+        some = self.counts > 0
+        found = np.full((len(some), systems), np.nan)
+        found[some] = of(self.sums[some].reshape(int(some.sum()), systems, -1))
+        return found
 
 
 def draw_counts(places: Whole, *, resamples: int, seed: int) -> Array:

@@ -11,15 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 from monge.errors import DataError, InvalidSetting
-from monge.stats.bootstrap import resampled_means
+from monge.stats.bootstrap import OfSums, resampled_means, resampled_scores
 from monge.stats.checks import RESAMPLES, SEED, finite, matrix, settings, vector
-from monge.stats.resampling import is_exhaustive, resample_counts, sign_flips
+from monge.stats.resampling import is_exhaustive, sign_flips
 from monge.stats.systems import ROUNDING
 from monge.types import Array
 
 Method = Literal["bootstrap", "permutation"]
-OfSums = Callable[[Array], Array]
-"""Summed statistics [..., k] to scores [...]."""
 
 
 @dataclass(frozen=True)
@@ -87,21 +85,13 @@ def pooled_tests(
     return tested_pairs(values, null_of, exact=is_exhaustive(n, resamples))
 
 
-def resampled_scores(statistics: Array, of: OfSums, *, resamples: int, seed: int) -> Array:
-    """Corpus scores [s, resamples] of statistics [s, n, k] under shared bootstrap resamples."""
-    blocks = [
-        np.stack([of(counts @ mine) for mine in statistics])
-        for counts in resample_counts(statistics.shape[1], resamples=resamples, seed=seed)
-    ]
-    return np.concatenate(blocks, axis=1)
-
-
 def tested_pairs(values: Array, null_of: Callable[[int, int], tuple[Array, float]], *, exact: bool) -> PairwiseTests:
     """Tests of every two values [s]; `null_of` gives draws [r] of a difference under the null, and their rounding."""
     pairs = list(combinations(range(len(values)), 2))
     p_values = []
     for i, j in pairs:
         null, rounding = null_of(i, j)
+        null = null[~np.isnan(null)]  # a resample that drew nothing says nothing
         count = int((np.abs(null) >= abs(values[i] - values[j]) - rounding).sum())
         p_values.append(count / len(null) if exact else (count + 1) / (len(null) + 1))
     return PairwiseTests(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 from typing import Any
@@ -15,11 +15,13 @@ from monge.data.segment_scores import GivenScores
 from monge.errors import InvalidSetting, Misaligned, UsageError
 from monge.render.cells import DASH, number, span
 from monge.stats import (
+    Interval,
+    OfSums,
     PairwiseTests,
     bootstrap_means,
     clusters,
+    interval_of,
     pairwise_tests,
-    percentiles,
     pooled_tests,
     resampled_scores,
 )
@@ -33,7 +35,6 @@ from monge.types.table import Cell, Sheet, Span
 
 TESTS = ("bootstrap", "permutation")
 MEAN_OF_SEGMENTS, CORPUS = "mean of segments", "corpus score"
-OfSums = Callable[[Array], Array]
 
 
 @dataclass(frozen=True, slots=True)
@@ -325,9 +326,7 @@ def compare_scores(
     tests = pairwise_tests(values, method="bootstrap", **how), pairwise_tests(values, method="permutation", **how)
     apart = [values[i] - values[j] for i, j in combinations(range(len(names)), 2)]
     found = bootstrap_means(np.stack([*values, *apart]), level=resampling.confidence, **how)  # one set of resamples
-    rows = [(one.value, one.low, one.high) for one in found[: len(names)]]
-    gaps = [(one.low, one.high) for one in found[len(names) :]]
-    return _gathered(names, rows, gaps, tests, higher_is_better, resampling)
+    return _gathered(names, found, tests, higher_is_better, resampling)
 
 
 def compare_pooled(
@@ -336,42 +335,37 @@ def compare_pooled(
     """The statistics alone, of corpus scores: counts [systems, segments, k], and their sums [..., k] to scores."""
     how = {"resamples": resampling.resamples, "seed": resampling.seed}
     tests = pooled_tests(counts, of, method="bootstrap", **how), pooled_tests(counts, of, method="permutation", **how)
-    every = resampled_scores(counts, of, **how)
-    rows = [
-        (float(value), *_ends(drawn, resampling.confidence))
-        for value, drawn in zip(of(counts.sum(axis=1)), every, strict=True)
-    ]
-    gaps = [_ends(every[i] - every[j], resampling.confidence) for i, j in combinations(range(len(names)), 2)]
-    return _gathered(names, rows, gaps, tests, higher_is_better, resampling)
-
-
-def _ends(drawn: Array, confidence: float) -> tuple[float, float]:
-    """The ends of an interval of resampled values; of all of them where they are few."""
-    return percentiles(drawn, confidence) or (float(drawn.min()), float(drawn.max()))
+    every, values = resampled_scores(counts, of, **how), of(counts.sum(axis=1)).tolist()
+    pairs = list(combinations(range(len(names)), 2))
+    drawn = [*zip(values, every, strict=True), *((values[i] - values[j], every[i] - every[j]) for i, j in pairs)]
+    found = [interval_of(value, mine, resampling.confidence) for value, mine in drawn]
+    return _gathered(names, found, tests, higher_is_better, resampling)
 
 
 def _gathered(
     names: Sequence[str],
-    rows: Sequence[tuple[float, float, float]],
-    gaps: Sequence[tuple[float, float]],
+    intervals: Sequence[Interval],
     tests: tuple[PairwiseTests, PairwiseTests],
     higher_is_better: bool,
     resampling: Resampling,
 ) -> Found:
+    """What is shown of systems and of every two, from the intervals of both, in that order."""
     boot, perm = tests
     chosen = perm if resampling.test == "permutation" else boot
-    values = np.array([value for value, _, _ in rows])
+    rows, gaps = intervals[: len(names)], intervals[len(names) :]
+    values = np.array([one.value for one in rows])
     ranks = clusters(values, chosen.corrected, alpha=resampling.alpha, higher_is_better=higher_is_better)
     systems = tuple(
-        SystemScore(name, value, low, high, int(rank))
-        for name, (value, low, high), rank in zip(names, rows, ranks, strict=True)
+        SystemScore(name, one.value, one.low, one.high, int(rank))
+        for name, one, rank in zip(names, rows, ranks, strict=True)
     )
     pairs = tuple(
         Versus(
             names[i],
             names[j],
             float(boot.differences[i, j]),
-            *gap,
+            gap.low,
+            gap.high,
             *(float(each[i, j]) for each in (boot.p_values, boot.corrected, perm.p_values, perm.corrected)),
         )
         for (i, j), gap in zip(combinations(range(len(names)), 2), gaps, strict=True)
@@ -381,17 +375,13 @@ def _gathered(
 
 def one_system(result: Result, resampling: Resampling = USUAL) -> Standings:
     """The standing of a system that is compared with no other: its score and interval."""
+    how = {"resamples": resampling.resamples, "seed": resampling.seed}
     if result.pooled is None:
-        found = bootstrap_means(
-            result.segments[None], level=resampling.confidence, resamples=resampling.resamples, seed=resampling.seed
-        )[0]
-        low, high = found.low, found.high
+        found = bootstrap_means(result.segments[None], level=resampling.confidence, **how)[0]
     else:
-        drawn = resampled_scores(
-            result.pooled.statistics[None], result.pooled.of, resamples=resampling.resamples, seed=resampling.seed
-        )[0]
-        low, high = _ends(drawn, resampling.confidence)
-    alone = (SystemScore(result.system, result.score, low, high, 1),)
+        drawn = resampled_scores(result.pooled.statistics[None], result.pooled.of, **how)[0]
+        found = interval_of(result.score, drawn, resampling.confidence)
+    alone = (SystemScore(result.system, result.score, found.low, found.high, 1),)
     of = CORPUS if result.pooled else MEAN_OF_SEGMENTS
     signature = str(result.signature)
     return Standings(result.metric, result.metric, signature, result.higher_is_better, result.n, of, alone, ())

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import random
 import sys
 from contextlib import contextmanager
+from dataclasses import asdict
 
 import pytest
 
-from monge.cluster import blocks
-from monge.cluster.worker import Worker
+from monge.cluster import blocks, rounds, worker
 
 
 @pytest.fixture
@@ -29,19 +30,20 @@ def here(monkeypatch, small_blocks):
     Here.done, Here.dies = [], set()
 
     @contextmanager
-    def connected(engine):
-        yield 1
+    def connecting(engine, recipe):
+        yield lambda: 1
 
     def each_done(job, some, *, workers):
-        worker, mine = Worker(job), list(some)
+        mine = list(some)
         random.Random(len(Here.done)).shuffle(mine)
         for block in mine:
             if block.number not in Here.dies:
-                told = worker.told(block)
+                (said,) = worker.do_blocks({"block": [json.dumps(asdict(block))]}, job)["told"]
+                told = json.loads(said)
                 Here.done += [(job.what, block.number)] * told["fresh"]
                 yield told
 
-    driver = sys.modules["monge.cluster.score"]
-    monkeypatch.setattr(driver, "connected", connected)
-    monkeypatch.setattr(driver, "each_done", each_done)
+    monkeypatch.setattr(sys.modules["monge.cluster.score"], "connecting", connecting)
+    monkeypatch.setattr(rounds, "each_done", each_done)
+    monkeypatch.setattr(worker, "_counted", lambda what, told: None)
     return Here

@@ -10,8 +10,9 @@ import pyarrow.parquet
 import pytest
 from cluster_pairs import METRICS, parts, plain, recipe, write_pairs
 
-from monge.cluster import Files, Request, Tables, score
+from monge.cluster import Files, Request, Tables, Watch, score
 from monge.cluster.folder import Folder, placed
+from monge.cluster.parts import write_part
 from monge.data.parallel import read_parallel
 from monge.data.tables import read_table
 from monge.errors import DataError, MongeError, UsageError
@@ -150,7 +151,45 @@ def test_a_full_disk_ends_a_run_that_can_be_gone_on_with(here, table, tiny_bert,
     with pytest.raises(MongeError, match=r"given up \(OSError: \[Errno 28\] No space left on device, 3 times\)"):
         score(Tables([str(table)]), recipe(tiny_bert, "twmd"), request(tmp_path))
     assert not list((tmp_path / "out" / "parts").iterdir())
-    monkeypatch.undo()
+    monkeypatch.setattr(worker, "write_part", write_part)
+    whole = score(Tables([str(table)]), recipe(tiny_bert, "twmd"), request(tmp_path, "whole"))
+    again = score(Tables([str(table)]), recipe(tiny_bert, "twmd"), request(tmp_path))
+    assert parts(again.output) == parts(whole.output)
+
+
+def test_a_disk_that_is_full_on_one_node_costs_a_second_attempt(here, table, tiny_bert, tmp_path, monkeypatch):
+    from monge.cluster import worker
+
+    whole = score(Tables([str(table)]), recipe(tiny_bert, "twmd"), request(tmp_path, "whole"))
+    tries = []
+
+    def full_for_some(place, *rest, **more):
+        tries.append(place.name)
+        if len(tries) in (1, 3):
+            place.write_bytes(b"half of ")
+            raise OSError(28, "No space left on device")
+        write_part(place, *rest, **more)
+
+    monkeypatch.setattr(worker, "write_part", full_for_some)
+    told = []
+    watch = Watch(told=lambda what, about: told.append(about))
+    found = score(Tables([str(table)]), recipe(tiny_bert, "twmd"), request(tmp_path), watch=watch)
+    assert parts(found.output) == parts(whole.output)
+    assert found.result.read_text("utf-8") == whole.result.read_text("utf-8")
+    failed = [one["error"] for one in told if one["error"]]
+    assert failed == ["OSError: [Errno 28] No space left on device"] * 2
+    assert len(tries) == len(parts(whole.output)) + 2
+
+
+def test_a_worker_that_cannot_load_its_model_says_why(here, table, tiny_bert, tmp_path, monkeypatch):
+    from monge.cluster import worker
+
+    def broken(job):
+        raise RuntimeError("no room for the model")
+
+    monkeypatch.setattr(worker, "Worker", broken)
+    with pytest.raises(MongeError, match=r"given up \(RuntimeError: no room for the model, 3 times\)"):
+        score(Tables([str(table)]), recipe(tiny_bert, "twmd"), request(tmp_path))
 
 
 def test_a_file_is_whole_or_not_there(tmp_path):
@@ -163,9 +202,35 @@ def test_a_file_is_whole_or_not_there(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+def test_ranges_of_blends_are_those_of_all_pairs(here, table, tiny_bert, tmp_path):
+    names = "sentsim", "twmd", "sentsim-wmd"
+    lines = table.read_text("utf-8").splitlines(keepends=True)
+    lines[3] = json.dumps({"id": "i3", "system": "A", "hypothesis": "", "reference": "the cat"}) + "\n"
+    table.write_text("".join(lines), "utf-8")
+    found = score(Tables([str(table)]), recipe(tiny_bert, *names), request(tmp_path))
+    assert found.result.read_text("utf-8") == plain(read_table(table), tiny_bert, *names)
+    assert {what for what, _ in here.done} == {"range", "score"}
+    assert len({block for what, block in here.done if what == "range"}) >= 3
+
+
+def test_ranges_that_are_given_are_not_fitted(here, table, tiny_bert, tmp_path):
+    from monge import api
+
+    texts = ["the cat sat", "a dog ran to the house", "hello new world"]
+    stats = api.load("sentsim", model=tiny_bert).fit(references=texts, hypotheses=[*texts[1:], "it slept"])
+    found = score(
+        Tables([str(table)]), replace(recipe(tiny_bert, "sentsim"), stats=stats), request(tmp_path),
+        corpora=api.Corpora(stats),
+    )  # fmt: skip
+    metrics = [api.load("sentsim", model=tiny_bert)]
+    results = api.with_intervals(api.score_segments(metrics, read_table(table), corpora=api.Corpora(stats)))
+    assert list(found.results) == [one.to_dict(segments=False) for one in results]
+    assert {what for what, _ in here.done} == {"score"}
+
+
 @pytest.mark.parametrize(
     ("name", "says"),
-    [("cider", "all segments of a system"), ("twmd[centre=batch(32)]", "32 neighbours"), ("sentsim", "a blend")],
+    [("cider", "all segments of a system"), ("twmd[centre=batch(32)]", "32 neighbours")],
 )
 def test_what_needs_all_segments_in_one_place_is_refused(here, table, tiny_bert, tmp_path, name, says):
     with pytest.raises(UsageError, match=says):

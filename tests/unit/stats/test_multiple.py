@@ -4,6 +4,7 @@ from scipy import stats as reference
 
 from monge import stats
 from monge.errors import DataError, InvalidSetting
+from monge.stats.draws import draw_counts
 
 
 def test_holm_by_hand():
@@ -21,10 +22,11 @@ def test_corrections_want_p_values(wrong):
 def plain_bootstrap(first, second, resamples=1000, seed=stats.SEED):
     """p of a mean difference, one resample after the other: how often is |d* - d| >= |d|?"""
     difference = first - second
-    rows = np.random.default_rng(seed).integers(len(first), size=(resamples, len(first)))
+    counts = draw_counts(np.arange(len(first)), resamples=resamples, seed=seed).astype(int)
+    rows = [np.repeat(np.arange(len(first)), mine) for mine in counts.T if mine.any()]
     observed = difference.mean()
     reached = sum(abs(difference[row].mean() - observed) >= abs(observed) - 1e-12 for row in rows)
-    return (reached + 1) / (resamples + 1)
+    return (reached + 1) / (len(rows) + 1)
 
 
 def plain_permutation(first, second):
@@ -86,10 +88,11 @@ def test_a_real_difference_is_found_and_pairing_matters(method):
 
 
 @pytest.mark.parametrize("method", ["bootstrap", "permutation"])
-def test_means_are_corpus_scores_that_pool_one_count(method):
+def test_means_are_corpus_scores_that_pool_a_sum_and_a_count(method):
     """The mean of segments as a function of summed statistics: both ways give the same tests."""
     scores = np.random.default_rng(5).normal([[0.0], [0.2], [0.5]], 1, size=(3, 40))
-    pooled = stats.pooled_tests(scores[:, :, None], lambda sums: sums[..., 0] / 40, method=method, resamples=300)
+    counts = np.stack([scores, np.ones_like(scores)], axis=2)
+    pooled = stats.pooled_tests(counts, lambda sums: sums[..., 0] / sums[..., 1], method=method, resamples=300)
     plain = stats.pairwise_tests(scores, method=method, resamples=300)
     assert pooled.p_values == pytest.approx(plain.p_values)
     assert pooled.differences == pytest.approx(plain.differences)

@@ -1,0 +1,55 @@
+"""One system has one interval, whichever verb shows it."""
+
+from __future__ import annotations
+
+import json
+import re
+from importlib.resources import files
+
+import pytest
+
+SYSTEMS = ("system-a.txt", "system-b.txt")
+METRICS = ("-m", "twmd", "-m", "bleu", "-m", "chrf")
+SPAN = re.compile(r"\[(\d+\.\d{4}), (\d+\.\d{4})\]")
+
+
+@pytest.fixture
+def example(workplace):
+    """The whole bundled example."""
+    for name in ("reference.txt", *SYSTEMS):
+        (workplace / name).write_text((files("monge") / "example" / name).read_text("utf-8"), "utf-8")
+    return workplace
+
+
+@pytest.mark.parametrize("seed", [12345, 7])
+def test_score_compare_and_report_show_the_same_intervals(monge, example, seed):
+    given = ("-r", "reference.txt", *METRICS, "--seed", seed)
+    both = ("-t", SYSTEMS[0], "-t", SYSTEMS[1])
+    scored = json.loads(monge("score", *both, *given, "--ci", "-f", "json").out)["results"]
+    compared = json.loads(monge("compare", *both, *given, "-f", "json").out)["results"]
+    of_score = {
+        (one["system"], one["metric"]): (one["score"], one["interval"]["low"], one["interval"]["high"])
+        for one in scored
+    }
+    of_compare = {
+        (one["system"], metric["metric"]): (one["score"], one["low"], one["high"])
+        for metric in compared
+        for one in metric["systems"]
+    }
+    assert of_score == of_compare
+    assert len({low for _, low, _ in of_score.values()}) == 6
+    wanted = {(f"{low:.4f}", f"{high:.4f}") for _, low, high in of_score.values()}
+    reported = monge("report", *both, *given, "-f", "markdown", "--plans", 0).out.replace("\\", "")
+    assert wanted <= set(SPAN.findall(reported))
+    alone = monge("report", "-t", SYSTEMS[0], *given, "-f", "markdown", "--plans", 0).out.replace("\\", "")
+    assert {(f"{one[1]:.4f}", f"{one[2]:.4f}") for key, one in of_score.items() if key[0] == SYSTEMS[0]} == set(
+        SPAN.findall(alone)
+    )
+
+
+def test_another_number_of_resamples_is_another_interval(monge, example):
+    given = ("compare", "-t", SYSTEMS[0], "-t", SYSTEMS[1], "-r", "reference.txt", "-m", "bleu", "-f", "json")
+    lows = [
+        json.loads(monge(*given, "--resamples", count).out)["results"][0]["systems"][0]["low"] for count in (1000, 999)
+    ]
+    assert lows[0] != lows[1]
