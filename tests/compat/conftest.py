@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import warnings
+from pathlib import Path
 
 import pytest
 from parity.reference import real_pairs
@@ -29,6 +31,19 @@ def peer_bert_score():
         warnings.simplefilter("ignore")
         import bert_score
     return bert_score
+
+
+@pytest.fixture(scope="session")
+def checkout():
+    """A function of a peer's name: the checkout of its repository, whose tests and code no package holds."""
+
+    def found(name: str) -> Path:
+        named = os.environ.get("MONGE_PEER_TESTS")
+        if not named or not (Path(named) / name).is_dir():
+            pytest.skip(f"MONGE_PEER_TESTS names no directory with a checkout of {name}, which no package holds")
+        return Path(named) / name
+
+    return found
 
 
 @pytest.fixture

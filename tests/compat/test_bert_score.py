@@ -6,11 +6,15 @@ On 500 pairs: tests/parity/test_bertscore.py.
 from __future__ import annotations
 
 import inspect
+import json
+import shutil
 import sys
+from pathlib import Path
 
 import pytest
 import torch
 
+import monge
 from monge.compat import bert_score as ours
 
 LAYER, COUNT, TOLERANCE = 4, 8, 2e-6
@@ -103,6 +107,39 @@ def test_v3_empty_texts(pairs, embedded, peer_bert_score):
     _, _, f1 = ours.score(hypotheses, references, embedded, LAYER)
     assert f1[0] == 0
     assert f1[1] > 0.5
+
+
+def test_v3_a_tokenizer_that_names_no_length(pairs, embedded, peer_bert_score, tmp_path):
+    """Such a one says 1e30 pieces: the package fails on the number, we read as much as the model has positions for."""
+    model = Path(shutil.copytree(embedded, tmp_path / "model"))
+    settings = json.loads((model / "tokenizer_config.json").read_text("utf-8"))
+    (model / "tokenizer_config.json").write_text(json.dumps(settings | {"model_max_length": int(1e30)}), "utf-8")
+    with pytest.raises(OverflowError):
+        peer_bert_score.score(*pairs, str(model), LAYER, device="cpu")
+    right = peer_bert_score.score(*pairs, embedded, LAYER, device="cpu")
+    assert worst(ours.score(*pairs, str(model), LAYER), right) <= TOLERANCE
+
+
+def test_v19_parts_of_several_references_come_from_several_of_them(embedded, peer_bert_score):
+    """The package takes the best of each column: its F1 is not that of its precision and recall. So do we here.
+
+    Its maintainer says it is the mean of the references, which is a third number; `bertscore` of monge takes all three
+    from the reference that is best.
+    """
+    candidate, several = "the cat sat on the mat", ["the cat", "yesterday the old cat sat on the mat for some hours"]
+    p, r, f = (one.item() for one in peer_bert_score.score([candidate], [several], embedded, LAYER, device="cpu"))
+    each = torch.stack(peer_bert_score.score([candidate] * 2, several, embedded, LAYER, device="cpu"))
+    assert (p, r, f) == pytest.approx(each.max(dim=1).values.tolist(), abs=TOLERANCE)
+    assert each[0].argmax() != each[1].argmax()  # precision is one reference's, recall the other's
+    harmonic = 2 * p * r / (p + r)
+    assert harmonic - f > 0.01
+    assert abs(each[2].mean().item() - f) > 0.01
+    assert [one.item() for one in ours.score([candidate], [several], embedded, LAYER)] == pytest.approx(
+        [p, r, f], abs=TOLERANCE
+    )
+    parts = monge.score([candidate], [several], metric="bertscore", model=embedded, layers=LAYER).parts
+    one = [float(parts[name][0]) for name in ours.PARTS]
+    assert one[2] == pytest.approx(2 * one[0] * one[1] / (one[0] + one[1]), abs=1e-9)
 
 
 def test_v7_idf_of_one_text(embedded, peer_bert_score):

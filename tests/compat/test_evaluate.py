@@ -75,6 +75,24 @@ def test_v2_each_call_fits_its_own_idf(evaluate, directory, pairs, embedded, pee
     assert set(after) == {"precision", "recall", "f1", "hashcode"}
 
 
+def test_v2_beside_evaluates_own_module(evaluate, directory, checkout, pairs, embedded, tmp_path):
+    """The module itself, from a checkout: its second call is weighed by the texts of its first, ours is not."""
+    theirs = str(checkout("evaluate") / "metrics" / "bertscore")
+    asked = {"model_type": embedded, "num_layers": 4, "idf": True, "device": "cpu"}
+    first, second = ([side[part] for side in pairs] for part in (slice(0, 4), slice(4, 8)))
+    found = {}
+    for name, path in (("theirs", theirs), ("ours", directory("bertscore")), ("fresh", theirs)):
+        module = evaluate.load(path, cache_dir=str(tmp_path / name))
+        calls = [second] if name == "fresh" else [first, second]
+        found[name] = [module.compute(predictions=h, references=r, **asked) for h, r in calls]
+    right = np.array(found["fresh"][0]["f1"])
+    assert np.abs(np.array(found["theirs"][1]["f1"]) - right).max() > 1e-3  # 0 would be right
+    assert found["theirs"][0]["hashcode"] == found["theirs"][1]["hashcode"]
+    assert np.abs(np.array(found["ours"][1]["f1"]) - right).max() <= 2e-6
+    assert set(found["ours"][0]) == set(found["theirs"][0])
+    assert np.abs(np.array(found["ours"][0]["f1"]) - found["theirs"][0]["f1"]).max() <= 2e-6
+
+
 def test_bertscore_errors_are_value_errors(evaluate, directory, pairs, embedded, tmp_path):
     module = evaluate.load(directory("bertscore"), cache_dir=str(tmp_path))
     for said, asked in {

@@ -1,11 +1,12 @@
 """mt-metrics-eval: its directory as a data set, its score files, a submission to the WMT metrics task.
 
-Its own code is not published as a package (the name on PyPI is another's), so its formulas stand here: Pearson and
-Kendall of all judged segments, Pearson and pairwise accuracy of systems.
+Its own code is not published as a package (the name on PyPI is another's): where MONGE_PEER_TESTS names a directory
+with a checkout of it, its `stats` is asked; scipy's correlations and the definition of pairwise accuracy everywhere.
 """
 
 from __future__ import annotations
 
+import importlib
 import shutil
 from itertools import combinations
 from pathlib import Path
@@ -15,8 +16,9 @@ import pytest
 from scipy.stats import kendalltau, pearsonr
 
 import monge
+from monge import stats
 from monge.cli.app import run
-from monge.compat.mt_metrics_eval import read_scores, submit, write_scores
+from monge.compat.mt_metrics_eval import TaskKey, read_scores, read_task_scores, submit, write_scores
 from monge.data import open_dataset
 from monge.errors import Misaligned, UnknownName, Unreadable
 
@@ -94,6 +96,59 @@ def test_agreement_is_that_of_the_formulas(folder, gold, ours):
     assert found["pairwise_accuracy"] == pytest.approx(np.mean(same), abs=1e-9)
 
 
+@pytest.fixture(scope="module")
+def its_stats(checkout):
+    """mt_metrics_eval.stats of a checkout."""
+    root = str(checkout("mt-metrics-eval"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(root)
+        return importlib.import_module("mt_metrics_eval.stats")
+
+
+def test_agreement_is_that_of_its_own_stats(folder, gold, ours, its_stats):
+    names = ["all", "half.v2", "next"]
+    asked = its_stats.Correlation(
+        len(names),
+        [one for name in names for one in gold["seg"][name]],  # with None where there is no judgement
+        [one for name in names for one in ours.segments[name]],
+    )
+    expected = {
+        "pearson": asked.Pearson()[0],
+        "spearman": asked.Spearman()[0],
+        "kendall": asked.Kendall()[0],
+        "tau23": asked.KendallVariants(variant="23")[0],
+        "acc23": asked.KendallVariants(variant="acc23")[0],
+    }
+    task = monge.Task("mt-metrics-eval", folder, statistic=list(expected), human="mqm")
+    found = {
+        one["statistic"]: one["groups"][PAIR]["value"] for one in monge.evaluate(task, [METRIC]).to_dict()["results"]
+    }
+    assert found == {name: pytest.approx(value, abs=1e-9) for name, value in expected.items()}
+    task = monge.Task("mt-metrics-eval", folder, level="system", statistic="pairwise_accuracy")
+    (found,) = monge.evaluate(task, [METRIC]).to_dict()["results"]
+    agree, pairs = its_stats.Agreement(
+        *(
+            [side[name][0] if side is gold["sys"] else side[name] for name in names]
+            for side in (gold["sys"], ours.systems)
+        )
+    )
+    assert found["groups"][PAIR]["value"] == pytest.approx(agree / pairs, abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_statistics_with_ties_are_those_of_its_own_stats(seed, its_stats):
+    generator = np.random.default_rng(seed)
+    human, metric = generator.integers(-5, 1, 60).astype(float), generator.normal(size=60).round(1)
+    for name, variant in (("kendall", "b"), ("tau23", "23"), ("acc23", "acc23")):
+        expected = its_stats.KendallVariants(human, metric, variant=variant)[0]
+        assert stats.STATISTICS[name](human, metric) == pytest.approx(expected, abs=1e-9)
+    expected, threshold, _ = its_stats.KendallWithTiesOpt(human, metric, sample_rate=1.0)
+    found = stats.calibrate_ties(human, metric)
+    assert found.accuracy == pytest.approx(expected, abs=1e-9)
+    assert found.epsilon == pytest.approx(threshold, abs=1e-9)
+    assert stats.STATISTICS["pearson"](human, metric) == pytest.approx(pearsonr(human, metric).statistic, abs=1e-9)
+
+
 def test_how_a_test_set_is_read(folder):
     judged = open_dataset("mt-metrics-eval", folder)
     assert judged.excluded == {"no human score": 3}
@@ -120,10 +175,33 @@ def test_what_is_wrong_is_named(folder, tmp_path):
     file.write_text("sys 0.5\nsys nought\n")
     with pytest.raises(Unreadable, match=r"x.seg.score:2: expected a system and its score"):
         read_scores(file)
+    strange = Path(shutil.copytree(folder, tmp_path / "strange"))
+    with (strange / "human-scores" / f"{PAIR}.mqm.seg.score").open("a") as file:
+        file.write("".join(f"other {k}\n" for k in range(8)))
+    with pytest.raises(Unreadable, match=r"scores of other, but system-outputs/de-en has no other.txt"):
+        open_dataset("mt-metrics-eval", strange)
     bad = Path(shutil.copytree(folder, tmp_path / "copy"))
     (bad / "sources" / f"{PAIR}.txt").write_text("one line\n")
     with pytest.raises(Misaligned, match="has 8 lines, the source has 1"):
         open_dataset("mt-metrics-eval", bad)
+
+
+def test_blanks_between_system_and_score_may_be_any(tmp_path):
+    file = tmp_path / "x.seg.score"
+    file.write_text("one\t0.5\none   -1e-3\none \t None\ntwo\t\t3\n")
+    assert read_scores(file) == {"one": [0.5, -1e-3, None], "two": [3.0]}
+
+
+def test_scores_of_documents_and_domains_stand_beside_the_others(folder, tmp_path):
+    """The layout has four levels; ours reads segments and systems, and the others must not disturb that."""
+    copy = Path(shutil.copytree(folder, tmp_path / "wmt99"))
+    human = copy / "human-scores"
+    (human / f"{PAIR}.mqm.doc.score").write_text("".join(f"all\t{k}\n" for k in range(3)))
+    (human / f"{PAIR}.mqm.domain.score").write_text("chat all 0.5\nnews all None\n")
+    (human / f"{PAIR}.mqm.rater1.seg.score").write_text((human / f"{PAIR}.mqm.seg.score").read_text())
+    before, after = (open_dataset("mt-metrics-eval", one, human="mqm") for one in (folder, copy))
+    assert after.groups[PAIR].segments == before.groups[PAIR].segments
+    assert open_dataset("mt-metrics-eval", copy, human="mqm.rater1").n == before.n
 
 
 def test_score_files_come_back_as_they_were(tmp_path, ours):
@@ -151,3 +229,20 @@ def test_a_submission_from_one_command(folder, pairs, tmp_path, capsys):
     assert all(float(line.split("\t")[-1]) <= 0 for line in (tmp_path / "ter.seg.score").read_text().splitlines())
     assert run(["submit", str(tmp_path), "-o", str(tmp_path)]) == 1
     assert "no test set of mt-metrics-eval" in capsys.readouterr().err
+
+
+def test_files_of_the_metrics_task_come_back_as_they_were(folder, ours, tmp_path):
+    submit([monge.load(METRIC)], folder).write(tmp_path)
+    segments, systems = (read_task_scores(tmp_path / f"{METRIC}.{level}.score") for level in ("seg", "sys"))
+    key = TaskKey(METRIC, PAIR, "wmt99", "all", "refA")
+    assert segments[key] == dict(ours.segments)
+    assert systems[key] == {name: [score] for name, score in ours.systems.items()}
+    assert {one.domain for one in systems} == {"all", "chat", "news"}
+    for text, said in {
+        "m\tde-en\tw\tall\trefA\tone\tnought": "x.sys.score:1: expected metric",
+        "m\tde-en\tw\tall\trefA\tone\t1\nm\tde-en\tw\tall\trefA\tone\t2": "x.sys.score:2: a second score of one",
+        "m\tde-en\tw\tnews\td\trefA\tone\t2\t0.5": "segment 2, expected 1 of one",
+    }.items():
+        (tmp_path / "x.sys.score").write_text(text + "\n")
+        with pytest.raises(Unreadable, match=said):
+            read_task_scores(tmp_path / "x.sys.score")

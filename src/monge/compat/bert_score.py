@@ -15,7 +15,7 @@ import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -91,7 +91,7 @@ class BERTScorer:
     def __init__(
         self,
         model_type: str | None = None,
-        num_layers: int | None = None,
+        num_layers: int | Literal["last"] | None = None,
         batch_size: int = 64,
         nthreads: int = 4,
         all_layers: bool = False,
@@ -130,7 +130,7 @@ class BERTScorer:
         if idf and idf_sents is not None:
             self.compute_idf(idf_sents)
 
-    def _load(self, layer: int | None, **settings: str) -> Metric:
+    def _load(self, layer: int | str | None, **settings: str) -> Metric:
         where = {"model": self.model_type, "device": self._device, "online": self._online}
         try:
             return load(METRIC, layers=layer, settings=self._length | settings, **where)  # type: ignore[arg-type]

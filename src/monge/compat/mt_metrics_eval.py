@@ -12,24 +12,63 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from monge.api import Metric, Watch, score_segments
-from monge.data.lines import StrPath
+from monge.data.lines import StrPath, TextFile
 from monge.data.mtme import EvalSet, pairs_in, read_eval_set, read_scores, test_set_in
 from monge.data.output import write_text
 from monge.data.request import matching
-from monge.errors import UsageError
+from monge.data.segment_scores import finite_number
+from monge.errors import Unreadable, UsageError
 from monge.types import Result
 
-__all__ = ["Submission", "read_scores", "submit", "write_scores"]
+__all__ = ["Submission", "TaskKey", "read_scores", "read_task_scores", "submit", "write_scores"]
 SOURCE, REFERENCES = "src", "references"
+_SEGMENT_FIELDS, _SYSTEM_FIELDS = 9, 7
 
 
 def write_scores(path: StrPath, scores: Mapping[str, Iterable[float]]) -> None:
     """A score file of mt-metrics-eval: for every system its scores, one a line."""
     write_text(Path(path), (f"{system}\t{score!r}\n" for system, some in scores.items() for score in map(float, some)))
+
+
+class TaskKey(NamedTuple):
+    """What a score in a file of the metrics task is of."""
+
+    metric: str
+    pair: str
+    test_set: str
+    domain: str
+    reference: str
+
+
+def read_task_scores(path: StrPath) -> dict[TaskKey, dict[str, list[float]]]:
+    """A file of the WMT metrics task, NAME.seg.score or NAME.sys.score: for every system its scores.
+
+    Those of segments are under the domain `all`, in the order of their numbers, which must begin at 1 and leave none
+    out; those of systems under the domain that the file names.
+    """
+    found: dict[TaskKey, dict[str, list[float]]] = {}
+    for number, line in enumerate(TextFile(Path(path)), 1):
+        fields = line.rstrip("\n").split("\t")
+        score = finite_number(fields[-1])
+        if len(fields) not in (_SEGMENT_FIELDS, _SYSTEM_FIELDS) or score is None:
+            raise Unreadable(
+                f"{path}:{number}: expected metric, pair, test set, domain, (document,) reference, system, (segment,) "
+                f"score, {_SEGMENT_FIELDS} or {_SYSTEM_FIELDS} fields with tabs between; got {line[:60]!r}"
+            )
+        by_segment = len(fields) == _SEGMENT_FIELDS
+        reference, system = fields[5:7] if by_segment else fields[4:6]
+        key = TaskKey(fields[0], fields[1], fields[2], "all" if by_segment else fields[3], reference)
+        scores = found.setdefault(key, {}).setdefault(system, [])
+        scores.append(score)
+        if fields[7] != str(len(scores)) if by_segment else len(scores) > 1:
+            said = f"segment {fields[7]}, expected {len(scores)}" if by_segment else "a second score"
+            raise Unreadable(f"{path}:{number}: {said} of {system}")
+    return found
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,8 @@
 """torchmetrics' call shape: metrics with `update`, `compute`, `reset`, `forward`, `plot`, gathered over processes.
 
-    from torchmetrics.text.bert import BERTScore  ->  from monge.compat.torchmetrics import BERTScore
-    TextScore("twmd")                             any metric of monge; MetricCollection holds them
+    from torchmetrics.text.bert import BERTScore               ->  from monge.compat.torchmetrics import BERTScore
+    from torchmetrics.functional.text.bert import bert_score   ->  from monge.compat.torchmetrics import bert_score
+    TextScore("twmd")                                          any metric of monge; MetricCollection holds them
 
 What is gathered is exact on every device: the scores of pairs that depend on nothing else, as bytes of float64, or,
 where a metric takes something from all texts (idf, means, counts of words), the texts, which are then scored in an
@@ -28,8 +29,9 @@ from monge.types import Array, Result, Segment
 
 DEFAULT_MODEL = "roberta-large"
 DEFAULT_LENGTH = 512
+LAST_LAYER = "last"
 _LOADED = "_loaded"
-__all__ = ["BERTScore", "TextScore"]
+__all__ = ["BERTScore", "TextScore", "bert_score"]
 Texts = str | Sequence[str]
 References = str | Sequence[str] | Sequence[Sequence[str]]
 
@@ -93,7 +95,7 @@ class _Gathered(TorchMetric):  # type: ignore[misc]
     def update(self, preds: Texts, target: References, sources: Iterable[str] | None = None) -> None:
         """Take pairs in: predictions, a reference or a list of references each, sources where the metric wants them."""
         with raising(PeerValueError):
-            segments = segments_of([preds] if isinstance(preds, str) else preds, _rows(target), sources)
+            segments = segments_of(_texts(preds), _rows(target), sources)
             if self._alone():
                 data = self._measured(segments)[0].tobytes()
             else:
@@ -128,6 +130,17 @@ class _Gathered(TorchMetric):  # type: ignore[misc]
     def plot(self, val: Any = None, ax: Any = None) -> Any:
         """Plot a value or several, by default that of `compute`."""
         return self._plot(val, ax)
+
+
+def _texts(preds: Texts) -> Sequence[str]:
+    texts = [preds] if isinstance(preds, str) else preds
+    wrong = next(((k, one) for k, one in enumerate(texts) if not isinstance(one, str)), None)
+    if wrong is not None:  # the first words are the peer's
+        raise PeerValueError(
+            f"Invalid input provided. Prediction {wrong[0]} is no text (str), but {type(wrong[1]).__name__}; several "
+            "references go into the target, several batches into several calls"
+        )
+    return texts
 
 
 def _rows(target: References) -> Any:
@@ -218,7 +231,8 @@ class BERTScore(_Gathered):
     ) -> None:
         """Loads the model; `kwargs` are those of torchmetrics' Metric.
 
-        A model or tokenizer that is an object, and a baseline by address, are refused: give a directory, a file.
+        Without `num_layers` the last layer is taken, as torchmetrics does (bert-score takes the published one). A model
+        or tokenizer that is an object, and a baseline by address, are refused: give a directory, a file.
         """
         super().__init__(**kwargs)
         objects = {"model": model, "user_tokenizer": user_tokenizer, "user_forward_fn": user_forward_fn}
@@ -231,15 +245,22 @@ class BERTScore(_Gathered):
             raise PeerValueError("baseline_url: nothing is fetched; save the file and give baseline_path")
         self.idf, self.all_layers, self.return_hash, self.verbose = idf, all_layers, return_hash, verbose
         self.settings: dict[str, Any] = {
-            "model_type": model_name_or_path or DEFAULT_MODEL, "num_layers": num_layers, "all_layers": all_layers,
+            "model_type": model_name_or_path or DEFAULT_MODEL, "all_layers": all_layers,
+            "num_layers": LAST_LAYER if num_layers is None else num_layers,
             "idf": idf, "device": device, "lang": lang, "rescale_with_baseline": rescale_with_baseline,
             "baseline_path": baseline_path, "online": online,
             "max_length": None if max_length == DEFAULT_LENGTH else max_length,
         }  # fmt: skip
-        _ = self.loaded
+        if not isinstance(idf, bool):
+            raise PeerValueError(f"Expected argument `idf` to be a boolean, but got {idf}.")
+        with raising(PeerValueError, of=UsageError):
+            _ = self.loaded
 
     def _load(self) -> BERTScorer:
-        return BERTScorer(**self.settings)
+        try:
+            return BERTScorer(**self.settings)
+        except AssertionError as error:  # a kind of bert-score's; here ValueError is what users catch
+            raise PeerValueError(str(error)) from None
 
     def _alone(self) -> bool:
         return not self.idf
@@ -267,3 +288,37 @@ class BERTScore(_Gathered):
             column = torch.tensor(by_layer[:, :, k], dtype=self.dtype, device=self.device)
             found[part] = column if self.all_layers else column[0]
         return {**found, "hash": self.signature} if self.return_hash else found
+
+
+def bert_score(
+    preds: Texts,
+    target: References,
+    model_name_or_path: str | None = None,
+    num_layers: int | None = None,
+    all_layers: bool = False,
+    model: object = None,
+    user_tokenizer: object = None,
+    user_forward_fn: object = None,
+    verbose: bool = False,
+    idf: bool = False,
+    device: object = None,
+    max_length: int = DEFAULT_LENGTH,
+    batch_size: int = 64,
+    num_threads: int = 0,
+    return_hash: bool = False,
+    lang: str = "en",
+    rescale_with_baseline: bool = False,
+    baseline_path: str | None = None,
+    baseline_url: str | None = None,
+    truncation: bool = False,
+    *,
+    online: bool = False,
+) -> dict[str, Any]:
+    """Precision, recall and f1 of every pair: torchmetrics' function of this name, a `BERTScore` used once."""
+    metric = BERTScore(
+        model_name_or_path, num_layers, all_layers, model, user_tokenizer, user_forward_fn, verbose, idf, device,
+        max_length, batch_size, num_threads, return_hash, lang, rescale_with_baseline, baseline_path, baseline_url,
+        truncation, online=online,
+    )  # fmt: skip
+    metric.update(preds, target)
+    return metric.compute()

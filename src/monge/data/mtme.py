@@ -106,10 +106,10 @@ def _aligned(path: Path, count: int) -> list[str]:
 
 
 def read_scores(path: Path) -> dict[str, list[float | None]]:
-    """A score file: lines of system and score, the scores of a system in the order of its segments."""
+    """A score file: lines of system, blanks and score, the scores of a system in the order of its segments."""
     found: dict[str, list[float | None]] = {}
     for number, line in enumerate(TextFile(path), 1):
-        system, _, score = line.strip().rpartition("\t") if "\t" in line else line.strip().rpartition(" ")
+        system, score = ("", *line.rsplit(None, 1))[-2:]
         value = None if score.lower() == "none" else finite_number(score)
         if not system.strip() or (value is None and score.lower() != "none"):
             raise Unreadable(f"{path}:{number}: expected a system and its score (or None), got {line[:60]!r}")
@@ -171,6 +171,8 @@ def _judged(
     count = len(texts.sources) if level == "seg" else 1
     found = read_scores(path)
     for system, scores in found.items():
+        if system not in texts.outputs:
+            raise Unreadable(f"{path}: scores of {system}, but system-outputs/{pair} has no {system}.txt")
         if len(scores) != count:
             raise Misaligned(f"{path}: {len(scores)} scores of {system}, expected {count}")
     return {system: found[system] for system in systems if system in found}
