@@ -261,7 +261,9 @@ def html_sheet(sheet: Sheet, *, title: bool = True) -> str:
     sheet = _filled(sheet, drawn=True)
     kinds = _kinds(sheet)
     ranges = [_range([row[k].span for row in sheet.rows], sheet.zero) for k in range(len(sheet.head))]
-    head = [(name, "words" if words else "number") for name, words in zip(_titles(sheet), kinds, strict=True)]
+    kind = ["words" if words else "number" for words in kinds]
+    kind[len(kind) - sheet.texts :] = ["text"] * sheet.texts
+    head = list(zip(_titles(sheet), kind, strict=True))
     rows = [
         [_html_cell(cell, words, ends, sheet.zero) for cell, words, ends in zip(row, kinds, ranges, strict=True)]
         for row in sheet.rows
