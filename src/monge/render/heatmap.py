@@ -89,7 +89,7 @@ def explanation_svg(e: Explanation) -> str:
     """A stand-alone SVG of an explanation: score, texts, arcs and a grid for each plan, and what they mean."""
     checked_explanation(e)
     better = "higher is better" if e.higher_is_better else "lower is better"
-    parts = "".join(f"   {name} {number(value)}" for name, value in e.parts.items())
+    parts = "".join(f" · {name} {number(value)}" for name, value in e.parts.items())
     if not e.plans or not e.cost.size:
         reason = " ".join(["Nothing was moved.", *map(plain_flag, e.flags)])
         said = [f"{e.metric}  {number(e.score)}  ({better})", reason]

@@ -314,7 +314,8 @@ def _html_cell(cell: Cell, words: bool, ends: Ends, zero: bool) -> str:
     text = safe(cell.text)
     for arrow, meaning in _ARROWS.items():
         text = text.replace(arrow, f'<span class="soft" title="{meaning}">{arrow}</span>')
-    text = f"<bdi>{text}</bdi>" if words and text else text
+    if words and text:  # names with settings may break between them
+        text = f"<bdi>{text.replace('[', '<wbr>[').replace(',', ',<wbr>')}</bdi>"
     text = f'<span class="{cell.mark}">{text}</span>' if cell.mark in MARKS else text
     drawn = span_svg(cell.span, ends, zero=zero) if cell.span is not None and ends is not None else ""
     small = f'<small class="soft">{safe(cell.detail)}</small>' if cell.detail else ""
