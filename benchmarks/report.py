@@ -1,113 +1,187 @@
-"""Size of reports, time to make them, time to open them in Chromium.
+"""Size of reports, time to make them, time to open them in Chromium, and the table of docs/report.md.
 
-    python benchmarks/report.py --sizes 5x1000,20x3000 -o docs/report
+    MONGE_DATA=DIR python benchmarks/report.py make --keep DIR   # the reports: takes half an hour
+    python benchmarks/report.py open --keep DIR                  # on a quiet machine: docs/report/report.json
+    python benchmarks/report.py page                             # no runs: the table, from what is kept
 
-Systems are made from the lines of a corpus by dropping, exchanging and repeating words, a little more for each further
-system, so that any number of them can be had without a download. Metrics: twmd, bertscore, moverscore, chrf.
+Texts are outputs of WMT17, German into English (11 systems, 3,004 segments). Further systems are made from those by
+dropping, exchanging and repeating words. Metrics: twmd, bertscore, moverscore, chrf.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import random
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
-from importlib.resources import files
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Browser, sync_playwright
 
 METRICS = ("twmd", "bertscore", "moverscore", "chrf")
-OPENED = """() => performance.timing.domContentLoadedEventEnd - performance.timing.navigationStart"""
-
-
-def corpus(lines: int, path: str | None) -> list[str]:
-    """So many lines: of a file, or sentences put together from the bundled example, all different."""
-    if path:
-        found = [line for line in Path(path).read_text("utf-8").splitlines() if line.strip()]
-        return [found[k % len(found)] for k in range(lines)]
-    words = (files("monge") / "example" / "reference.txt").read_text("utf-8").split()
-    draw = random.Random(1)
-    return [" ".join(draw.choices(words, k=draw.randint(8, 32))) for _ in range(lines)]
+SIZES = "5x1000,20x3000"
+WMT17 = "wmt17-seg-da/wmt17-raw-to-and-from-english"
+DOCS = Path(__file__).resolve().parents[1] / "docs"
+KEPT, PAGE = DOCS / "report" / "report.json", DOCS / "report.md"
+BEGIN, END = "<!-- sizes: made by benchmarks/report.py -->", "<!-- end of sizes -->"
+WORSE = 0.1
+"""Share of words that a made system changes of the real one behind it."""
+TIMES = """() => {
+  const page = performance.getEntriesByType("navigation")[0];
+  const paint = performance.getEntriesByName("first-contentful-paint")[0];
+  return { loaded_ms: page.domContentLoadedEventEnd, painted_ms: paint ? paint.startTime : null };
+}"""
 
 
 def worse(line: str, share: float, draw: random.Random, words: list[str]) -> str:
     """The line with a share of its words dropped, exchanged or said twice."""
     found: list[str] = []
     for word in line.split():
-        at = draw.random() / share if share else 9.0
+        at = draw.random() / share
         found += [] if at < 0.3 else [draw.choice(words)] if at < 0.7 else [word, word] if at < 1 else [word]
     return " ".join(found) or line
 
 
-def texts(folder: Path, systems: int, lines: list[str]) -> list[str]:
+def texts(folder: Path, data: Path, systems: int, segments: int) -> list[str]:
     """The files of systems and reference; the arguments that name them."""
+    real = sorted((data / WMT17 / "system-outputs" / "newstest2017" / "de-en").iterdir())
+    lines = (data / WMT17 / "references" / "newstest2017-deen-ref.en").read_text("utf-8").splitlines()[:segments]
     (folder / "reference").write_text("\n".join(lines) + "\n", "utf-8")
     words = " ".join(lines).split()
     given = ["-r", str(folder / "reference")]
     for k in range(systems):
-        draw = random.Random(k + 7)
-        name = folder / f"system-{k + 1:02d}"
-        name.write_text("\n".join(worse(line, 0.06 * (k + 1), draw, words) for line in lines) + "\n", "utf-8")
-        given += ["-t", str(name)]
+        behind = real[k % len(real)]
+        rows = behind.read_text("utf-8").splitlines()[:segments]
+        name = behind.name.removeprefix("newstest2017.").removesuffix(".de-en")
+        if k >= len(real):
+            draw = random.Random(k)
+            name, rows = f"{name}-worse", [worse(row, WORSE, draw, words) for row in rows]
+        (folder / name).write_text("\n".join(rows) + "\n", "utf-8")
+        given += ["-t", str(folder / name)]
     return given
 
 
-def opening(path: Path, times: int = 3) -> dict[str, float]:
-    """Milliseconds until the page can be used, and until its segments are shown; medians of some openings."""
-    from playwright.sync_api import sync_playwright
+def make(size: str, data: Path, keep: Path) -> None:
+    """One report, and beside it how long it took; nothing where it is there already."""
+    page, note = keep / f"{size}.html", keep / f"{size}.json"
+    if note.is_file():
+        return
+    systems, segments = map(int, size.split("x"))
+    with tempfile.TemporaryDirectory() as folder:
+        given = texts(Path(folder), data, systems, segments)
+        asked = [part for name in METRICS for part in ("-m", name)]
+        began = time.perf_counter()
+        subprocess.run([sys.executable, "-m", "monge", "report", *given, *asked, "-o", str(page), "-q"], check=True)
+        made = time.perf_counter() - began
+    about = {"systems": systems, "segments": segments, "metrics": list(METRICS), "seconds_to_make": round(made, 1)}
+    note.write_text(json.dumps(about) + "\n", "utf-8")
+    print(size, f"{made:.1f} s", flush=True)
 
-    loaded, ready = [], []
+
+def parts(source: str) -> dict[str, int]:
+    """Bytes of a page by what they are: packed segments, pictures, scripts, style, and the rest, which is tables."""
+    found = {
+        name: sum(len(one.encode()) for one in re.findall(pattern, source, re.S))
+        for name, pattern in (
+            ("segments", r'<script type="text/plain".*?</script>'),
+            ("pictures", r"<svg.*?</svg>"),
+            ("script", r"<script>.*?</script>"),
+            ("style", r"<style>.*?</style>"),
+        )
+    }
+    return {**found, "tables": len(source.encode()) - sum(found.values())}
+
+
+def opened(browser: Browser, path: Path) -> dict[str, float]:
+    """Milliseconds until the page is read, painted, and shows its segments."""
+    page = browser.new_page(viewport={"width": 1440, "height": 900})
+    began = time.perf_counter()
+    page.goto(path.as_uri(), wait_until="commit")
+    page.wait_for_selector("html[data-ready] .item", timeout=120_000)
+    shown = 1000 * (time.perf_counter() - began)
+    found = {**page.evaluate(TIMES), "segments_shown_ms": shown}
+    page.close()
+    return found
+
+
+def measured(size: str, keep: Path, times: int) -> dict[str, Any]:
+    """What is kept of one report: its parts in bytes, medians of some openings, what it says that it leaves out."""
+    path = keep / f"{size}.html"
+    source = path.read_text("utf-8")
     with sync_playwright() as driver:
         where = shutil.which("chromium") or shutil.which("google-chrome")
         browser = driver.chromium.launch(executable_path=where, args=["--no-sandbox"])
-        for _ in range(times):
-            page = browser.new_page()
-            began = time.perf_counter()
-            page.goto(path.as_uri())
-            page.wait_for_selector("html[data-ready] .item", timeout=120_000)
-            ready.append(1000 * (time.perf_counter() - began))
-            loaded.append(page.evaluate(OPENED))
-            page.close()
+        runs = [opened(browser, path) for _ in range(times + 1)][1:]  # the first one warms the browser
+        version = browser.version
         browser.close()
-    return {"loaded_ms": sorted(loaded)[times // 2], "segments_shown_ms": round(sorted(ready)[times // 2])}
+    medians = {name: round(sorted(one[name] for one in runs)[times // 2]) for name in runs[0]}
+    said = re.search(r"Words are marked and plans can be opened in (\d+) of the \d+ segments", source)
+    about = json.loads((keep / f"{size}.json").read_text("utf-8"))
+    explained = int(said[1]) if said else about["segments"]
+    return {
+        **about, "bytes": path.stat().st_size, "parts": parts(source), "explained": explained, **medians,
+        "openings": times, "chromium": version,
+    }  # fmt: skip
 
 
-def measured(systems: int, segments: int, path: str | None, metrics: tuple[str, ...]) -> dict[str, object]:
-    """One size: what is made, how long that takes, how large it is, how fast it opens."""
-    with tempfile.TemporaryDirectory() as folder:
-        where = Path(folder)
-        given = texts(where, systems, corpus(segments, path))
-        asked = [part for name in metrics for part in ("-m", name)]
-        command = [sys.executable, "-m", "monge", "report", *given, *asked, "-o", str(where / "report.html"), "-q"]
-        began = time.perf_counter()
-        subprocess.run(command, check=True)
-        made = time.perf_counter() - began
-        page = where / "report.html"
-        size = page.stat().st_size
-        return {
-            "systems": systems, "segments": segments, "metrics": list(metrics), "seconds_to_make": round(made, 1),
-            "bytes": size, **opening(page),
-        }  # fmt: skip
+def table(kept: list[dict[str, Any]]) -> str:
+    """The table of the page."""
+    lines = [
+        "| systems × segments × metrics | file | read | segments shown | plans can be opened in | making it |",
+        "|---|---:|---:|---:|---:|---:|",
+    ]
+    lines += [
+        f"| {one['systems']} × {one['segments']:,} × {len(one['metrics'])} | {one['bytes'] / 1e6:.1f} MB "
+        f"| {one['loaded_ms'] / 1000:.2f} s | {one['segments_shown_ms'] / 1000:.2f} s "
+        f"| {one['explained']:,} segments | {one['seconds_to_make'] / 60:.0f} min |"
+        for one in kept
+    ]
+    return "\n".join(lines)
+
+
+def page_text() -> str:
+    """docs/report.md with the table of what is kept."""
+    head, _, rest = PAGE.read_text("utf-8").partition(BEGIN)
+    return f"{head}{BEGIN}\n{table(json.loads(KEPT.read_text('utf-8')))}\n{END}{rest.partition(END)[2]}"
+
+
+def sizes(given: str) -> Iterator[str]:
+    for size in given.split(","):
+        if not re.fullmatch(r"\d+x\d+", size):
+            raise SystemExit(f"--sizes takes SYSTEMSxSEGMENTS, such as {SIZES}; got {size}")
+        yield size
 
 
 def main() -> None:
     asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    asked.add_argument("--sizes", default="5x1000,20x3000", help="systems x segments, a comma between sizes")
-    asked.add_argument("--corpus", help="a file of lines to make the texts from")
-    asked.add_argument("--metrics", default=",".join(METRICS))
-    asked.add_argument("-o", "--output", help="a directory for report.json")
+    asked.add_argument("step", choices=("make", "open", "page"))
+    asked.add_argument("--sizes", default=SIZES, help="systems x segments, a comma between sizes")
+    asked.add_argument("--data", type=Path, default=os.environ.get("MONGE_DATA"), help="directory of the judged data")
+    asked.add_argument("--keep", type=Path, help="directory of the reports")
+    asked.add_argument("--times", type=int, default=5, help="openings, of which the median counts")
+    asked.add_argument("-o", "--output", type=Path, default=KEPT, help="what is measured, as JSON")
     given = asked.parse_args()
-    found = []
-    for size in given.sizes.split(","):
-        systems, segments = map(int, size.split("x"))
-        found.append(measured(systems, segments, given.corpus, tuple(given.metrics.split(","))))
-        print(json.dumps(found[-1]), flush=True)
-    if given.output:
-        Path(given.output).mkdir(parents=True, exist_ok=True)
-        (Path(given.output) / "report.json").write_text(json.dumps(found, indent=1) + "\n", "utf-8")
+    if given.step != "page" and (given.keep is None or (given.step == "make" and given.data is None)):
+        asked.error("give --keep DIR, and --data DIR to make reports")
+    if given.step == "make":
+        given.keep.mkdir(parents=True, exist_ok=True)
+        for size in sizes(given.sizes):
+            make(size, given.data, given.keep)
+    elif given.step == "open":
+        found = [measured(size, given.keep, given.times) for size in sizes(given.sizes)]
+        given.output.parent.mkdir(parents=True, exist_ok=True)
+        given.output.write_text(json.dumps(found, indent=1) + "\n", "utf-8")
+        print(json.dumps(found))
+    else:
+        PAGE.write_text(page_text(), "utf-8")
 
 
 if __name__ == "__main__":

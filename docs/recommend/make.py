@@ -322,8 +322,9 @@ HEAD = """# Which metric?
 
 `monge recommend` answers from what is below: every metric of this package against human judgements, with the
 packaged models, and what it costs. A metric is recommended where its mean agreement over the data sets of a task is
-highest; a cheaper one where no data set tells it from the best. Nothing beats trying on judgements of your own:
-[monge evaluate table](tutorials/own-judgements.md).
+highest; a cheaper one where no data set tells it from the best; a [tuned model](tuning.md) where it is surely above all
+of them on judgements that they share; nothing where even the best hardly agrees with people. Nothing beats trying on
+judgements of your own: [monge evaluate table](tutorials/own-judgements.md).
 
 ```
 monge recommend                                       # the table below
@@ -347,9 +348,8 @@ def text() -> str:
     for one in every.every:
         parts += [f"\n## {one.task}\n\n{TASKS[one.task].capitalize()}. {' '.join(one.advice())}\n\n"]
         (sheet,) = one.sheets()
-        notes = [line for line in sheet.notes if line not in one.advice()]
-        parts.append(sheets_markdown([replace(sheet, title="", notes=(), signatures=(), tied="")]))
-        parts.append("\n" + "\n".join(f"- {line}" for line in notes) + "\n")
+        parts.append(sheets_markdown([replace(sheet, title="", notes=(), said=(), signatures=(), tied="")]))
+        parts.append("\n" + "\n".join(f"- {line}" for line in sheet.notes) + "\n")
     parts.append(
         "\n## Other languages\n\nFour of them with the packaged multilingual model; the rest by `monge recommend "
         "--lang CODE`.\n"

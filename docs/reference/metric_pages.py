@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import io
+import re
 import tomllib
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +22,14 @@ PAIR = ("The cat slept on the warm mat.", "A cat was sleeping on the mat.")
 
 
 def table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
-    """A Markdown table; bars inside of cells are escaped."""
+    """A Markdown table; bars inside of cells are entities, which every reader of Markdown takes, in code too."""
     lines = [head, tuple("---" for _ in head), *rows]
-    return "\n".join(
-        "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in line) + " |" for line in lines
-    )
+    return "\n".join("| " + " | ".join(map(_barred, line)) + " |" for line in lines)
+
+
+def _barred(cell: str) -> str:
+    code = re.sub(r"`([^`]*\|[^`]*)`", lambda found: f"<code>{escape(found[1], quote=False)}</code>", cell)
+    return code.replace("|", "&#124;").replace("\n", " ")
 
 
 def notes() -> dict[str, Any]:

@@ -133,7 +133,8 @@ def short() -> str:
         interval = f"[{claim['low']:+.3f}, {claim['high']:+.3f}]"
         says = claim["says"] + (f" ({where})" if where else "")
         lines.append(f"| `{table}` | {says} | {reported} | {claim['ours']:+.3f} | {interval} | {mark(claim)} |")
-    return head + "\n".join(lines) + "\n"
+    folded = f'<details markdown="1">\n<summary>All {len(every)} claims</summary>\n\n'
+    return head + folded + "\n".join(lines) + "\n\n</details>\n"
 
 
 def picture() -> None:

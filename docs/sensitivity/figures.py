@@ -6,7 +6,7 @@ from pathlib import Path
 
 from readings import Studies
 
-from monge.report.sensitivity import bars, rings, shares
+from monge.report.sensitivity import bars, shares
 
 FOLDER = Path(__file__).resolve().parent / "figures"
 
@@ -16,6 +16,5 @@ def write_figures(studies: Studies) -> list[Path]:
     there = [name for name in ("wmt17-en", "wmt17-da", "wmt17-en-systems") if name in studies]
     written = [bars(studies[name], FOLDER / f"{name}-cv.svg", "CV in %", lambda one: one.cv) for name in there]
     if "wmt17-en" in studies:
-        written.append(rings(studies["wmt17-en"], FOLDER / "wmt17-en-best.svg"))
     crossed = [name for name in ("crossing-en", "crossing-out") if name in studies]
     return written + [shares(studies[name], FOLDER / f"{name}-shares.svg") for name in crossed]

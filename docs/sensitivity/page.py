@@ -38,6 +38,7 @@ def pages(plan: Mapping[str, Any], studies: Studies) -> dict[Path, str]:
     missing = [study["name"] for study in plan["study"] if study["name"] not in studies]
     parts = {
         "summary": _summary(studies),
+        "best": _best(studies),
         "runs": _runs(run, studies),
         "missing": f"Not run: {', '.join(missing)}." if missing else "",
         "verdicts": _verdicts(studies),
@@ -52,6 +53,21 @@ def pages(plan: Mapping[str, Any], studies: Studies) -> dict[Path, str]:
             text = text.replace(f"<!-- {name} -->", value)
         found[place] = text
     return found
+
+
+def _best(studies: Studies) -> str:
+    """The best settings of each factor and metric on WMT17 into English, with the number of groups."""
+    if "wmt17-en" not in studies:
+        return "(not run)"
+    found = studies["wmt17-en"]
+    rows = []
+    for factor in found.factors:
+        row = [factor.name]
+        for one in found.of(factor.name):
+            counts = Counter(shown(spread.best) for spread in one.spreads.values()).most_common()
+            row.append(", ".join(f"{setting} {count}" for setting, count in counts))
+        rows.append(row)
+    return _table(["factor", *(f"`{name}`" for name in found.metrics)], rows)
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

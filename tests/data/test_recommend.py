@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from monge.encode.packaged import SHIPPED
 from monge.errors import Notice
-from monge.study import evaluate
-from monge.study.kept_results import judgements
+from monge.spec.signature import shortened
+from monge.study import Run, Task, evaluate
+from monge.study.kept_results import judgements, tuned
 
 PLACE = Path(__file__).parents[2] / "docs" / "recommend" / "make.py"
 KEPT = {one.key: one for one in judgements()}
@@ -48,3 +50,30 @@ def test_what_is_kept_was_planned(make):
         if one.key in KEPT:
             wanted = {name for tier in make.TIERS for name in tier[one.kind]}
             assert set(KEPT[one.key].metrics) <= wanted, one.key
+
+
+@pytest.fixture(scope="module")
+def tuned_kept():
+    place = PLACE.parents[1] / "tuning" / "kept.py"
+    loader = importlib.util.spec_from_file_location("tuning_kept", place)
+    module = importlib.util.module_from_spec(loader)
+    loader.loader.exec_module(module)
+    return module
+
+
+def test_what_is_said_of_tuned_models_is_what_was_measured(tuned_kept):
+    assert tuned_kept.KEPT.read_text("utf-8") == tuned_kept.text(), "run: python docs/tuning/kept.py"
+    assert {one.name for one in tuned()} == set(SHIPPED)
+
+
+def test_a_figure_of_a_tuned_model_is_what_is_computed(data_dir):
+    (broad,) = [one for one in tuned() if one.name == "broad"]
+    change = broad.figures["bagel"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", Notice)
+        found = evaluate(Task("bagel", data_dir), ["twmd", "twmd[encoder.model=auto+broad]"], run=Run()).agreements
+    for one, kept in zip(found, (change.before, change.after), strict=True):
+        assert (one.mean.value, one.mean.low, one.mean.high) == pytest.approx(
+            (kept.value, kept.low, kept.high), abs=2e-4
+        )
+        assert shortened(one.signature) == kept.signature

@@ -140,6 +140,17 @@ def test_the_page_of_recommendations_is_what_is_kept():
     assert make.PAGE.read_text("utf-8") == make.text(), "run: python docs/recommend/make.py page"
 
 
+def test_the_page_of_reports_is_what_was_measured():
+    make = module("report_benchmark", ROOT / "benchmarks" / "report.py")
+    assert make.PAGE.read_text("utf-8") == make.page_text(), "run: python benchmarks/report.py page"
+    small, large = json.loads(make.KEPT.read_text("utf-8"))
+    assert (small["systems"], small["segments"], len(small["metrics"])) == (5, 1000, 4)
+    assert small["bytes"] <= 3e6 and small["segments_shown_ms"] < 1000 and small["explained"] == small["segments"]
+    assert (large["systems"], large["segments"]) == (20, 3000) and large["explained"] < large["segments"]
+    for one in (small, large):
+        assert sum(one["parts"].values()) == one["bytes"]
+
+
 def printed_on(page: str, column: int) -> dict[str, str]:
     """Metric -> its mean on WMT17 as the first table of a page that has it in this column prints it, without the 0."""
     found: dict[str, str] = {}
@@ -148,6 +159,18 @@ def printed_on(page: str, column: int) -> dict[str, str]:
         if line.startswith("| `") and len(cells) > column and re.fullmatch(r"0?\.\d{3}", cells[column]):
             found.setdefault(cells[0].replace("`", ""), cells[column].removeprefix("0"))
     return found
+
+
+def test_the_pages_of_long_studies_are_what_is_kept():
+    """No page shows a picture that is not made any more, and none lacks one."""
+    shown = {
+        (page.parent / target).resolve()
+        for page in DOCS.rglob("*.md")
+        for target in re.findall(r"!\[[^]]*\]\(([^)]+)\)", page.read_text("utf-8"))
+    }
+    assert all(one.is_file() for one in shown)
+    drawn = set((DOCS / "sensitivity" / "figures").iterdir())
+    assert drawn <= shown, drawn - shown
 
 
 def test_the_readme_says_what_is_kept():

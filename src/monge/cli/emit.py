@@ -139,7 +139,7 @@ class Watch:
         warn(list(dict.fromkeys(line for one in every for line in one.warnings)))
         counts = [len(group.segments) for one in every for group in one.groups.values()]
         if self.verbose:
-            tell(f"read {sum(counts)} segments in {len(counts)} group(s)")
+            tell(f"read {sum(counts)} segments in {len(counts)} group{'s' * (len(counts) != 1)}")
         if self.grow is not None:
             self.grow(sum(counts))
 

@@ -113,7 +113,9 @@ def evaluate(
         from monge.report.evaluation import evaluation_charts
 
         charts = evaluation_charts(found)
-    output.write(found, title=f"{judgements.dataset}: agreement of {', '.join(labels)} with people", charts=charts)
+    output.write(
+        found, title=f"{studies.called(judgements)}: agreement of {', '.join(labels)} with people", charts=charts
+    )
     if figures.folder is not None:
         from monge.report import evaluation_figures
 

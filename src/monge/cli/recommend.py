@@ -32,7 +32,15 @@ def recommend(
             help="The most to spend: seconds for 1,000 pairs on one thread, memory, or both.",
         ),
     ] = None,
-    figure: studies.Figure = None,
+    figure: Annotated[
+        str | None,
+        typer.Option(
+            "--figure",
+            metavar="FILE.svg|.png",
+            help="Draw agreement against cost into this file, a panel a task.",
+            rich_help_panel=options.OUTPUT,
+        ),
+    ] = None,
     output_format: Annotated[str, options.formats(STUDY_FORMATS)] = "text",
     output: options.Output = None,
     signature_form: options.SignatureForm = "short",

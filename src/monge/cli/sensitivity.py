@@ -104,7 +104,11 @@ def sensitivity(
             resampling=resamples.resampling(),
             run=run,
         )
-    output.write(found, "sensitivity", f"{found.dataset}: sensitivity of {', '.join(found.metrics)} to preprocessing")
+    output.write(
+        found,
+        "sensitivity",
+        f"{studies.called(judgements)}: sensitivity of {', '.join(found.metrics)} to preprocessing",
+    )
     if figures.folder is not None:
         from monge.report.sensitivity import sensitivity_figures
 

@@ -127,6 +127,11 @@ def setup_of(setup: bundles.Setup) -> Setup:
     return Setup(setup.changes(), setup.lang, setup.named, setup.device, setup.online)
 
 
+def called(judgements: Any) -> str:
+    """What a page calls judgements: the data set, or the file of a table."""
+    return Path(judgements.data).name if judgements.dataset == "table" else str(judgements.dataset)
+
+
 def task_of(given: Any, **more: Any) -> Task:
     """Which judgements and which question, as studies take it, from a verb's bundle of judgements."""
     from monge.study import Task

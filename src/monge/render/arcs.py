@@ -8,6 +8,7 @@ import numpy as np
 
 from monge.render.cells import clip, display_width, number
 from monge.render.drawing import (
+    CAPTION,
     FAINT,
     LABEL,
     PLANS,
@@ -37,7 +38,7 @@ def arcs(e: Explanation, plan: str, *, tall: bool | None = None) -> Drawing:
     places, boxes, width, height = _columns(e) if tall else _rows(e, wide)
     heading = text(0, 14, PLANS.get(plan, plan), "mg-soft", size=13)
     drawn = [*_arcs(e, e.plans[plan], places, tall=tall), *boxes]
-    return stacked([Drawing(width, 18, heading), Drawing(width, height, "\n".join(drawn))], gap=4)
+    return stacked([Drawing(max(width, CAPTION), 18, heading), Drawing(width, height, "\n".join(drawn))], gap=4)
 
 
 def _span(side: Side) -> float:

@@ -12,17 +12,20 @@ from monge.render.page import safe
 from monge.types import Array
 
 CHART_STYLE = """
-.monge .charts { display: flex; flex-wrap: wrap; gap: 1rem 2rem; } .monge .charts figure { margin: 0; min-width: 0; }
+.monge .charts, .monge .both { display: flex; flex-wrap: wrap; gap: 1rem 2rem; }
+.monge .charts figure { margin: 0; width: 262px; max-width: 100%; } .monge .charts p { flex-basis: 100%; margin: 0; }
 .monge .chart { display: block; max-width: 100%; height: auto; }
 .monge figcaption { font-size: .92rem; font-weight: 600; }
 .monge .chart text { fill: var(--ink); font: 13px system-ui, "Segoe UI", "Noto Sans", sans-serif; }
 .monge .chart .soft { fill: var(--soft); } .monge .chart .axis { stroke: var(--line); fill: none; }
 .monge .chart .hill { fill: var(--cheap); fill-opacity: .55; }
 .monge .chart .mean { stroke: var(--ink); stroke-width: 2; }
+.monge .chart .between { stroke: var(--soft); stroke-width: 2; }
 .monge .chart .bin { fill: var(--accent); } .monge .chart .dot { fill: var(--accent); }
-.monge .chart .line { stroke: var(--hurt); stroke-width: 2; fill: none; }
+.monge .chart .line { stroke: var(--accent); stroke-width: 2; fill: none; }
 """
-_WIDE = 330.0
+_WIDE, _SIDE, _LEFT = 262.0, 220.0, 30.0
+"""How wide a chart is; the side of a square one, and what stands to the left of it."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +53,23 @@ def _ends(low: float, high: float, y: float) -> list[str]:
         f'<text class="soft" x="0" y="{y:g}">{decimals(low, digits)}</text>',
         f'<text class="soft" x="{_WIDE:g}" y="{y:g}" text-anchor="end">{decimals(high, digits)}</text>',
     ]
+
+
+def _axes(across: tuple[float, float], up: tuple[float, float], names: tuple[str, str]) -> list[str]:
+    """The axes of a square with their names and the numbers at their ends."""
+    side, left = _SIDE, _LEFT
+    found = [f'<path class="axis" d="M{left:g} 4V{side + 4:g}H{left + side:g}"/>']
+    below, beside = f'y="{side + 22:g}"', f'transform="translate(20 {side + 4:g}) rotate(-90)"'
+    for place, (low, high), name in ((below, across, names[0]), (beside, up, names[1])):
+        digits = 1 if max(abs(low), abs(high)) >= 10 else 2
+        start = left if place == below else 0.0
+        for at, anchor, words in (
+            (start, "start", decimals(low, digits)),
+            (start + side / 2, "middle", f"{clip(name, 18)} →"),
+            (start + side, "end", decimals(high, digits)),
+        ):
+            found.append(f'<text class="soft" x="{at:g}" {place} text-anchor="{anchor}">{safe(words)}</text>')
+    return found
 
 
 def ridges(title: str, hills: Sequence[Hill], low: float, high: float) -> str:
@@ -80,27 +100,28 @@ def histogram(values: Array, low: float, high: float, bins: int = 33) -> list[in
 
 def density(title: str, x: Array, y: Array, names: tuple[str, str], bins: int = 22) -> str:
     """Two scores of the same segments against each other: the darker a square, the more of them stand there."""
-    side = 220.0
+    side, left = _SIDE, _LEFT
     ends = [(float(one.min()), float(max(one.max(), one.min() + 1e-9))) for one in (x, y)]
     counts = np.histogram2d(x, y, bins, ends)[0]
-    most, cell, left = float(np.sqrt(counts.max())) or 1.0, side / bins, 30.0
-    content = [f'<path class="axis" d="M{left:g} 4V{side + 4:g}H{left + side:g}"/>']
+    most, cell = float(np.sqrt(counts.max())) or 1.0, side / bins
+    content = _axes(ends[0], ends[1], names)
     by_strength: dict[str, list[str]] = {}
     for i, j in np.argwhere(counts > 0).tolist():
         strength = f"{0.12 + 0.88 * float(np.sqrt(counts[i, j])) / most:.1f}"
         place = f"M{left + i * cell:.0f} {4 + side - (j + 1) * cell:.0f}h{cell:.0f}v{cell:.0f}h-{cell:.0f}z"
         by_strength.setdefault(strength, []).append(place)
     content += [f'<path class="bin" fill-opacity="{at}" d="{"".join(d)}"/>' for at, d in sorted(by_strength.items())]
-    content.append(f'<text class="soft" x="{left:g}" y="{side + 22:g}">{safe(clip(names[0], 38))} →</text>')
-    content.append(
-        f'<text class="soft" transform="translate(20 {side + 4:g}) rotate(-90)">{safe(clip(names[1], 30))} →</text>'
-    )
     return _figure(title, side + 30, content, f"{title}: {names[1]} against {names[0]}, {len(x)} segments")
+
+
+def both(one: str, other: str) -> str:
+    """Two charts that stay together."""
+    return f'<div class="both">{one}{other}</div>'
 
 
 def steps(title: str, points: Sequence[tuple[float, float, float, float]], names: tuple[str, str]) -> str:
     """Means of one score (y, with its interval) in equal parts of another (x), joined by a line."""
-    side, left = 220.0, 30.0
+    side, left = _SIDE, _LEFT
     low, high = min(p[2] for p in points), max(p[3] for p in points)
     near, far = points[0][0], points[-1][0]
 
@@ -109,17 +130,13 @@ def steps(title: str, points: Sequence[tuple[float, float, float, float]], names
         up = (y - low) / (high - low) if high > low else 0.5
         return left + 8 + (side - 16) * across, 4 + side - 8 - (side - 16) * up
 
-    content = [f'<path class="axis" d="M{left:g} 4V{side + 4:g}H{left + side:g}"/>']
+    content = _axes((near, far), (low, high), names)
     places = [at(x, y) for x, y, _, _ in points]
     line = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
     content.append(f'<polyline class="line" points="{line}"/>')
     for (x, _, bottom, top), (px, py) in zip(points, places, strict=True):
         content.append(
-            f'<line class="mean" x1="{px:.1f}" x2="{px:.1f}" y1="{at(x, bottom)[1]:.1f}" y2="{at(x, top)[1]:.1f}"/>'
+            f'<line class="between" x1="{px:.1f}" x2="{px:.1f}" y1="{at(x, bottom)[1]:.1f}" y2="{at(x, top)[1]:.1f}"/>'
             f'<circle class="dot" cx="{px:.1f}" cy="{py:.1f}" r="4"/>'
         )
-    content.append(f'<text class="soft" x="{left:g}" y="{side + 22:g}">{safe(clip(names[0], 38))} →</text>')
-    content.append(
-        f'<text class="soft" transform="translate(20 {side + 4:g}) rotate(-90)">{safe(clip(names[1], 30))} →</text>'
-    )
     return _figure(title, side + 30, content, f"{title}: mean of {names[1]} by {names[0]}")

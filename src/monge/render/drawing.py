@@ -16,10 +16,12 @@ LABEL = 18
 FAINT = 2e-3
 """Of the largest mass: what is smaller is not drawn."""
 PLANS = {
-    "precision": "precision: where each word of the hypothesis went",
-    "recall": "recall: what each word of the reference was taken from",
-    "plan": "where each word of the hypothesis went",
+    "precision": "precision: where the hypothesis' words went",
+    "recall": "recall: where the reference's words came from",
+    "plan": "where the hypothesis' words went",
 }
+CAPTION = 300.0
+"""How wide the longest of these is, in pixels."""
 _FLAGS = {
     "empty": "is empty",
     "truncated": "was longer than the model reads, and was cut",
@@ -34,6 +36,12 @@ def plain_flag(flag: str) -> str:
     """A flag of a segment in plain words."""
     kind, _, side = flag.rpartition("-")
     return f"The {side} {_FLAGS[kind]}." if kind in _FLAGS else f"{flag}."
+
+
+def named(metric: str) -> tuple[str, str]:
+    """The name of a metric and, where it has settings of its own, those: a heading has room for the first."""
+    name, bracket, rest = metric.partition("[")
+    return name, bracket + rest
 
 
 @dataclass(frozen=True)

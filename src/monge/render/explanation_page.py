@@ -8,14 +8,15 @@ from itertools import chain
 from monge.render.arcs import arcs
 from monge.render.cells import number
 from monge.render.checks import checked_explanation
-from monge.render.drawing import PLANS, plain_flag
-from monge.render.heatmap import BARS, heat
+from monge.render.drawing import PLANS, named, plain_flag
+from monge.render.heatmap import BARS, grids
 from monge.render.page import fragment, html_signatures, html_table, page, safe
 from monge.render.palette import COLOURS, STYLE, step
 from monge.types import Explanation, Route, Side
 from monge.types.explanation import SIDES
 
-LISTED = 60
+LISTED, FIRST = 60, 12
+"""So many moves are listed, so many of them at once."""
 _TIP = 5
 _WORST = 3
 
@@ -37,6 +38,7 @@ _STYLE = f"""
 .monge .key {{ display: flex; flex-wrap: wrap; align-items: center; gap: .2rem 1.4rem; font-size: .9rem;
   color: var(--soft); margin: .6rem 0; }}
 .monge .ramp {{ display: inline-block; width: 6rem; height: .75rem; border-radius: 3px; vertical-align: middle; }}
+.monge .scale {{ white-space: nowrap; }}
 .monge .ramp.lost {{ background: linear-gradient(to right, rgb(217 72 15 / .06), rgb(217 72 15 / .62)); }}
 .monge .ramp.cost {{ background: linear-gradient(to right, var(--cheap), var(--dear)); }}
 .monge .ramp.near {{ background: linear-gradient(to right, var(--t0), var(--t1), var(--t2), var(--t3)); }}
@@ -73,8 +75,10 @@ def explanation_fragment(e: Explanation, *, title: str = "", signed: Callable[[s
 def _headline(e: Explanation) -> str:
     direction = "higher is better" if e.higher_is_better else "lower is better"
     parts = "".join(f"<div><dt>{safe(name)}</dt><dd>{number(value)}</dd></div>" for name, value in e.parts.items())
+    name, settings = named(e.metric)
+    more = f' <small class="soft">{safe(settings)}</small>' if settings else ""
     return (
-        f'<h1>{safe(e.metric)} <span class="soft">({direction})</span></h1>\n'
+        f'<h1>{safe(name)} <span class="soft">({direction})</span>{more}</h1>\n'
         f'<div class="score"><strong>{number(e.score)}</strong>{f"<dl>{parts}</dl>" if parts else ""}</div>'
     )
 
@@ -156,7 +160,7 @@ def _masses(route: Route) -> str:
 
 def _key(e: Explanation) -> str:
     what = "its share of the cost" if e.share_of == "cost" else "its weight less what it matched"
-    ramp = f'0 <span class="ramp lost"></span> {number(e.most_lost)}'
+    ramp = f'<span class="scale">0 <span class="ramp lost"></span> {number(e.most_lost)}</span>'
     return f'<div class="key"><span>orange: what a word lost, {what}: {ramp}</span></div>'
 
 
@@ -169,14 +173,16 @@ def _pictures(e: Explanation) -> str:
         kinds = ("flat", "tall") if flat.width > tall.width else ("", "")
         drawn.append(flat.svg(label, kinds[0]) + (tall.svg(label, kinds[1]) if kinds[0] else ""))
     top = number(e.cost.max())
+    closeness = "\n".join(one.svg("Closeness of every two words, and the mass moved between them") for one in grids(e))
     return (
         '<h2>Who was moved where</h2>\n<figure class="arcs" tabindex="0" role="group" aria-label="arcs">\n'
         + "\n".join(drawn)
         + "\n</figure>\n"
         '<div class="key"><span>width: mass moved</span><span>colour: its cost, '
-        f'0 <span class="ramp cost"></span> {top}</span></div>\n'
-        '<details open><summary>As a grid</summary>\n<figure tabindex="0" role="group" aria-label="grid">\n'
-        f"{heat(e).svg('Closeness of every two words, and the mass moved between them')}\n</figure>\n"
+        f'<span class="scale">0 <span class="ramp cost"></span> {top}</span></span></div>\n'
+        "<details open><summary>As a grid</summary>\n"
+        '<figure class="arcs" tabindex="0" role="group" aria-label="grid">\n'
+        f"{closeness}\n</figure>\n"
         '<div class="key"><span>cells: how close two words are <span class="ramp near"></span></span>'
         f"<span>discs: area is the mass moved, colour its cost</span><span>{BARS}</span></div></details>"
     )
@@ -186,12 +192,20 @@ def _moves(e: Explanation) -> str:
     routes = e.routes
     shown = routes[:LISTED]
     head = [("hypothesis", ""), ("reference", "")]
-    head += [(f"mass ({plan})" if len(e.plans) > 1 else "mass", "number") for plan in e.plans]
+    head += [(plan if len(e.plans) > 1 else "mass", "number") for plan in e.plans]
     head += [("cost", "number"), ("lost", "number"), ("", "")]
     most = max(route.lost for route in shown) or 1.0
-    rows = (_move_cells(e, route, route.lost / most) for route in shown)
-    count = f"{len(shown)} of {len(routes)}, " if len(routes) > len(shown) else ""
-    return f"<h2>Moves, {count}what lost most first</h2>\n{html_table(head, rows, caption='moves')}"
+    rows = [list(_move_cells(e, route, route.lost / most)) for route in shown]
+    first = html_table(head, rows[:FIRST], caption="moves")
+    more = ""
+    if len(rows) > FIRST:
+        lost = number(sum(route.lost for route in routes[FIRST:]))
+        count = f"{len(routes) - FIRST} smaller moves, which lost {lost} together"
+        some = f" (the largest {len(rows) - FIRST} of them)" if len(routes) > len(rows) else ""
+        rest = html_table(head, rows[FIRST:], caption="smaller moves")
+        more = f"\n<details><summary>{count}{some}</summary>\n{rest}</details>"
+    said = f'<p class="soft">{" and ".join(e.plans)}: the mass moved in each plan</p>\n' if len(e.plans) > 1 else ""
+    return f"<h2>Moves, what lost most first</h2>\n{said}{first}{more}"
 
 
 def _move_cells(e: Explanation, route: Route, relative: float) -> Iterator[str]:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from monge.render.cells import number
 from monge.render.checks import dumps
+from monge.render.drawing import named
 from monge.render.explanation import UNITS, explanation_sheets, render_explanation
 from monge.render.explanation_page import explanation_fragment
 from monge.render.page import fragment, page, safe
@@ -47,9 +48,11 @@ def render_explanations(
         by_metric.setdefault(one.metric, []).append(k)
     groups = [([found[k] for k in places], [names[k] for k in places]) for places in by_metric.values()]
     beside = [sheet for mine, called in groups for sheet in side_by_side(mine, called, every=every or form != "text")]
+    if len(groups) == len(found):
+        beside = [by_metric_alone(found)]
     titles = [f"{name}, by {one.metric}" if len(groups) > 1 else name for one, name in zip(found, names, strict=True)]
     if form == "html":
-        return _page(found, titles, beside, signed)
+        return _page(found, names if len(set(names)) > 1 else [""] * len(found), beside, signed)
     if form != "text":
         each = [
             replace(sheet, title=f"{title}: {sheet.title}")
@@ -65,9 +68,9 @@ def render_explanations(
 def _page(
     found: Sequence[Explanation], titles: Sequence[str], beside: Sequence[Sheet], signed: Callable[[str], str]
 ) -> str:
-    metrics = ", ".join(dict.fromkeys(one.metric for one in found))
+    metrics = ", ".join(dict.fromkeys(named(one.metric)[0] for one in found))
     count = len({one.hypothesis.text for one in found})
-    title = f"{metrics}: {count} hypothes{'es' if count > 1 else 'is'}"
+    title = f"{count} hypotheses by {metrics}" if count > 1 else f"One pair by {metrics}"
     compared = fragment(f"<h1>{safe(title)}</h1>\n" + "\n".join(map(html_sheet, beside)), TABLE_STYLE)
     shown = "\n".join(
         f"<div>{explanation_fragment(one, title=name, signed=signed)}</div>"
@@ -75,6 +78,20 @@ def _page(
     )
     body = f'{compared}<style>{_BESIDE}</style>\n<div class="monge-beside">\n{shown}\n</div>\n'
     return page(f"monge: {title}", body)
+
+
+def by_metric_alone(found: Sequence[Explanation]) -> Sheet:
+    """A table of what several metrics say of one hypothesis."""
+    parts = list(dict.fromkeys(name for one in found for name in one.parts))
+    rows = tuple(
+        (
+            Cell(f"{one.metric} {'↑' if one.higher_is_better else '↓'}"),
+            Cell(number(one.score)),
+            *(Cell(number(one.parts[name]) if name in one.parts else "") for name in parts),
+        )
+        for one in found
+    )
+    return Sheet("", ("metric", "score", *parts), rows)
 
 
 def side_by_side(found: Sequence[Explanation], names: Sequence[str], *, every: bool = False) -> list[Sheet]:

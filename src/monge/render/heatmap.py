@@ -16,6 +16,7 @@ from monge.render.arcs import arcs, key
 from monge.render.cells import display_width, number
 from monge.render.checks import checked_explanation
 from monge.render.drawing import (
+    CAPTION,
     FAINT,
     LABEL,
     PLANS,
@@ -25,6 +26,7 @@ from monge.render.drawing import (
     cost_level,
     document,
     move_told,
+    named,
     paragraph,
     plain_flag,
     stacked,
@@ -87,34 +89,43 @@ def explanation_svg(e: Explanation) -> str:
     """A stand-alone SVG of an explanation: score, texts, arcs and a grid for each plan, and what they mean."""
     checked_explanation(e)
     better = "higher is better" if e.higher_is_better else "lower is better"
-    parts = "".join(f"   {name} {number(value)}" for name, value in e.parts.items())
+    parts = "".join(f" · {name} {number(value)}" for name, value in e.parts.items())
     if not e.plans or not e.cost.size:
         reason = " ".join(["Nothing was moved.", *map(plain_flag, e.flags)])
         said = [f"{e.metric}  {number(e.score)}  ({better})", reason]
         return document(e, stacked([paragraph(line, 520, size=15) for line in said]))
     drawn = [arcs(e, plan) for plan in e.plans]
-    grids = heat(e)
-    width = max(780.0, *(one.width for one in (*drawn, grids)))
+    grid = heat(e)
+    width = max(780.0, *(one.width for one in (*drawn, grid)))
+    name, settings = named(e.metric)
     head = [
-        Drawing(width, 30, text(0, 24, f"{e.metric}  {number(e.score)}", "mg-name", size=22)),
+        Drawing(width, 30, text(0, 24, f"{name}  {number(e.score)}", "mg-name", size=22)),
+        *([paragraph(settings, width, "mg-soft", 13)] if settings else []),
         paragraph(f"{better}{parts}", width, "mg-soft"),
         paragraph(f"Hypothesis: {e.hypothesis.text}", width),
         paragraph(f"Reference: {e.reference.text}", width),
         *(paragraph(line, width, "mg-soft", 13) for line in (*e.notes, *map(plain_flag, e.flags))),
     ]
     tail = [key(e), heat_key(e), paragraph(BARS, width, "mg-soft", 13)]
-    return document(e, stacked([*head, *drawn, grids, *tail], gap=12))
+    return document(e, stacked([*head, *drawn, grid, *tail], gap=12))
 
 
 def heat(e: Explanation) -> Drawing:
     """The grids of all plans, beside each other where there is room."""
-    frame = Frame.around(e)
-    heaviest = max(float(plan.max()) for plan in e.plans.values()) or 1.0
-    panels = [Drawing(frame.width, frame.height, "\n".join(_panel(e, name, frame, heaviest))) for name in e.plans]
-    if frame.width * len(panels) > 1240:
+    panels = grids(e)
+    width = panels[0].width
+    if width * len(panels) > 1240:
         return stacked(panels)
-    content = "\n".join(panel.at(k * frame.width, 0) for k, panel in enumerate(panels))
-    return Drawing(frame.width * len(panels), frame.height, content)
+    content = "\n".join(panel.at(k * width, 0) for k, panel in enumerate(panels))
+    return Drawing(width * len(panels), panels[0].height, content)
+
+
+def grids(e: Explanation) -> list[Drawing]:
+    """A grid a plan."""
+    frame = Frame.around(e)
+    width = max(frame.width, CAPTION if len(e.plans) > 1 else 0.0)
+    heaviest = max(float(plan.max()) for plan in e.plans.values()) or 1.0
+    return [Drawing(width, frame.height, "\n".join(_panel(e, name, frame, heaviest))) for name in e.plans]
 
 
 def _panel(e: Explanation, name: str, frame: Frame, heaviest: float) -> Iterator[str]:

@@ -21,6 +21,7 @@ STYLE = (
 .monge h1 { font-size: 1.25rem; font-weight: 650; margin: 0; }
 .monge h2 { font-size: 1.05rem; font-weight: 650; margin: 1.8rem 0 .4rem; }
 .monge h3 { font-size: .95rem; font-weight: 650; margin: 1.1rem 0 .3rem; }
+.monge h1, .monge h2, .monge h3 { overflow-wrap: anywhere; } .monge > :first-child { margin-top: 0; }
 .monge p { margin: .4rem 0; max-width: 62rem; }
 .monge table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .92rem; }
 .monge th { color: var(--soft); font-weight: 500; text-align: left; }
@@ -29,9 +30,15 @@ STYLE = (
 .monge tbody td, .monge tbody th { border-bottom: 1px solid var(--line); }
 .monge tbody th { color: inherit; }
 .monge .number { text-align: right; }
-.monge td.words { white-space: normal; overflow-wrap: anywhere; min-width: 9rem; }
+.monge td.words { white-space: normal; overflow-wrap: break-word; min-width: 7rem; }
+.monge td.text { white-space: normal; overflow-wrap: break-word; min-width: 13rem; }
 .monge .soft { color: var(--soft); font-weight: 400; }
-.monge .scroll { overflow-x: auto; margin: .5rem 0; }
+.monge .scroll { overflow-x: auto; margin: .5rem 0;  /* a shadow where there is more to scroll to */
+  background: linear-gradient(to right, var(--card) 50%, transparent) left / 1.5rem 100%,
+    linear-gradient(to left, var(--card) 50%, transparent) right / 1.5rem 100%,
+    linear-gradient(to right, var(--line), transparent) left / .6rem 100%,
+    linear-gradient(to left, var(--line), transparent) right / .6rem 100%;
+  background-attachment: local, local, scroll, scroll; background-repeat: no-repeat; }
 .monge .scroll:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
 .monge code { font: .78rem/1.5 ui-monospace, "SF Mono", Menlo, Consolas, monospace; overflow-wrap: anywhere;
   color: var(--soft); background: none; user-select: all; }
@@ -42,7 +49,7 @@ STYLE = (
 .monge .span circle { fill: var(--accent); }
 .monge .span .plain { fill: var(--card); stroke: var(--soft); stroke-width: 2; }
 @media (max-width: 640px) { .monge { padding: 1rem; border-radius: 0; } .monge h1 { font-size: 1.1rem; }
-  .monge td, .monge th { padding-right: .6rem; } .monge td.words { min-width: 5rem; }
+  .monge td, .monge th { padding-right: .6rem; } .monge td.words { min-width: 4rem; }
   .monge svg.span { width: 104px; height: 12px; } }
 @media print { .monge { padding: 0; color: #000; background: none; } .monge .scroll { overflow: visible; }
   .monge tr, .monge figure { break-inside: avoid; } .monge h2, .monge h3 { break-after: avoid; } }
@@ -52,10 +59,10 @@ STYLE = (
 _BODY_STYLE = """
 :root { color-scheme: light dark; }
 body { margin: 0; padding: 1.5rem 1rem; background: #f3f5f8; }
-main { max-width: 76rem; margin: 0 auto; }
+main { width: fit-content; min-width: min(50rem, 100%); max-width: min(76rem, 100%); margin: 0 auto; }
 @media (prefers-color-scheme: dark) { body { background: #0f1216; } }
 @media (max-width: 640px) { body { padding: 0; } }
-@media print { body { background: none; padding: 0; } main { max-width: none; } }
+@media print { body { background: none; padding: 0; } main { width: auto; max-width: none; } }
 """.strip()
 
 

@@ -261,7 +261,9 @@ def html_sheet(sheet: Sheet, *, title: bool = True) -> str:
     sheet = _filled(sheet, drawn=True)
     kinds = _kinds(sheet)
     ranges = [_range([row[k].span for row in sheet.rows], sheet.zero) for k in range(len(sheet.head))]
-    head = [(name, "words" if words else "number") for name, words in zip(_titles(sheet), kinds, strict=True)]
+    kind = ["words" if words else "number" for words in kinds]
+    kind[len(kind) - sheet.texts :] = ["text"] * sheet.texts
+    head = list(zip(_titles(sheet), kind, strict=True))
     rows = [
         [_html_cell(cell, words, ends, sheet.zero) for cell, words, ends in zip(row, kinds, ranges, strict=True)]
         for row in sheet.rows
@@ -312,7 +314,8 @@ def _html_cell(cell: Cell, words: bool, ends: Ends, zero: bool) -> str:
     text = safe(cell.text)
     for arrow, meaning in _ARROWS.items():
         text = text.replace(arrow, f'<span class="soft" title="{meaning}">{arrow}</span>')
-    text = f"<bdi>{text}</bdi>" if words and text else text
+    if words and text:  # names with settings may break between them
+        text = f"<bdi>{text.replace('[', '<wbr>[').replace(',', ',<wbr>')}</bdi>"
     text = f'<span class="{cell.mark}">{text}</span>' if cell.mark in MARKS else text
     drawn = span_svg(cell.span, ends, zero=zero) if cell.span is not None and ends is not None else ""
     small = f'<small class="soft">{safe(cell.detail)}</small>' if cell.detail else ""

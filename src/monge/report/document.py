@@ -136,7 +136,7 @@ def _browser(material: Material) -> str:
     orders = [(key, name) for key, name in _ORDERS.items() if key not in absent]
     filters = [("all", "all segments")]
     if len(systems) > 1:
-        filters += [("better", "system better than other"), ("worse", "system worse than other")]
+        filters += [("better", "System is better"), ("worse", "System is worse")]
     filters += [("flagged", "something unusual"), ("plans", "with plans")]
     notes = "".join(f'<p class="soft">{safe(line)}</p>' for line in material.notes)
     selects = [
@@ -144,7 +144,7 @@ def _browser(material: Material) -> str:
         ("order", "Sort by", _options(orders, "spread" if len(systems) > 1 else "score")),
         ("metric", "Metric", _options(metrics)),
         ("system", "System", _options(systems, str(first))),
-        ("other", "Other", _options(systems, str(second))),
+        ("other", "against", _options(systems, str(second))),
     ]
     controls = "\n".join(
         f'<label for="{key}">{label}<select id="{key}">{inside}</select></label>' for key, label, inside in selects

@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from monge.data import Judged
-from monge.render.charts import density, steps
+from monge.render.charts import both, density, steps
+from monge.render.page import safe
 from monge.render.palette import BLUE, INK, ORANGE, SERIES, SOFT
 from monge.report.canvas import blank, figure, grid
 from monge.report.sections import calibration
@@ -49,10 +50,16 @@ def evaluation_charts(found: Evaluation) -> list[str]:
         if judged.kind != "scores":
             continue
         human, metrics = _pooled(judged, scored)
+        charts.append(
+            f"<p>Each metric against {safe(judged.judgement)}, both standardised in their group (0 is the mean, 1 a "
+            "standard deviation, higher is better): first every text, the darker a square the more of them; then the "
+            "mean judgement in tenths of the metric's scores with its 95 % interval, which should rise evenly.</p>"
+        )
         for one, values in zip(scored, metrics, strict=True):
             names = one.label, judged.judgement
-            charts.append(density(f"{one.label} and {judged.judgement}", values, human, names))
-            charts.append(steps(f"{one.label}, calibration", calibration(values, human), names))
+            every = density(f"{one.label} and {judged.judgement}", values, human, names)
+            told = f"{one.label}: does {judged.judgement} rise with it?"
+            charts.append(both(every, steps(told, calibration(values, human), names)))
     return charts
 
 

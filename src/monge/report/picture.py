@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from monge.render.cells import clip, number
-from monge.render.drawing import FAINT, LABEL, PLANS
+from monge.render.drawing import FAINT, LABEL, PLANS, named
 from monge.render.palette import COLOURS, HURT, INK, SOFT, step, strength, tint
 from monge.report.canvas import figure
 from monge.types import Explanation, Side
@@ -24,7 +24,9 @@ def explanation_png(e: Explanation, path: str) -> Path:
     width = max(6.0, 0.105 * longest)
     rows = max(len(plans), 1)
     with figure(Path(path), width=width, height=0.7 + 1.9 * rows, rows=rows) as axes:
-        axes[0, 0].figure.suptitle(f"{e.metric}  {number(e.score)}", fontsize=13, fontweight="bold", x=0.02, ha="left")
+        name, settings = named(e.metric)
+        title = f"{name}  {number(e.score)}" + f"\n{settings}" * bool(settings)
+        axes[0, 0].figure.suptitle(title, fontsize=13, fontweight="bold", x=0.02, ha="left", parse_math=False)
         for panel, plan in zip(axes[:, 0], list(plans) or [""], strict=True):
             panel.set_axis_off()
             panel.set(xlim=(0, longest), ylim=(-0.35, 1.35))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from monge.render.cells import decimals, number, span
-from monge.render.charts import Hill, density, histogram, ridges, steps
+from monge.render.charts import Hill, both, density, histogram, ridges, steps
 from monge.render.drawing import plain_flag
 from monge.report.material import Material
 from monge.stats import UndefinedError, bootstrap_means, pearson
@@ -55,6 +55,11 @@ def sections(material: Material) -> list[Section]:
 
 def _arrow(material: Material, k: int) -> str:
     return f"{material.metrics[k]} {'↑' if material.standings[k].higher_is_better else '↓'}"
+
+
+def _directed(material: Material, k: int) -> str:
+    """The name of a metric on an axis on which higher is better."""
+    return f"{'' if material.standings[k].higher_is_better else '−'}{material.metrics[k]}"
 
 
 def ranking(material: Material) -> Section:
@@ -142,7 +147,7 @@ def distributions(material: Material) -> Section:
             rows.append((Cell(name), Cell(material.systems[s]), *cells))
     head = ("metric", "system", "least", "quarter", "middle", "three quarters", "most", "mean")
     table = Sheet("The same as numbers", head, tuple(rows), words=2, folded=True, grouped=True)
-    said = ("Scores of segments; a line is their mean.",)
+    said = ("How many segments have which score; the line is the mean.",)
     return Section("distributions", "Distributions", said, folded=(table,), charts=tuple(charts), brief=False)
 
 
@@ -160,28 +165,50 @@ def metrics_apart(material: Material) -> Section:
             cells.append(Cell("–" if value is None else decimals(value, 3)))
             if i < j:
                 if len(charts) < MOST_PAIRS:
-                    names = material.metrics[i], material.metrics[j]
-                    told = f"{names[0]}, {names[1]}: r = {'–' if value is None else decimals(value, 2)}"
+                    names = _directed(material, i), _directed(material, j)
+                    r = "–" if value is None else decimals(value, 2)
+                    told = f"{material.metrics[i]}, {material.metrics[j]}: r = {r}"
                     charts.append(density(told, flat[i], flat[j], names))
                 if value is not None and value < lowest[0]:
                     lowest = value, material.metrics[i], material.metrics[j]
         rows.append(tuple(cells))
     matrix = Sheet("Pearson's r of segment scores, higher for better", ("", *material.metrics), tuple(rows))
     said = [f"{lowest[1]} and {lowest[2]} agree least (r = {decimals(lowest[0], 2)})."] if lowest[1] else []
-    said.append("A segment's disagreement is how far the metrics are apart in its rank among all, from 0 to 1.")
-    worst = np.argsort(-material.disagreement, axis=None, kind="stable")[:LISTED]
-    places = [divmod(int(at), material.items) for at in worst]
+    said.append(
+        "Squares: the darker, the more segments. A segment's disagreement is how far apart the metrics rank it."
+    )
     listed = []
-    for s, i in places:
+    for systems, i in _disagreed(material):
+        s = systems[0]
         row, ranks = material.segments[s][i], material.ranks[:, s, i]
         high, low = int(ranks.argmax()), int(ranks.argmin())
-        told = f"{material.metrics[high]} {ranks[high]:.0%}, {material.metrics[low]} {ranks[low]:.0%}"
+        told = (
+            f"{material.metrics[high]} puts it above {ranks[high]:.0%} of all, {material.metrics[low]} {ranks[low]:.0%}"
+        )
         words = row.hypothesis, row.references[0] if row.references else (row.source or "")
-        texts = row.id, material.systems[s], decimals(material.disagreement[s, i], 2), told, *words
+        texts = (
+            row.id,
+            ", ".join(material.systems[one] for one in systems),
+            decimals(material.disagreement[s, i], 2),
+            told,
+            *words,
+        )
         listed.append(tuple(Cell(one) for one in texts))
-    head = ("item", "system", "apart", "rank", "hypothesis", "reference")
-    table = Sheet("Segments on which the metrics disagree most", head, tuple(listed), words=2, words_behind=3)
+    head = ("item", "system", "apart", "how they rank it", "hypothesis", "reference")
+    table = Sheet("Segments on which the metrics disagree most", head, tuple(listed), words=2, words_behind=3, texts=3)
     return Section("metrics", "Metric against metric", tuple(said), (matrix, table), charts=tuple(charts))
+
+
+def _disagreed(material: Material) -> list[tuple[list[int], int]]:
+    """The outputs that metrics rank most differently: systems that said the same, and the item."""
+    found: dict[tuple[int, str], list[int]] = {}
+    for at in np.argsort(-material.disagreement, axis=None, kind="stable").tolist():
+        s, i = divmod(at, material.items)
+        key = i, material.segments[s][i].hypothesis
+        if key not in found and len(found) == LISTED:
+            break
+        found.setdefault(key, []).append(s)
+    return [(systems, i) for (i, _), systems in found.items()]
 
 
 def _agreement(one: Array, other: Array) -> float | None:
@@ -216,7 +243,10 @@ def buckets(material: Material) -> Section:
             head = ("segments", "n", *(material.systems[s] for s in material.order))
             sheet = Sheet(f"{_arrow(material, k)} {title}", head, rows)
             (sheets if k == 0 else later).append(sheet)
-    said = ("Means of the segment scores of each system in parts of the data; bold: best.",)
+    said = (
+        "Means of the segment scores of each system in parts of the data; bold: best. Where the parts are made by the "
+        "scores of one system, that system looks worse than it is in its lowest part and better in its highest.",
+    )
     return Section("buckets", "Where the systems differ", said, tuple(sheets), tuple(later), brief=False)
 
 
@@ -280,8 +310,9 @@ def human(material: Material) -> Section:
         values = [_agreement(mine, people), _tau(mine, people)]
         rows.append((Cell(name), *(Cell("–" if one is None else decimals(one, 3)) for one in values)))
         told = "–" if values[0] is None else decimals(values[0], 2)
-        charts.append(density(f"{name}, r = {told}", mine, people, (name, material.human_name)))
-        charts.append(steps(f"{name}, calibration", calibration(mine, people), (name, material.human_name)))
+        names = _directed(material, k), material.human_name if material.human_higher else f"−{material.human_name}"
+        every = density(f"{name}, r = {told}", mine, people, names)
+        charts.append(both(every, steps(f"{name}, calibration", calibration(mine, people), names)))
     sheet = Sheet(f"Agreement with {material.human_name}", ("metric", "pearson", "kendall"), tuple(rows))
     said = (
         f"{people.size} segments of {len(material.systems)} systems, pooled. Calibration: the mean of "

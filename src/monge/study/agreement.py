@@ -10,7 +10,8 @@ correction over the other variants of the column.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import ceil
 
 import numpy as np
 
@@ -53,6 +54,15 @@ class Resampling:
             raise InvalidSetting(f"resamples {self.resamples} must be 1 or more, seed {self.seed} 0 or more")
         if not (0 < self.confidence < 1 and 0 < self.alpha < 1):
             raise InvalidSetting(f"confidence {self.confidence} and alpha {self.alpha} must be between 0 and 1")
+
+    def enough(self, systems: int) -> Resampling:
+        """With the resamples that tests of all pairs of so many systems need; fewer than usual were chosen, and stay.
+
+        The least p that r resamples give is 1 / (r + 1), and Holm's correction takes it times all pairs: with too few
+        no pair could ever differ. Half of alpha is left.
+        """
+        least = ceil(systems * (systems - 1) / self.alpha)
+        return replace(self, resamples=max(self.resamples, least)) if self.resamples >= RESAMPLES else self
 
     @property
     def note(self) -> str:

@@ -225,10 +225,10 @@ def compare_segments(
 
     `scores` from files take part as metrics do, behind those of the variants.
     """
-    resampling = replace(resampling, test=_test(resampling))
     check_apart(scores, [one.label for one in variants])
     came = list(rows)
     by_system = aligned(came)
+    resampling = replace(resampling, test=_test(resampling)).enough(len(by_system))
     outside = [_outside_standings(one, came, by_system, resampling) for one in scores]
     if not variants:
         return Comparison(tuple(outside), resampling)
@@ -243,7 +243,7 @@ def compare_results(
     metrics: Sequence[tuple[str, str]], results: Sequence[Result], *, resampling: Resampling = USUAL
 ) -> Comparison:
     """Compare systems by what `score_segments` gave of `aligned` segments; of each metric its name and its label."""
-    resampling = replace(resampling, test=_test(resampling))
+    resampling = replace(resampling, test=_test(resampling)).enough(len(results) // len(metrics))
     standings = tuple(_standings(one, results[k :: len(metrics)], resampling) for k, one in enumerate(metrics))
     return Comparison(standings, resampling)
 

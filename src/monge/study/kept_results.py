@@ -1,6 +1,7 @@
 """What is kept of evaluations: every metric's agreement with people on every data set at hand, and what it costs.
 
-`kept/agreement.json` and `kept/cost.json` are made by docs/recommend/make.py. `monge recommend` answers from them, and
+`kept/agreement.json` and `kept/cost.json` are made by docs/recommend/make.py, `kept/adapters.json` (what tuning did to
+the models that are shipped) by docs/tuning/kept.py. `monge recommend` answers from them, and
 the catalogue of the service shows them.
 """
 
@@ -79,6 +80,49 @@ class Cost:
 
     seconds: float
     megabytes: float
+
+
+@dataclass(frozen=True)
+class Change:
+    """What tuning did to the agreement on a data set, and the p of the difference."""
+
+    statistic: str
+    before: Measured
+    after: Measured
+    p: float
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """A model that was tuned on human judgements, for `--model NAME`: what it did to `metric` on some data sets.
+
+    `time` is that of scoring with it, where that of the plain model `base` is 1; `caution` says what to mind.
+    """
+
+    name: str
+    base: str
+    metric: str
+    caution: str
+    time: float
+    figures: Mapping[str, Change]
+
+    @property
+    def label(self) -> str:
+        """What to type."""
+        return f"{self.metric} --model {self.name}"
+
+
+@cache
+def tuned() -> tuple[Tuned, ...]:
+    """The tuned models that are shipped."""
+    found = json.loads((files("monge.study") / "kept" / "adapters.json").read_text("utf-8"))
+    return tuple(
+        Tuned(**{**one, "figures": {key: _change(figure) for key, figure in one["figures"].items()}}) for one in found
+    )
+
+
+def _change(found: Mapping[str, Any]) -> Change:
+    return Change(found["statistic"], Measured(**found["before"]), Measured(**found["after"]), found["p"])
 
 
 @cache

@@ -1,21 +1,21 @@
 """Which metric? What agreed with people on a kind of text, and what it costs, from results kept in the package.
 
 A metric is recommended where its mean agreement over the data sets of a task is highest; a cheaper one where no data
-set tells it from the best. What is kept: `study.kept_results`.
+set tells it from the best; a tuned model where it is surely above all of them on the judgements that they share; and
+nothing where even the best hardly agrees with people. What is kept: `study.kept_results`, the words: `study.advice`.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from monge.errors import InvalidSetting, UnknownName
-from monge.render.cells import dashed, decimals, span
+from monge.render.cells import dashed, decimals
 from monge.spec.languages import LANGUAGES, check_language
-from monge.spec.lexical import LEXICAL
-from monge.study.kept_results import Cost, Judgements, Measured, cost_of, judgements, workloads
+from monge.study.kept_results import Cost, Judgements, Measured, Tuned, cost_of, judgements, tuned, workloads
 from monge.study.shown import Shown
 from monge.types.table import Cell, Sheet
 
@@ -28,10 +28,12 @@ TASKS = {
     "quality-estimation": "translations, against the source alone",
 }
 """Task -> what is judged."""
-WEAK = 0.4
-"""Below this agreement the advice says that single scores tell little."""
-MUCH, QUICK = 3.0, 2.0
-"""So many times cheaper is worth a sentence, unless the best takes no more than so many seconds."""
+USELESS = 0.2
+"""Below this agreement nothing is recommended."""
+MUCH = 3.0
+"""A metric that cannot be told from the best is taken where it is so many times cheaper."""
+SAME = 1e-3
+"""Two figures of one metric that differ by less were measured on the same judgements."""
 _BUDGET = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(s|ms|mb|gb)?\s*", re.IGNORECASE)
 _UNITS = {"s": ("seconds", 1.0), "ms": ("seconds", 0.001), "mb": ("megabytes", 1.0), "gb": ("megabytes", 1024.0)}
 
@@ -82,6 +84,11 @@ class Candidate:
     front: bool = False
 
     @property
+    def seconds(self) -> float:
+        """Seconds a 1,000 pairs; endless where that was not measured."""
+        return self.cost.seconds if self.cost else float("inf")
+
+    @property
     def told_apart(self) -> int:
         """On how many data sets it is significantly worse than the best."""
         return sum(not one.mark for one in self.figures.values())
@@ -116,17 +123,55 @@ class Recommendation(Shown):
             return best
         return cheap if cheap.cost.seconds * MUCH <= best.cost.seconds else best
 
+    @property
+    def usable(self) -> bool:
+        """Whether the best agrees with people well enough to be recommended at all."""
+        return self.best is not None and self.best.mean >= USELESS
+
+    @property
+    def tuned(self) -> tuple[Tuned, ...]:
+        """Tuned models that were measured on data of this task and stay within the budget."""
+        keys = {one.key for one in self.data}
+        mine = [one for one in tuned() if one.base == self.data[0].model and keys & set(one.figures)]
+        return tuple(one for one in mine if self.budget.holds(self.cost_of(one)))
+
+    def cost_of(self, model: Tuned) -> Cost | None:
+        """What a tuned model costs: the time of the plain one, changed as it was measured."""
+        plain = cost_of(model.metric, self.data[0].texts, model.base)
+        return None if plain is None else Cost(plain.seconds * model.time, plain.megabytes)
+
+    def shared(self, model: Tuned) -> dict[str, Measured]:
+        """What a tuned model reaches on data sets whose figures stand beside those of the metrics: all judgements."""
+        found = {}
+        for one in self.data:
+            plain, change = one.metrics.get(model.metric), model.figures.get(one.key)
+            if plain is not None and change is not None and abs(plain.value - change.before.value) < SAME:
+                found[one.key] = change.after
+        return found
+
+    @property
+    def ahead(self) -> Tuned | None:
+        """The tuned model that is surely above every plain metric on each data set they share, if there is one."""
+        data = {one.key: one for one in self.data}
+        for model in self.tuned:
+            shared = self.shared(model)
+            tops = [max(each.value for each in data[key].metrics.values()) for key in shared]
+            if shared and all((one.low or 0.0) > top for one, top in zip(shared.values(), tops, strict=True)):
+                return model
+        return None
+
+    @property
+    def use(self) -> str:
+        """What to take, as it is typed; nothing where nothing is good enough or cheap enough."""
+        if self.ahead is not None:
+            return self.ahead.label
+        return self.choice.metric if self.choice is not None and self.usable else ""
+
     def advice(self) -> list[str]:
         """The recommendation in sentences."""
-        best, chosen = self.best, self.choice
-        if best is None or chosen is None:
-            cheap = min((one for one in self.candidates if one.cost), key=_seconds, default=None)
-            least = "" if cheap is None else f"; the cheapest is {cheap.metric} with {_spent(cheap)}"
-            return [f"No metric stays within {self.budget}{least}."]
-        lacking = [f"Not evaluated on all of these data, so not compared: {', '.join(self.missing)}."] * bool(
-            self.missing
-        )
-        return [*_said(self, best, chosen), *_warned(best, self.data), *lacking]
+        from monge.study.advice import sentences
+
+        return sentences(self)
 
     def sheets(self) -> list[Sheet]:
         """One table: a row a metric, a column a data set."""
@@ -143,20 +188,35 @@ class Recommendation(Shown):
             for one in self.candidates
             if one.affordable
         )
+        rows += tuple(self._tuned_row(one, several) for one in self.tuned if self.shared(one))
         chosen = self.choice
-        signed = () if chosen is None else tuple(one.signature for one in chosen.figures.values())
+        signed = [] if chosen is None else [one.signature for one in chosen.figures.values()]
+        signed += [one.signature for model in self.tuned for one in self.shared(model).values()]
+        found = f"use {self.use}" if self.use else "nothing is good enough" if chosen else "nothing fits"
         return [
             Sheet(
-                f"{self.task} ({LANGUAGES[self.lang]}; {TASKS[self.task]}): "
-                + (f"use {chosen.metric}" if chosen else "nothing fits"),
+                f"{self.task} ({LANGUAGES[self.lang]}; {TASKS[self.task]}): {found}",
                 head,
                 rows,
-                notes=(*self.advice(), *(one.extent for one in self.data), *self._notes()),
-                signatures=signed,
+                said=tuple(self.advice()),
+                notes=(*(one.extent for one in self.data), *self._notes()),
+                signatures=tuple(signed),
                 words_behind=1,
                 tied="not significantly below the best of its column",
             )
         ]
+
+    def _tuned_row(self, model: Tuned, several: bool) -> tuple[Cell, ...]:
+        """A tuned model on the data that it was measured on."""
+        shared, nothing = self.shared(model), Cell(dashed(None))
+        figures = (_cell(shared[one.key]) if one.key in shared else nothing for one in self.data)
+        return (
+            Cell(model.label),
+            *figures,
+            *((nothing,) if several else ()),
+            *_cost_cells(self.cost_of(model)),
+            Cell(""),
+        )
 
     @property
     def missing(self) -> list[str]:
@@ -188,7 +248,8 @@ class Recommendation(Shown):
         return {
             "task": self.task,
             "lang": self.lang,
-            "choice": self.choice.metric if self.choice else None,
+            "choice": self.choice.metric if self.choice and self.usable else None,
+            "use": self.use or None,
             "advice": self.advice(),
             "data": [{name: value for name, value in vars(one).items() if name != "metrics"} for one in self.data],
             "metrics": [
@@ -202,6 +263,7 @@ class Recommendation(Shown):
                 }
                 for one in self.candidates
             ],
+            "tuned": [asdict(one) for one in self.tuned],
         }
 
 
@@ -219,18 +281,15 @@ class Overview(Shown):
             if chosen is None or best is None:
                 rows.append((Cell(one.task), Cell("none within the budget"), *(Cell("") for _ in range(5))))
                 continue
-            said = "" if chosen is best else f"{best.metric} ({decimals(best.mean)})"
-            data = ", ".join(each.title for each in one.data)
-            rows.append(
-                (
-                    Cell(one.task),
-                    Cell(chosen.metric),
-                    Cell(decimals(chosen.mean)),
-                    *_cost_cells(chosen.cost),
-                    Cell(said),
-                    Cell(data),
-                )
-            )
+            told = f"{best.metric} ({decimals(best.mean)})" if chosen is not best and one.usable else ""
+            shown, cost, titles = decimals(chosen.mean), chosen.cost, [each.title for each in one.data]
+            if one.ahead is not None:
+                shared = one.shared(one.ahead)
+                shown = decimals(sum(each.value for each in shared.values()) / len(shared))
+                cost, titles = one.cost_of(one.ahead), [each.title for each in one.data if each.key in shared]
+            use = one.use or f"nothing (best: {best.metric})"
+            texts = one.task, use, shown, *(cell.text for cell in _cost_cells(cost)), told, ", ".join(titles)
+            rows.append(tuple(map(Cell, texts)))
         head = ("task", "use", "agreement", "s / 1,000", "MB", "best, no better by any test", "judged data")
         lang = self.every[0].lang
         title = f"which metric, for {LANGUAGES[lang]} texts with {self.every[0].data[0].model}"
@@ -307,19 +366,8 @@ def _sourced(one: Judgements) -> bool:
     return one.task == "quality-estimation"
 
 
-def _seconds(one: Candidate) -> float:
-    return one.cost.seconds if one.cost else float("inf")
-
-
-def _spent(one: Candidate) -> str:
-    return (
-        "unknown cost"
-        if one.cost is None
-        else f"{_short(one.cost.seconds)} s a 1,000 pairs, {one.cost.megabytes:.0f} MB"
-    )
-
-
-def _short(seconds: float) -> str:
+def short(seconds: float) -> str:
+    """Seconds as people say them."""
     return f"{seconds:.2g}" if seconds < 10 else f"{seconds:.0f}"
 
 
@@ -329,48 +377,5 @@ def _cell(figure: Measured) -> Cell:
 
 def _cost_cells(cost: Cost | None) -> tuple[Cell, Cell]:
     return (
-        (Cell(_short(cost.seconds)), Cell(f"{cost.megabytes:.0f}"))
-        if cost
-        else (Cell(dashed(None)), Cell(dashed(None)))
+        (Cell(short(cost.seconds)), Cell(f"{cost.megabytes:.0f}")) if cost else (Cell(dashed(None)), Cell(dashed(None)))
     )
-
-
-def _said(found: Recommendation, best: Candidate, chosen: Candidate) -> Iterator[str]:
-    sets = len(found.data)
-    on = "nothing" if sets == 1 else f"none of the {sets} data sets"
-    mean = "agreement" if sets == 1 else "mean agreement"
-    if chosen is not best:
-        words = " (it counts words and characters: no model at all)" if chosen.metric in LEXICAL else ""
-        agreement = f"{mean} {decimals(chosen.mean)}"
-        yield f"Use {chosen.metric} here: {on} tells it from the best; {agreement}, {_spent(chosen)}{words}."
-        yield f"{best.metric} has the highest {mean}, {decimals(best.mean)}, for {_spent(best)}."
-        return
-    within = f" within {found.budget}" if str(found.budget) else ""
-    interval = f" {span(*_bounds(best))}" if sets == 1 else ""
-    yield f"Use {best.metric}: the highest {mean}{within}, {decimals(best.mean)}{interval}, for {_spent(best)}."
-    cheaper = [
-        one for one in found.candidates
-        if one.front and one.affordable and one is not best and _seconds(one) * MUCH <= _seconds(best)
-    ]  # fmt: skip
-    if cheaper and _seconds(best) > QUICK:
-        one = cheaper[0]
-        times = _seconds(best) / _seconds(one)
-        yield (
-            f"{one.metric} is {times:.0f} times as fast and {decimals(best.mean - one.mean)} lower, "
-            f"significantly worse on {one.told_apart} of {sets} data set{'s' * (sets > 1)}."
-        )
-
-
-def _bounds(one: Candidate) -> tuple[float | None, float | None]:
-    figure = next(iter(one.figures.values()))
-    return figure.low, figure.high
-
-
-def _warned(best: Candidate, data: Sequence[Judgements]) -> Iterator[str]:
-    if best.mean < WEAK:
-        yield (
-            f"Even the best agrees with people by {decimals(best.mean)} only: compare systems over many texts, "
-            "do not trust the score of one."
-        )
-    if any(one.sample for one in data):
-        yield "Some data sets were sampled (below): their intervals are wider than the whole would give."

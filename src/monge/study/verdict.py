@@ -12,6 +12,21 @@ SAME = 3
 """So many pairs of systems that no metric tells apart are named."""
 
 
+NAMED = 8
+"""So many systems that share a place are named."""
+
+
+def _too_few(found: Comparison, systems: int) -> str | None:
+    """A sentence where so few resamples were asked for that no difference could be found."""
+    resamples, alpha, pairs = found.resampling.resamples, found.resampling.alpha, systems * (systems - 1) // 2
+    if pairs / (resamples + 1) <= alpha:
+        return None
+    return (
+        f"Nothing was tested: {resamples} resamples cannot show any of {pairs} differences at the level {alpha:g}; "
+        "leave --resamples out, or ask for more."
+    )
+
+
 def listed(names: Sequence[str], word: str = "and") -> str:
     """Names as a sentence lists them."""
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {word} {names[-1]}"
@@ -27,8 +42,11 @@ def _metrics(labels: Sequence[str], every: int) -> str:
 def verdict(found: Comparison) -> list[str]:
     """A sentence for every set of systems that some metrics put first, then pairs that no metric tells apart."""
     every = len(found.standings)
-    if len(found.standings[0].systems) == 1:
+    count = len(found.standings[0].systems)
+    if count == 1:
         return []
+    if (lacking := _too_few(found, count)) is not None:
+        return [lacking]
     firsts: dict[tuple[str, ...], list[str]] = {}
     for one in found.standings:
         top = tuple(one.systems[k].system for k in one.ranked if one.systems[k].cluster == 1)
@@ -38,12 +56,12 @@ def verdict(found: Comparison) -> list[str]:
         by = _metrics(labels, every)
         if len(top) == 1:
             lines.append(f"{top[0]} is the best system by {by}, and that is more than chance.")
-        elif len(top) == len(found.standings[0].systems):
-            lines.append(f"By {by} the systems cannot be told apart: {listed(top)} share the first place.")
+        elif len(top) == count:
+            who = listed(top) if count <= NAMED else f"all {count}"
+            lines.append(f"By {by} the systems cannot be told apart: {who} share the first place.")
         else:
-            lines.append(
-                f"By {by} {listed(top)} share the first place: no difference between them is more than chance."
-            )
+            who = listed(top) if len(top) <= NAMED else f"{len(top)} systems"
+            lines.append(f"By {by} {who} share the first place: no difference between them is more than chance.")
     apart: dict[tuple[str, str], int] = {}
     for one in found.standings:
         for pair in one.pairs:

@@ -36,7 +36,8 @@ class Cell:
 class Sheet:
     """A table with a title, lines under it, and the signatures of what is in it.
 
-    The first `words` columns and the last `words_behind` hold words, the others numbers. `tied` says what that mark
+    The first `words` columns and the last `words_behind` hold words, the last `texts` of them sentences, the others
+    numbers. `tied` says what that mark
     means, and by which test; `untested` what `best` means where no test stands behind it. `over` are titles above the
     head, each over so many columns. A narrow terminal may leave the `spare` columns out, the last first; `grouped`
     shows equal names of the first column once there; a page folds the table away where it is `folded`. `said` are
@@ -50,6 +51,7 @@ class Sheet:
     signatures: tuple[str, ...] = ()
     words: int = 1
     words_behind: int = 0
+    texts: int = 0
     tied: str = ""
     untested: str = ""
     over: tuple[tuple[str, int], ...] = ()
@@ -75,6 +77,7 @@ class Sheet:
             rows=tuple(tuple(row[k] for k in kept) for row in self.rows),
             words=sum(k < self.words for k in kept),
             words_behind=sum(k >= wide - self.words_behind for k in kept),
+            texts=sum(k >= wide - self.texts for k in kept),
             spare=tuple(place for place, k in enumerate(kept) if k in self.spare),
         )
 

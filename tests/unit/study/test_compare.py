@@ -47,6 +47,24 @@ def test_p_values_are_those_of_the_paired_tests():
         assert getattr(pairs[1], f"{method}_holm") == expected.corrected[0, 2]
 
 
+def test_many_systems_get_the_resamples_that_their_pairs_need():
+    """The least p of 1,000 resamples, times the 190 pairs of 20 systems, is .19: nothing could ever differ."""
+    random = np.random.default_rng(1)
+    lines = [f"{line} {k}" for line in REFERENCES for k in range(3)]
+    systems = {f"s{s:02d}": [x if random.random() > s / 20 else "a thing" for x in lines] for s in range(20)}
+    found = compare(systems, lines, ["chrf"])
+    assert found.resampling.resamples == 20 * 19 / 0.05 and "7600 resamples" in found.resampling.note
+    assert max(one.cluster for one in found.standings[0].systems) >= 3
+    few = compare(systems, lines, ["chrf"], resampling=Resampling(resamples=500))
+    assert few.resampling.resamples == 500 and few.verdict == [
+        "Nothing was tested: 500 resamples cannot show any of 190 differences at the level 0.05; "
+        "leave --resamples out, or ask for more."
+    ]
+    assert compare(SYSTEMS, REFERENCES, ["chrf"]).resampling.resamples == 1000
+    same = compare(dict.fromkeys(systems, lines), lines, ["chrf"]).verdict
+    assert same == ["By chrf the systems cannot be told apart: all 20 share the first place."]
+
+
 def test_lower_can_be_better():
     scores = np.random.default_rng(2).normal([[0.0], [2.0]], 1, size=(2, 60))
     systems, _ = compare_scores("ab", scores, higher_is_better=False)

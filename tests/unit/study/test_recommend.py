@@ -10,14 +10,14 @@ from monge.errors import InvalidSetting, UnknownName
 from monge.spec.signature import full
 from monge.study import kept_results
 from monge.study import recommend as module
-from monge.study.kept_results import Cost, Measured, judgements, workloads
+from monge.study.kept_results import Change, Cost, Measured, Tuned, judgements, workloads
 from monge.study.recommend import TASKS, Budget, Overview, Recommendation, front
 
 KEPT = judgements()
 
 
-def kept_as(monkeypatch, marks, costs):
-    """Judgements of two made-up data sets: metric -> (value, mark) of each, and seconds by metric."""
+def kept_as(monkeypatch, marks, costs, models=()):
+    """Judgements of two made-up data sets: metric -> (value, mark) of each, seconds by metric, and tuned models."""
     data = tuple(
         kept_results.Judgements(
             key, key, "captions", "en", "sentences", key, None, {}, None, "m", "human", "pearson", 1, 9, 9, 1, 9,
@@ -28,6 +28,7 @@ def kept_as(monkeypatch, marks, costs):
     measured = {name: {"seconds": seconds, "megabytes": 10 * seconds} for name, seconds in costs.items()}
     about = {"texts": "sentences", "model": "m", "dataset": "one", "pairs": 9, "machine": "none"}
     monkeypatch.setattr(module, "judgements", lambda: data)
+    monkeypatch.setattr(module, "tuned", lambda: models)
     for one in (module, kept_results):
         monkeypatch.setattr(one, "workloads", lambda: ({**about, "metrics": measured},))
 
@@ -62,12 +63,15 @@ def test_a_cheaper_metric_is_chosen_only_where_no_data_set_tells_it_apart(monkey
     found = monge.recommend("captions")
     assert (found.choice.metric, found.best.metric) == ("twmd", "twmd")
     assert [one.metric for one in found.candidates if one.front] == ["twmd", "chrf"]
-    assert "chrf is 20 times as fast and 0.055 lower, significantly worse on 1 of 2" in " ".join(found.advice())
+    said = "chrf is 20 times as fast; its agreement is 0.055 lower, significantly worse on 1 of 2 data sets."
+    assert said in found.advice()
     marks["chrf"][1] = (0.59, "tied")
     kept_as(monkeypatch, marks, {"twmd": 20, "chrf": 1, "sbert": 15})
     found = monge.recommend("captions")
     assert (found.choice.metric, found.best.metric) == ("chrf", "twmd")
-    assert found.advice()[0].startswith("Use chrf here: none of the 2 data sets tells it from the best")
+    assert found.advice()[0].startswith(
+        "Use chrf: none of the 2 data sets does tell it from the best, and it is 20 times as fast."
+    )
     kept_as(monkeypatch, marks, {"twmd": 2.5, "chrf": 1, "sbert": 15})
     assert monge.recommend("captions").choice.metric == "twmd"  # hardly cheaper
 
@@ -80,7 +84,7 @@ def test_a_budget_leaves_out_what_costs_more(monkeypatch):
     assert monge.recommend("captions", budget="20s,1GB").choice.metric == "twmd"
     nothing = monge.recommend("captions", budget="500ms")
     assert nothing.choice is None and nothing.advice() == [
-        "No metric stays within 0.5 s a 1,000 pairs; the cheapest is chrf with 1 s a 1,000 pairs, 10 MB."
+        "No metric stays within 0.5 s a 1,000 pairs; the cheapest is chrf (1 s and 10 MB for 1,000 pairs)."
     ]
     assert "nothing fits" in str(nothing) and "none within" in str(Overview((nothing,)))
     assert not Budget(seconds=1).holds(None) and Budget().holds(None) and Budget(megabytes=3).holds(Cost(9, 3))
@@ -92,7 +96,57 @@ def test_a_metric_that_was_not_tried_on_all_data_is_named(monkeypatch):
     del module.judgements()[1].metrics["twmd"]
     found = monge.recommend("captions")
     assert [one.metric for one in found.candidates] == ["chrf"]
-    assert found.advice()[-1] == "Not evaluated on all of these data, so not compared: twmd."
+    assert found.advice()[-1] == "Not compared, because not tried on all of these data: twmd."
+
+
+def tuned_model(before, after, *, low, p=0.001, time=1.0):
+    change = Change("pearson", Measured(before, None, None, "", ""), Measured(after, low, after + 0.1, "", "signed"), p)
+    return Tuned("t", "m", "twmd", "Mind this.", time, {"one": change})
+
+
+def test_a_tuned_model_is_recommended_where_it_is_surely_above_all_metrics(monkeypatch):
+    marks = {"twmd": [(0.5, ""), (0.5, "")], "sbert": [(0.6, "best"), (0.6, "best")]}
+    costs = {"twmd": 20, "sbert": 10}
+    kept_as(monkeypatch, marks, costs, [tuned_model(0.5, 0.7, low=0.65)])
+    found = monge.recommend("captions")
+    assert found.use == "twmd --model t" and found.choice.metric == "sbert"
+    first, second, third = found.advice()[:3]
+    assert first.startswith("Use twmd with --model t") and "by 0.700 [0.650, 0.800] on one" in first
+    assert "the best plain metric, sbert, has 0.600; it takes 20 s and 200 MB" in first and second == "Mind this."
+    assert third.startswith("Without a tuned model use sbert")
+    assert "signed" in found.sheets()[0].signatures and "twmd --model t  0.700" in str(found)
+    assert "twmd --model t" in str(Overview((found,)))
+    within = monge.recommend("captions", budget="15s")
+    assert within.use == "sbert" and "--model" not in " ".join(within.advice())
+
+    kept_as(monkeypatch, marks, costs, [tuned_model(0.5, 0.7, low=0.55)])  # not surely
+    found = monge.recommend("captions")
+    assert found.use == "sbert"
+    assert any(line.startswith("If you take twmd, take it with --model t") for line in found.advice())
+    kept_as(monkeypatch, marks, costs, [tuned_model(0.4, 0.7, low=0.65)])  # other judgements than those kept
+    assert monge.recommend("captions").use == "sbert"
+    kept_as(monkeypatch, marks, costs, [tuned_model(0.5, 0.51, low=0.4, p=0.3)])
+    assert any("makes no sure difference here" in line for line in monge.recommend("captions").advice())
+    kept_as(monkeypatch, marks, costs, [tuned_model(0.5, 0.5, low=0.4, time=0.25)])
+    assert any("is 4.0 times as fast as twmd" in line for line in monge.recommend("captions").advice())
+
+
+@pytest.mark.parametrize("value", [-0.1, 0.0, 0.19])
+def test_what_hardly_agrees_with_people_is_not_recommended(monkeypatch, value):
+    kept_as(monkeypatch, {"chrf": [(value, ""), (value, "")]}, {"chrf": 1})
+    found = monge.recommend("captions")
+    assert found.use == "" and found.to_dict()["choice"] is None and found.to_dict()["use"] is None
+    assert found.advice()[0].startswith("Nothing here is good enough: even the best, chrf, agrees with people by")
+    assert not any(line.startswith("Use") for line in found.advice())
+    assert "nothing is good enough" in str(found) and "nothing (best: chrf)" in str(Overview((found,)))
+
+
+def test_what_is_kept_never_recommends_what_hardly_agrees():
+    for lang in sorted({one.lang for one in KEPT}):
+        for found in monge.recommend(lang=lang).every:
+            told = found.advice()[0]
+            assert told.startswith("Use ") if found.use else told.startswith("Nothing here is good enough"), found.task
+            assert found.usable or found.ahead is not None or not found.use
 
 
 def test_the_front_is_what_nothing_beats():
@@ -118,6 +172,7 @@ def test_the_command_shows_what_python_has(capsys, tmp_path):
     printed = json.loads(capsys.readouterr().out)
     found = monge.recommend("translation")
     assert isinstance(found, Recommendation) and printed["choice"] == found.choice.metric
+    assert printed["use"] == found.use == "twmd --model mt" and printed["tuned"][0]["figures"]["wmt17"]["p"] < 0.05
     assert printed["metrics"][0]["agreement"]["wmt17"]["value"] == found.candidates[0].figures["wmt17"].value
     assert {one["key"] for one in printed["data"]} >= {"wmt15", "wmt16", "wmt17"}
     assert found.candidates[0].metric in picture.read_text("utf-8")

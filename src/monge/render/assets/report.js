@@ -7,7 +7,8 @@ const VALUE = new Map(DIGITS.map((digit, k) => [digit, k])), LOST = 20, STEPS = 
 const at = (id) => document.getElementById(id), own = (value) => value / 10000;
 
 async function unpacked() {
-  const bytes = Uint8Array.from(atob(at("data").textContent.trim()), (char) => char.charCodeAt(0));
+  const coded = atob(at("data").textContent), bytes = new Uint8Array(coded.length);
+  for (let k = 0; k < coded.length; k++) bytes[k] = coded.charCodeAt(k);
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
   return JSON.parse(await new Response(stream).text());
 }

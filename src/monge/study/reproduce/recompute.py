@@ -239,7 +239,9 @@ class Recomputation:
         if undefined:
             reasons = "; ".join(f"{name}: {why}" for name, why in undefined.items())
             where = f"{judged.dataset} {column.human}: {column.statistic}"
-            self.notes.append(f"{where} has no value on {len(undefined)} group(s) ({reasons})")
+            self.notes.append(
+                f"{where} has no value on {len(undefined)} group{'s' * (len(undefined) != 1)} ({reasons})"
+            )
         absent = sorted(set(self.groups(judged.dataset) or ()) - set(judged.groups))
         if absent:
             self.notes.append(

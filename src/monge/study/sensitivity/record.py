@@ -141,7 +141,7 @@ def _moved(found: Sensitivity) -> Sheet:
     head = ["factor"]
     for metric in found.metrics:
         head += [metric, ""]
-    title = f"How much {found.statistic} with {found.human} moves: CV in %, mean over groups"
+    title = f"How much preprocessing moves {found.statistic} with {found.human}: CV in %, mean over groups"
     return Sheet(title, tuple(head), tuple(rows), said=tuple(found.verdict), zero=True)
 
 
@@ -151,9 +151,9 @@ def _bests_table(found: Sensitivity) -> Sheet:
     for factor in found.factors:
         for one in found.of(factor.name):
             counts = Counter(shown(spread.best) for spread in one.spreads.values()).most_common()
-            told = ", ".join(f"{setting} {count}" for setting, count in counts)
+            told = ", ".join(f"{setting} (in {count} of {len(one.spreads)})" for setting, count in counts)
             rows.append((Cell(factor.name), Cell(one.metric), Cell(told)))
-    head = ("factor", "metric", "best setting, in how many groups")
+    head = ("factor", "metric", "best setting (in how many groups)")
     return Sheet("Which setting is best", head, tuple(rows), words=3, grouped=True)
 
 
@@ -168,7 +168,8 @@ def _summary(found: Sensitivity) -> Sheet:
     work = ", ".join(f"{value:,} {name}" for name, value in found.work.items())
     notes = [
         f"{sum(found.groups.values())} judgements of {sum(found.segments.values())} texts in {len(found.groups)} "
-        f"group(s){_sample(found)}; {found.settings} settings from one encoding pass a group ({work})",
+        f"group{'s' * (len(found.groups) != 1)}{_sample(found)}; {found.settings} settings from one encoding pass a "
+        f"group ({work})",
         *(f"stopword list {Path(one.name).name}: {one.words} words, #{one.digest}" for one in found.lists),
         *(f"idf corpus {one.name} ({one.language}): {one.texts} texts, #{one.digest}" for one in found.corpora),
         f"CV: {_deviation(found)}, {DASH} where the mean is 0 or less; RD: worst against best setting; both in %, mean "
@@ -275,11 +276,10 @@ def _groups(found: Sensitivity) -> Sheet:
 
 
 def verdict(effects: Sequence[Effect], crossings: Sequence[Crossing], statistic: str) -> list[str]:
-    """A sentence a factor, one that orders the factors, and one a crossing."""
+    """What orders the factors, then a paragraph a factor, and one a crossing."""
     names = list(dict.fromkeys(one.factor for one in effects))
-    lines = [_factor(name, [one for one in effects if one.factor == name], statistic) for name in names]
-    if len(names) > 1:
-        lines.append(_order(names, effects))
+    lines = [_order(names, effects)] if len(names) > 1 else []
+    lines += [_factor(name, [one for one in effects if one.factor == name], statistic) for name in names]
     return [*lines, *(_crossed(one, statistic) for one in crossings)]
 
 
@@ -299,7 +299,7 @@ def _factor(name: str, effects: Sequence[Effect], statistic: str) -> str:
     by_metric = ", ".join(f"{one.metric} {percent(one.cv)}" for one in effects)
     each = [(spread.cv, group, one.metric) for one in effects for group, spread in one.spreads.items()]
     known = [(cv, group, metric) for cv, group, metric in each if cv is not None]
-    text = f"{name} moves {statistic} by a CV of {percent(mean)} on average"
+    text = f"{name}: its settings move {statistic} by {percent(mean)} on average"
     text += f" ({by_metric})" if len(effects) > 1 else ""
     if len({group for _, group, _ in each}) > 1 and known:
         most, group, metric = max(known)
@@ -307,7 +307,7 @@ def _factor(name: str, effects: Sequence[Effect], statistic: str) -> str:
         text += f", most on {group}{where} ({percent(most)})"
     if len(known) < len(each):
         text += f", CV undefined in {len(each) - len(known)} of {len(each)} cases"
-    return f"{text}; {_directions(effects)}; {_bests(effects)}."
+    return f"{text}. {_directions(effects)}. {_bests(effects)}."
 
 
 def _directions(effects: Sequence[Effect]) -> str:
@@ -316,10 +316,12 @@ def _directions(effects: Sequence[Effect]) -> str:
     better = [one for one in found if one.difference > EQUAL]
     sure = sum(one.sign < 0 for one in worse), sum(one.sign > 0 for one in better)
     if not worse and not better:
-        return "no setting differs from the default"
+        return "No setting differs from the default"
+    if sum(sure) == 0:
+        return f"No other setting differs from the default by more than noise ({len(found)} comparisons)"
     return (
-        f"leaving the default is for the worse in {len(worse)} of {len(found)} comparisons ({sure[0]} beyond noise), "
-        f"for the better in {len(better)} ({sure[1]} beyond noise)"
+        f"Of {len(found)} comparisons of another setting with the default, {len(worse)} are for the worse ({sure[0]} "
+        f"beyond noise) and {len(better)} for the better ({sure[1]} beyond noise)"
     )
 
 
@@ -327,17 +329,20 @@ def _bests(effects: Sequence[Effect]) -> str:
     cases = [(spread, effect.default.setting) for effect in effects for spread in effect.spreads.values()]
     own = sum(spread.best == default for spread, default in cases)
     sure = sum(spread.lead.sign > 0 for spread, _ in cases)
+    if len(cases) == 1:
+        best = "the default" if own else f"“{shown(cases[0][0].best)}”"
+        return f"Best is {best}, {'ahead of the next by' if sure else 'but ahead of the next by no'} more than noise"
     return (
-        f"the default is the best setting in {own} of {len(cases)} cases, and the best leads the runner-up by more "
-        f"than noise in {sure}"
+        f"The default comes out best in {own} of {len(cases)} cases (a metric and a group each); the best is ahead of "
+        f"the next by more than noise in {sure}"
     )
 
 
 def _order(names: Sequence[str], effects: Sequence[Effect]) -> str:
     moved = {name: mean_of([one.cv for one in effects if one.factor == name]) for name in names}
     known = sorted(((cv, name) for name, cv in moved.items() if cv is not None), reverse=True)
-    listed = " > ".join(f"{name} ({percent(cv)})" for cv, name in known)
-    return f"By mean CV: {listed}." if known else "No factor has a defined CV."
+    listed = ", then ".join(f"{name} ({percent(cv)})" for cv, name in known)
+    return f"What moves it most: {listed}." if known else "No factor has a defined CV."
 
 
 def _crossed(one: Crossing, statistic: str) -> str:
