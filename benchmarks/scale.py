@@ -40,6 +40,7 @@ MEASURED = [
 STAGES = ["model", "command, s", "read, s", "waiting for Ray, s", "count, s", "score, s", "worker, ms a pair"]
 SHOWN = ("start of the command", "read", "start", "count", "score")
 DRIVER = ["pairs", "blocks", "driver, MB"]
+PROJECTED = ((1e6, 8), (1e8, 256), (1e9, 1024))
 KILLED = ["killed", "times", "same bytes", "begun again", "blocks computed again, most"]
 PROJECTION = ["pairs", "workers", "read, h", "score, h", "parts, GB", "blocks", "records, GB"]
 METRICS = ("-m", "bertscore[weights=idf]", "-m", "twmd")
@@ -206,11 +207,11 @@ def page() -> None:
         "measured": (MEASURED, measured),
         "stages": (STAGES, stages),
         "driver": (DRIVER, driver),
-        "kills": (KILLED, killed(json.loads(KILLS.read_text("utf-8"))["kills"])),
-        "projection": (PROJECTION, [projected(kept, *one) for one in ((1e6, 8), (1e8, 256), (1e9, 1024))]),
+        "kills": (KILLED, killed(json.loads(KILLS.read_text("utf-8"))["kills"]) if KILLS.exists() else []),
+        "projection": (PROJECTION, [projected(kept, *one) for one in PROJECTED] if kept["runs"] else []),
     }
     text = PAGE.read_text("utf-8")
-    for name, (head, rows) in tables.items():
+    for name, (head, rows) in ((name, table) for name, table in tables.items() if table[1]):  # what was measured
         table = "\n".join(f"| {' | '.join(line)} |" for line in [head, ["---:"] * len(head), *rows])
         place = re.compile(rf"<!-- {name} -->\n.*?<!-- end -->", flags=re.DOTALL)
         text = place.sub(f"<!-- {name} -->\n{table}\n<!-- end -->", text)

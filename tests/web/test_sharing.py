@@ -200,6 +200,14 @@ def test_work_that_nobody_waits_for_is_not_done(service, sentence):
     assert counted(service, "monge_texts_encoded_total") == before
 
 
+def test_a_future_that_is_cancelled_does_not_end_the_engine(service, sentence):
+    with Held(service) as held:
+        coming = service.brief(asked(sentence, 71_000, 1), Ticket())
+        assert not coming.cancel()
+        held.go()
+        assert coming.result(60) == service.score(asked(sentence, 71_000, 1), Ticket())
+
+
 def test_too_many_are_told_to_come_back_and_the_late_are_given_up(config, sentence):
     from monge.web.app import create
     from monge.web.limits import Limits

@@ -63,9 +63,10 @@ def _ranged(run: Run, fitted: list[StatsBySystem]) -> list[StatsBySystem]:
     total: dict[tuple[int, str], CorpusStats] = {}
     for record in run.folder.records(RANGE, len(run.staged.blocks)):
         for one in record["found"]:
-            key, mine = (one["metric"], one["system"]), CorpusStats.from_dict(one["ranges"])
-            total[key] = total[key] + mine if key in total else mine
-    found, each = [], iter(fitted)
+            key, here = (one["metric"], one["system"]), CorpusStats.from_dict(one["ranges"])
+            total[key] = total[key] + here if key in total else here
+    found: list[StatsBySystem] = []
+    each = iter(fitted)
     for k, metric in enumerate(run.metrics):
         for name, member in metric.members.items():
             if not member.reads:
@@ -74,8 +75,9 @@ def _ranged(run: Run, fitted: list[StatsBySystem]) -> list[StatsBySystem]:
             for system in stats if name else ():
                 if (k, system) not in total:
                     raise DataError(f"{metric.name}: no pair with words on both sides to fit the range of {name} from")
-                key = cast("TransportMetric", member).key
-                stats[system] = replace(stats[system], ranges={key: total[k, system].ranges[key]})
+                mine = total[k, system].ranges
+                known = cast("TransportMetric", member).key
+                stats[system] = replace(stats[system], ranges={known: mine[known]})
             found.append(stats)
     return found
 

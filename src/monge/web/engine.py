@@ -164,6 +164,7 @@ class Engine:
 
     def _put(self, work: _Work) -> None:
         work.ticket.check()
+        work.done.set_running_or_notify_cancel()  # only its ticket cancels it: its answer can always be put in
         with self._changed:
             if self._stopped.is_set():
                 raise Gone

@@ -56,8 +56,8 @@ def is_brief(metrics: Sequence[api.Metric], rows: Sequence[Segment]) -> bool:
 
 def _of_segments(metric: api.Metric) -> bool:
     """Whether a metric compares vectors with references and takes nothing from other texts."""
-    one = metric.scorer.members.get("")
-    if one is None or one is not metric.scorer or not one.reads or one.block != 1:
+    one = metric.scorer.members.get("")  # of a blend none stands there
+    if one is None or not one.reads or one.block != 1:
         return False
     mine = cast("TransportMetric", one)
     asks = mine.fits or mine.needs_given or mine.language_model is not None or mine.spec.scale.name == "human"

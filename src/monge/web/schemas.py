@@ -72,6 +72,18 @@ class ScoreRequest(Asked):
     )
     refit: bool = Field(False, description="With signatures: accept statistics of other texts.")
 
+    def listed(self) -> tuple[dict[str, list[str]], Any, list[str] | None]:
+        """Hypotheses by system, references and sources as lists."""
+        given, references = self.hypotheses, self.references
+        systems = given if isinstance(given, dict) else {"": [given] if isinstance(given, str) else given}
+        sources = [self.sources] if isinstance(self.sources, str) else self.sources
+        if not isinstance(given, str):
+            return systems, references, sources
+        if isinstance(references, str):
+            return systems, [references], sources
+        several = isinstance(references, list) and len(references) > 1 and all(isinstance(r, str) for r in references)
+        return systems, [references] if several else references, sources
+
 
 class ExplainRequest(Asked):
     """One pair to explain."""

@@ -254,16 +254,7 @@ class Service:
         return not request.statistics and not request.intervals and is_brief(metrics, rows)
 
     def _rows(self, request: schemas.ScoreRequest) -> list[Segment]:
-        """The segments of a request to score, within the limits."""
-        given = request.hypotheses
-        one = isinstance(given, str)
-        systems = given if isinstance(given, dict) else {"": [given] if isinstance(given, str) else given}
-        references: Any = request.references
-        references = [references] if one and isinstance(references, str) else references
-        if one and isinstance(references, list) and len(references) > 1 and all(isinstance(r, str) for r in references):
-            references = [references]  # several references of one text
-        sources = [request.sources] if isinstance(request.sources, str) else request.sources
-        return self.segments(systems, references, sources)
+        return self.segments(*request.listed())
 
     def explain(self, request: schemas.ExplainRequest, ticket: Ticket, form: str) -> bytes:
         """Why a pair gets its score, as json, svg or html."""

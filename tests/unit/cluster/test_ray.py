@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from cluster_pairs import METRICS, parts, plain, recipe, write_pairs
 
+from monge.cli.app import run
 from monge.cluster import Engine, Request, Tables, Watch, check_ray, passes_on_ray, score, score_dataset
 from monge.data.tables import read_table
 from monge.study import Run, Setup, Task, evaluate
@@ -96,6 +97,7 @@ def test_killed_workers_and_a_lost_node_change_nothing(nodes, table, expected, t
 DRIVER = """
 import sys
 from cluster_pairs import recipe
+from monge.cli.app import run
 from monge.cluster import Engine, Request, Tables, blocks, score
 blocks.ROWS = 1
 score(Tables([sys.argv[1]]), recipe(sys.argv[2], *sys.argv[5:]), Request(sys.argv[3], "jsonl", seed=12345),
@@ -131,14 +133,38 @@ def test_a_data_set_of_ray_in_python(nodes, tiny_bert, tmp_path):
     assert list(found.results) == one["results"]
 
 
-def test_a_study_by_workers_is_the_study(nodes, tiny_bert, tmp_path):
+@pytest.fixture
+def judged(tmp_path):
+    """A table of 40 judged texts in three groups."""
     lines = write_pairs(tmp_path / "rows.jsonl", 40, ("A",)).read_text("utf-8").splitlines()
-    judged = [{**json.loads(line), "group": f"g{k % 3}", "human": k * 7 % 11} for k, line in enumerate(lines)]
-    (tmp_path / "judged.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in judged), "utf-8")
-    task, setup = Task("table", str(tmp_path / "judged.jsonl")), Setup(model=str(tiny_bert))
+    rows = [{**json.loads(line), "group": f"g{k % 3}", "human": k * 7 % 11} for k, line in enumerate(lines)]
+    (tmp_path / "judged.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in rows), "utf-8")
+    return str(tmp_path / "judged.jsonl")
+
+
+def test_a_study_by_workers_is_the_study(nodes, judged, tiny_bert):
+    task, setup = Task("table", judged), Setup(model=str(tiny_bert))
     names = ["twmd", "bertscore[weights=idf]", "chrf", "bleu"]
     steps = []
     with passes_on_ray(Engine()) as passes:
         found = evaluate(task, names, setup=setup, run=Run(progress=steps.append, elsewhere=passes))
     assert found.to_dict() == evaluate(task, names, setup=setup).to_dict()
     assert len(steps) == 6  # three groups, each with the metrics of vectors, and with those of words
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("sweep", "-m", "twmd", "--vary", "transport.temperature=0.05,0.1"),
+        ("sensitivity", "-m", "bertscore", "--factor", "idf,punctuation"),
+    ],
+)
+def test_a_verb_with_workers_prints_what_it_prints_without(nodes, judged, tiny_bert, capsys, arguments):
+    verb, *rest = arguments
+    call = [verb, "table", "--data", judged, "--model", str(tiny_bert), *rest, "--resamples", "50", "-f", "json", "-q"]
+    printed = []
+    for more in ([], ["--engine", "ray"]):
+        assert run([*call, *more]) == 0
+        printed.append(capsys.readouterr().out)
+    assert printed[0] == printed[1]
+    assert json.loads(printed[0])
