@@ -86,8 +86,8 @@ def _summary(studies: Studies) -> str:
     largest = Counter(_largest(found) for found in studies.values())
     first = ", ".join(f"{name} in {count}" for name, count in largest.most_common())
     return (
-        f"Of {len(CLAIMS)} claims: {counted}. Of {len(studies)} studies, what moves the agreement most is {first}. "
-        f"Mean CV over groups and metrics, all settings of a factor:\n\n{table}"
+        f"Of the paper's {len(CLAIMS)} claims: {counted}. Of {len(studies)} studies, what moves the agreement most is "
+        f"{first}. Mean CV over groups and metrics, all settings of a factor:\n\n{table}"
     )
 
 

@@ -204,7 +204,9 @@ def _moves(e: Explanation) -> str:
         some = f" (the largest {len(rows) - FIRST} of them)" if len(routes) > len(rows) else ""
         rest = html_table(head, rows[FIRST:], caption="smaller moves")
         more = f"\n<details><summary>{count}{some}</summary>\n{rest}</details>"
-    said = f'<p class="soft">{" and ".join(e.plans)}: the mass moved in each plan</p>\n' if len(e.plans) > 1 else ""
+    said = (
+        f'<p class="soft">{safe(" and ".join(e.plans))}: the mass moved in each plan</p>\n' if len(e.plans) > 1 else ""
+    )
     return f"<h2>Moves, what lost most first</h2>\n{said}{first}{more}"
 
 

@@ -4,7 +4,7 @@ from html.parser import HTMLParser
 
 from monge.render.components import joined
 
-VOID = {"meta", "br", "img", "link", "input"}
+VOID = {"meta", "br", "wbr", "img", "link", "input"}
 
 
 class Page(HTMLParser):

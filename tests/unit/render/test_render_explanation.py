@@ -263,7 +263,11 @@ def test_two_hypotheses_are_set_against_each_other():
     data = json.loads(render_explanations(found, ["A", "B"], "json"))
     assert [one["name"] for one in data["explanations"]] == ["A", "B"]
     by_two = [*found, *(replace(one, metric="other") for one in found)]
-    assert "A, by other" in render_explanations(by_two, ["A", "B", "A", "B"], "html")
+    assert "A, by other" in render_explanations(by_two, ["A", "B", "A", "B"], "markdown")
+    shown = render_explanations(by_two, ["A", "B", "A", "B"], "html")
+    assert shown.count("<h2>A</h2>") == 2 and shown.count("<h1>other <span") == 2
+    one_pair = render_explanations([found[0], replace(found[0], metric="other[a=1]")], ["A", "A"], "html")
+    assert "<h2>A</h2>" not in one_pair and "One pair by wmd, other" in one_pair
 
 
 def test_an_unknown_format_is_named():
