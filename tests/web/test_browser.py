@@ -176,7 +176,7 @@ def test_a_wrong_upload_is_said(page, base):
     page.set_input_files("#references", {**file, "name": "r.txt", "buffer": b"x\ny\n"})
     page.click("button[type=submit]")
     page.wait_for_selector("#told.bad")
-    assert "a.txt has 1 lines but r.txt has 2" in page.inner_text("#told")
+    assert "a.txt has 1 line but r.txt has 2" in page.inner_text("#told")
 
 
 def test_markup_is_text_wherever_it_is_put(page, base):

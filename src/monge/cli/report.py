@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from importlib.metadata import version
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -137,6 +139,8 @@ def report(
     if not keep.quiet:
         for note in material.notes:
             tell(note)
+        if shown.output is not None and sys.stderr.isatty():
+            tell(f"{shown.output}: {Path(shown.output).stat().st_size / 1000:,.0f} kB")
 
 
 def _saved(asked: Asked) -> list[tuple[str, dict[str, Any]]]:

@@ -130,6 +130,6 @@ def _unmatched(one: TextFile, other: TextFile) -> str:
     text = next(islice(longer, line - 1, None))
     excerpt = "a blank line" if not text.strip() else repr(text if len(text) <= 60 else text[:57] + "...")
     return (
-        f"{one.name} has {one.count()} lines but {other.name} has {other.count()}: "
+        f"{one.name} has {one.count()} line{'s' * (one.count() != 1)} but {other.name} has {other.count()}: "
         f"the first unmatched is line {line} of {longer.name}, {excerpt}"
     )

@@ -69,7 +69,7 @@ def results_html(results: Sequence[Result], *, segments: bool = False, view: Vie
     """A page with the table of results, best first, what was unusual, the signatures and, if asked, every segment."""
     view = replace(view, segments=view.segments or segments)
     sheets = _sheets(results, view, best_first=True)
-    return sheets_html(sheets, title=_title(results, view), remarks=_remarks(results, plain=True), signed=view.signed)
+    return sheets_html(sheets, title=_title(results, view), remarks=_remarks(results), signed=view.signed)
 
 
 def _title(results: Sequence[Result], view: View) -> str:
@@ -83,7 +83,7 @@ def _title(results: Sequence[Result], view: View) -> str:
 def results_fragment(results: Sequence[Result]) -> str:
     """The table of results, the signatures and what was unusual, to stand inside another page: a notebook."""
     sheets = _sheets(results, USUAL, best_first=True)
-    return sheets_fragment(sheets, title=_title(results, USUAL), remarks=_remarks(results, plain=True))
+    return sheets_fragment(sheets, title=_title(results, USUAL), remarks=_remarks(results))
 
 
 def results_markdown(results: Sequence[Result], view: View = USUAL) -> str:
@@ -220,16 +220,17 @@ def _interval(result: Result) -> str:
     return span(low, high, 4)
 
 
-def _remarks(results: Sequence[Result], *, plain: bool = False) -> list[str]:
-    """One line for every kind of truncation or flag of a system, with the metrics that met it; `plain`: in words."""
+def _remarks(results: Sequence[Result]) -> list[str]:
+    """One line for every kind of truncation or flag of a system, with the metrics that met it, in plain words."""
     found: dict[tuple[str, str], list[str]] = {}
     for result in results:
         flagged = result.run.get("flagged") or Counter(flag for flags in result.flags for flag in flags)
-        for name, count in {"truncated": result.run.get("truncated", 0), **flagged}.items():
+        told = {plain_flag(name).lower().rstrip("."): count for name, count in flagged.items()}
+        if not any(name.startswith("truncated") for name in flagged):
+            told["a text was longer than the model reads, and was cut"] = result.run.get("truncated", 0)
+        for what, count in told.items():
             if count:
-                told = f"{count} × {plain_flag(name).lower().rstrip('.')}" if plain else f"{count} {name}"
-                if not plain or name != "truncated":
-                    found.setdefault((result.system, told), []).append(result.metric)
+                found.setdefault((result.system, f"{count} × {what}"), []).append(result.metric)
     return [
         f"{system + ': ' if system else ''}{what} ({', '.join(dict.fromkeys(metrics))})"
         for (system, what), metrics in found.items()

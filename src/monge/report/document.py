@@ -110,7 +110,8 @@ def _section(part: Section) -> str:
 
 
 def _more(part: Section) -> str:
-    return "The same as numbers" if part.charts and not part.sheets else f"{len(part.folded)} more tables"
+    many = len(part.folded)
+    return "The same as numbers" if part.charts and not part.sheets else f"{many} more table{'s' * (many != 1)}"
 
 
 def _titled(sheet: Sheet) -> str:

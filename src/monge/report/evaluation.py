@@ -58,7 +58,7 @@ def evaluation_charts(found: Evaluation) -> list[str]:
         for one, values in zip(scored, metrics, strict=True):
             names = one.label, judged.judgement
             every = density(f"{one.label} and {judged.judgement}", values, human, names)
-            told = f"{one.label}: does {judged.judgement} rise with it?"
+            told = f"{one.label}, in tenths"
             charts.append(both(every, steps(told, calibration(values, human), names)))
     return charts
 

@@ -30,7 +30,7 @@ def sentences(found: Recommendation) -> list[str]:
         cheap = min((one for one in found.candidates if one.cost), key=lambda one: one.seconds, default=None)
         least = "" if cheap is None else f"; the cheapest is {cheap.metric} ({_spent(cheap.cost)})"
         return [f"No metric stays within {found.budget}{least}."]
-    lines = []
+    lines: list[str] = []
     if found.ahead is not None:
         lines += _ahead(found, found.ahead)
     lines += [*_untuned(found, best, chosen)] if found.usable else [*_nothing(found, best)]

@@ -239,11 +239,9 @@ def worse_than_best(statistic: str) -> str:
 
 
 def _counted(first: Agreement) -> str:
-    total = sum(figure.n for figure in first.groups.values())
-    left_out = ", ".join(f"{count} {reason}" for reason, count in first.excluded.items())
-    return f"{total} judgements in {len(first.groups)} group{'s' * (len(first.groups) != 1)}" + (
-        f"; excluded: {left_out}" if left_out else ""
-    )
+    total, groups = sum(figure.n for figure in first.groups.values()), len(first.groups)
+    left_out = "".join(f"; excluded: {count} {reason}" for reason, count in first.excluded.items())
+    return f"{total} judgements in {groups} group{'s' * (groups != 1)}{left_out}"
 
 
 def _tied(found: Evaluation, table: Sequence[Agreement]) -> str:

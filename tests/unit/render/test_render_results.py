@@ -80,8 +80,8 @@ def test_text_notes_only_what_happened():
         line for line in results_text([flagged, replace(flagged, metric="bertscore")]).splitlines() if "note" in line
     ]
     assert notes == [
-        "note       system-a.txt: 3 truncated (twmd, bertscore)",
-        "note       system-a.txt: 1 empty-hypothesis (twmd, bertscore)",
+        "note       system-a.txt: 1 × the hypothesis is empty (twmd, bertscore)",
+        "note       system-a.txt: 3 × a text was longer than the model reads, and was cut (twmd, bertscore)",
     ]
 
 

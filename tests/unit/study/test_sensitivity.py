@@ -246,7 +246,13 @@ def test_verdict_counts_what_the_tables_show(studied):
         level.versus[name].difference < -1e-9
         for one in studied.of("stopwords") for level in one.levels for name in studied.groups
     )  # fmt: skip
-    assert f"for the worse in {worse} of 8 comparisons" in verdict(studied.of("stopwords"), (), "pearson")[0]
+    sure = sum(
+        level.versus[name].sign != 0
+        for one in studied.of("stopwords") for level in one.levels if not level.default for name in studied.groups
+    )  # fmt: skip
+    told = verdict(studied.of("stopwords"), (), "pearson")[0]
+    said = f"Of 8 comparisons of another setting with the default, {worse} are for the worse"
+    assert said in told if sure else "differs from the default by more than noise (8 comparisons)" in told
 
 
 @pytest.mark.parametrize("form", STUDY_FORMATS)
