@@ -13,7 +13,7 @@ import shutil
 import time
 from collections.abc import Iterable, Sequence
 from contextlib import closing, suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from secrets import token_hex
 from threading import Condition, Event, Thread
@@ -292,15 +292,15 @@ class Jobs:
         return min(waiting, key=lambda job: job.created) if waiting else None
 
     def _end(self, job: Job, state: str, error: Refusal | None = None) -> None:
+        """End a job: on disk first, so that what is told of it stands there."""
         if error is not None:
             job.error = {**error.body(), "error": job.told(error.detail)}
-        job.state = state
         try:
-            job.write()
-        except Refusal:
-            return  # a full disk: the state stands in memory, and a restart begins the job again
-        if state in ENDED:
+            replace(job, state=state).write()
             shutil.rmtree(job.folder / "scores", ignore_errors=True)
+        except Refusal:  # a full disk: the state stands in memory, and a restart begins the job again
+            pass
+        job.state = state
 
     def _score(self, job: Job) -> None:
         service, order = self._service, job.order
