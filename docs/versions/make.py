@@ -25,6 +25,7 @@ import time
 import tomllib
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from importlib.metadata import version
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -136,11 +137,11 @@ def tested(place: Environment) -> Seen:
 
 
 def differing(row: Row, wanted: list[str]) -> str:
-    """The packages of a row that were asked for, as installed; and how many others came along."""
-    asked = {re.split(r"[=<>]", one)[0].lower() for one in row.packages}
-    named = [one for one in wanted if one.split("==")[0].lower() in asked]
-    others = len(wanted) - len(named)
-    return ", ".join(named or ["what is here"]) + (f" and {others} that they need" if others else "")
+    """The packages of a row that were asked for, as installed, or as they were here; how many others came along."""
+    asked = [re.split(r"[=<>]", one)[0] for one in row.packages]
+    new = {one.split("==")[0].lower(): one for one in wanted}
+    named = [new.pop(one.lower(), f"{one}=={version(one)}, as here") for one in asked]
+    return ", ".join(named) + (f" and {len(new)} that they need" if new else "")
 
 
 def drags_cuda(wanted: list[str]) -> bool:
