@@ -13,7 +13,8 @@ from monge.scoring.windows import distinct
 from monge.types import Segment, Tokens
 
 if TYPE_CHECKING:
-    from monge.scoring.transport import Reader, TransportMetric
+    from monge.scoring.reader import Reader
+    from monge.scoring.transport import TransportMetric
     from monge.scoring.windows import Pieces
     from monge.store import Store
 

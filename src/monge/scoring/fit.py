@@ -20,8 +20,9 @@ from monge.errors import DataError
 from monge.scoring.clouds import HYPOTHESES, REFERENCES
 from monge.scoring.encoding import Encoding, Read
 from monge.scoring.points import build
+from monge.scoring.reader import Reader
 from monge.scoring.scorer import Corpora, StatsBySystem
-from monge.scoring.transport import Reader, TransportMetric
+from monge.scoring.transport import TransportMetric
 from monge.scoring.windows import SOURCE
 from monge.spec.axes import Idf
 from monge.text.idf import text_key

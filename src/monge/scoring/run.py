@@ -21,7 +21,8 @@ from monge.types import CorpusStats, Result, Segment, Signature, Tokens, Transpo
 if TYPE_CHECKING:
     from monge.scoring.blend import BlendMetric
     from monge.scoring.encoding import Encoding
-    from monge.scoring.transport import Reader, TransportMetric
+    from monge.scoring.reader import Reader
+    from monge.scoring.transport import TransportMetric
     from monge.scoring.windows import Pieces
     from monge.store import Store
 

@@ -19,9 +19,10 @@ from monge.text.unknown import MOSTLY, counted
 from monge.types import Result, Segment, Tokens
 
 if TYPE_CHECKING:
+    from monge.scoring.reader import Reader
     from monge.scoring.run import Expected, Run, Watch
     from monge.scoring.scorer import Scorer
-    from monge.scoring.transport import Reader, TransportMetric
+    from monge.scoring.transport import TransportMetric
 
 
 def watched(run: Run, expect: Expected | None, watch: Watch) -> list[Result]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import blake2b, sha256
@@ -12,9 +12,10 @@ from urllib.parse import quote
 import numpy as np
 
 from monge.encode.protocol import Encoder, Request, fingerprint
-from monge.errors import DataError, StatisticsMismatch
+from monge.errors import StatisticsMismatch
 from monge.scoring.clouds import HYPOTHESES, REFERENCES
 from monge.scoring.measure import measure
+from monge.scoring.reader import Reader
 from monge.scoring.scorer import Column, Scores, StatsBySystem, flagged
 from monge.spec.axes import Baseline, BatchCentre, CorpusCentre, Idf, Layers, Remap, Uniform
 from monge.spec.baselines import packaged, published
@@ -24,10 +25,9 @@ from monge.spec.metric import MetricSpec
 from monge.spec.rules import Bounds, bounds, check, in_unit, raw_bounds
 from monge.spec.signature import ModelIdentity, sign
 from monge.text import stopwords
-from monge.text.idf import weight
-from monge.text.overlong import fitted
+from monge.text.idf import check_counts, weight
 from monge.text.unknown import counted
-from monge.types import Array, CorpusStats, DocumentCounts, Explanation, Result, Segment, Signature, Tokens, VectorSum
+from monge.types import Array, CorpusStats, DocumentCounts, Explanation, Result, Segment, Signature, VectorSum
 from monge.types.exact import mean
 
 if TYPE_CHECKING:
@@ -38,30 +38,6 @@ WORDS, PIECES = ("words", "unknown"), ("pieces", "unknown")
 """What is added up over a system: where vectors are looked up, words, where a vocabulary can lack something, pieces."""
 SCALED = ("score", "precision", "recall", "f1", "f")
 """The parts that are scores themselves, so that a scale applies to them."""
-
-
-@dataclass(frozen=True)
-class Reader:
-    """How texts are read: an encoder, a prefix, a length and what happens beyond it."""
-
-    encoder: Encoder
-    prefix: str
-    longest: int
-    overlong: str
-
-    @property
-    def key(self) -> str:
-        """What identifies the pieces of a text: tokenizer, length and prefix."""
-        return f"{self.encoder.tokenizer_digest[:8]}/{self.longest}/{self.overlong}/{quote(self.prefix, safe='')}"
-
-    def read(self, texts: Sequence[str]) -> list[Tokens]:
-        """The pieces of each text as they go to the encoder."""
-        read = self.encoder.tokenise(texts, prefix=self.prefix)
-        return [
-            fitted(tokens, self.longest, self.overlong, f"text {tokens.text[:30]!r}…") if len(tokens.ids) > self.longest
-            else tokens
-            for tokens in read
-        ]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -259,7 +235,7 @@ class TransportMetric:
         if self.spec.scale.name == "human":
             self._check_tuned()
         for side in self.counted_sides:
-            _check_idf(self.name, self.spec.weights.name, self.counts(stats, side), side)
+            check_counts(self.name, self.spec.weights.name, self.counts(stats, side), side)
 
     def _check_tuned(self) -> None:
         """Raise where the model was not tuned to give human z scores through this very metric."""
@@ -394,17 +370,6 @@ _UNTUNED = ("encoder", "scale")
 
 def _short(encoder: Encoder) -> str:
     return f"{encoder.weights_digest[:8]}/{encoder.config_digest[:8]}"
-
-
-def _check_idf(name: str, kind: str, counts: DocumentCounts, side: str) -> None:
-    if counts.n == 0:
-        raise DataError(f"{name}: no {side} to fit idf from")
-    if kind == "idf" and all(df == counts.n for df in counts.df.values()):
-        many = "1 text" if counts.n == 1 else f"{counts.n} equal texts"
-        raise DataError(
-            f"{name}: idf from {many} of the {side} is 0 for every word: give more texts, "
-            "--idf-corpus FILE, --stats FILE, or --set weights=uniform"
-        )
 
 
 def _request(layers: Layers, depth: int, *, unit_layers: bool) -> Request:

@@ -12,7 +12,8 @@ from monge.types import Segment, Tokens, Units
 
 if TYPE_CHECKING:
     from monge.scoring.encoding import Encoding, Read
-    from monge.scoring.transport import Reader, TransportMetric
+    from monge.scoring.reader import Reader
+    from monge.scoring.transport import TransportMetric
 
     Pieces = Mapping[Reader, Mapping[str, Tokens]]
 

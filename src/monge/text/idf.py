@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from hashlib import blake2b
 from math import log, log2
 
+from monge.errors import DataError
 from monge.types import DIGEST_SPACE, DocumentCounts
 
 
@@ -38,3 +39,15 @@ def weight(counts: DocumentCounts, kind: str) -> Callable[[int], float]:
         return table[piece]
 
     return of
+
+
+def check_counts(metric: str, kind: str, counts: DocumentCounts, side: str) -> None:
+    """Raise where idf of the texts of a side cannot be had: no texts, or the same words in all of them."""
+    if counts.n == 0:
+        raise DataError(f"{metric}: no {side} to fit idf from")
+    if kind == "idf" and all(df == counts.n for df in counts.df.values()):
+        many = "1 text" if counts.n == 1 else f"{counts.n} equal texts"
+        raise DataError(
+            f"{metric}: idf from {many} of the {side} is 0 for every word: give more texts, "
+            "--idf-corpus FILE, --stats FILE, or --set weights=uniform"
+        )

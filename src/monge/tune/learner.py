@@ -18,7 +18,8 @@ from monge.tune.blocks import Blocks, Method
 if TYPE_CHECKING:
     from monge.encode.protocol import Encoder, Request
     from monge.scoring.encoding import Read
-    from monge.scoring.transport import Reader, TransportMetric
+    from monge.scoring.reader import Reader
+    from monge.scoring.transport import TransportMetric
     from monge.types import Tokens
 
 PIECES = 4096

@@ -30,7 +30,8 @@ from monge.web.lots import FEW, Brief, answered
 if TYPE_CHECKING:
     from monge.encode.protocol import Request
     from monge.scoring.encoding import Encoding, Read
-    from monge.scoring.transport import Reader, TransportMetric
+    from monge.scoring.reader import Reader
+    from monge.scoring.transport import TransportMetric
     from monge.types import Tokens
 
 SLICE_TEXTS, SLICE = 128, 8_000

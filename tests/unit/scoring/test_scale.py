@@ -6,7 +6,8 @@ import pytest
 from monge import api
 from monge.encode.protocol import Request
 from monge.errors import DataError, InvalidSetting, StatisticsMismatch, UsageError
-from monge.scoring.transport import Reader, TransportMetric
+from monge.scoring.reader import Reader
+from monge.scoring.transport import TransportMetric
 from monge.spec.baselines import published
 from monge.spec.presets import PRESETS, resolve
 from monge.spec.rules import bounds, in_unit, raw_bounds

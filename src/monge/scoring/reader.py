@@ -1,0 +1,35 @@
+"""How texts become pieces for an encoder."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from urllib.parse import quote
+
+from monge.encode.protocol import Encoder
+from monge.text.overlong import fitted
+from monge.types import Tokens
+
+
+@dataclass(frozen=True)
+class Reader:
+    """How texts are read: an encoder, a prefix, a length and what happens beyond it."""
+
+    encoder: Encoder
+    prefix: str
+    longest: int
+    overlong: str
+
+    @property
+    def key(self) -> str:
+        """What identifies the pieces of a text: tokenizer, length and prefix."""
+        return f"{self.encoder.tokenizer_digest[:8]}/{self.longest}/{self.overlong}/{quote(self.prefix, safe='')}"
+
+    def read(self, texts: Sequence[str]) -> list[Tokens]:
+        """The pieces of each text as they go to the encoder."""
+        read = self.encoder.tokenise(texts, prefix=self.prefix)
+        return [
+            fitted(tokens, self.longest, self.overlong, f"text {tokens.text[:30]!r}…") if len(tokens.ids) > self.longest
+            else tokens
+            for tokens in read
+        ]  # fmt: skip
