@@ -204,6 +204,13 @@ def seen_in(row: Row, folder: Path, *, cuda: bool, build: bool) -> Seen:
     return Seen(place.differs, "built, not run") if build else tested(place)
 
 
+def keep(row: Row, line: str) -> None:
+    """Put a line into the table, read anew: another process may have run other rows meanwhile."""
+    known = TABLE.read_text("utf-8").splitlines() if TABLE.is_file() else []
+    lines = {one.split(" | ")[0].strip("| "): one for one in known if one.startswith("| ")} | {row.name: line}
+    TABLE.write_text(HEAD + "".join(lines[one.name] + "\n" for one in ROWS if one.name in lines), "utf-8")
+
+
 def main() -> int:
     """Run the rows and write the table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
@@ -212,8 +219,6 @@ def main() -> int:
     parser.add_argument("--folder", type=Path, help="where environments are kept; without it they are not")
     parser.add_argument("--build", action="store_true", help="build the environments, run nothing")
     args = parser.parse_args()
-    known = TABLE.read_text("utf-8").splitlines() if TABLE.is_file() else []
-    lines = {one.split(" | ")[0].strip("| "): one for one in known if one.startswith("| ")}
     well = True
     for row in ROWS:
         if args.only and row.name not in args.only:
@@ -222,12 +227,11 @@ def main() -> int:
         with tempfile.TemporaryDirectory() as folder:
             found = seen_in(row, (args.folder or Path(folder)) / row.name, cuda=args.cuda, build=args.build)
         well = well and found.well
-        lines[row.name] = f"| {row.name} | {found.installed} | {found.said} | {datetime.now(UTC):%Y-%m-%d} |"
-        sys.stdout.write(f"{lines[row.name]} {time.perf_counter() - start:.0f} s\n")
+        line = f"| {row.name} | {found.installed} | {found.said} | {datetime.now(UTC):%Y-%m-%d} |"
+        sys.stdout.write(f"{line} {time.perf_counter() - start:.0f} s\n")
         sys.stdout.flush()
-        if args.build:
-            continue
-        TABLE.write_text(HEAD + "".join(lines[one.name] + "\n" for one in ROWS if one.name in lines), "utf-8")
+        if not args.build:
+            keep(row, line)
     return 0 if well else 1
 
 

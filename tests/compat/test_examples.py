@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import re
 import sys
 import time
@@ -60,6 +61,14 @@ def test_a_script_whose_peer_cannot_be_run_here(name, peers, capsys):
     said, _ = ran(peers, name, peers.sources(name)[1], capsys)
     assert "36 pairs" in said
     assert set(OURS) | set(BOTH) == set(peers.SCRIPTS)
+
+
+def test_the_page_says_what_was_measured(peers):
+    kept = json.loads(peers.TIMES.read_text("utf-8"))
+    page = peers.PAGE.read_text("utf-8")
+    assert peers.written(page, kept) == page
+    assert set(kept["scripts"]) == set(peers.SCRIPTS)
+    assert all(one["same_shape"] for one in kept["scripts"].values() if one["before"])
 
 
 def unmet(requirements):
