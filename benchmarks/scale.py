@@ -13,6 +13,7 @@ import json
 import os
 import random
 import re
+import resource
 import subprocess
 import sys
 import tempfile
@@ -31,6 +32,7 @@ MEASURED = [
     "pairs",
     "distinct texts",
     "one thread, s",
+    "its cores",
     "two threads, s",
     "two workers, s",
     "against one",
@@ -85,9 +87,13 @@ def command(folder: Path, model: str, threads: int, *more: str) -> dict:
 
 
 def plain(folder: Path, model: str, threads: int) -> dict:
-    """The plain command."""
+    """The plain command: seconds, and how many cores it kept busy (pieces are cut in a thread beside the encoder)."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     run = command(folder, model, threads, "-f", "json", "-q")
-    return {"seconds": run["seconds"], "peak_mb": run["peak_mb"], "results": json.loads(run["out"])["results"]}
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    busy = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    facts = {"seconds": run["seconds"], "cores": busy / run["seconds"], "peak_mb": run["peak_mb"]}
+    return {**facts, "results": json.loads(run["out"])["results"]}
 
 
 def on_ray(folder: Path, model: str, workers: int) -> dict:
@@ -197,9 +203,11 @@ def page() -> None:
         seconds = [one[name]["seconds"] for name in ("one thread", "two threads", "two workers")]
         ratios = [one["against one thread"], one["against two threads"]]
         same = "yes" if one["equal"] else "NO"
+        alone, *others = _fixed(1, seconds)
         measured.append(
-            [one["what"], f"{one['pairs']:,}", f"{one['distinct']:,}", *_fixed(1, seconds), *_fixed(2, ratios), same]
-        )
+            [one["what"], f"{one['pairs']:,}", f"{one['distinct']:,}", alone, *_fixed(2, [one["one thread"]["cores"]]),
+             *others, *_fixed(2, ratios), same]
+        )  # fmt: skip
         took = [ray["stages"].get(name, 0.0) for name in SHOWN]
         stages.append([one["what"], *_fixed(1, took), *_fixed(3, [1e3 * ray["worker seconds a pair"]])])
     driver = [[f"{one['pairs']:,}", f"{one['blocks']:,}", f"{one['peak_mb']:.0f}"] for one in kept["driver"]]
@@ -223,7 +231,9 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=200_000)
     parser.add_argument("--distinct", type=int, default=20_000)
     parser.add_argument("--real", type=int, default=20_000, help="pairs with the embedded model; 0 leaves it out")
-    parser.add_argument("--growth", type=int, nargs="*", default=[100_000, 1_000_000])
+    parser.add_argument(
+        "--growth", type=int, nargs="*", default=[100_000, 1_000_000], help="none: what is kept of the driver stays"
+    )
     parser.add_argument("--json", type=Path)
     parser.add_argument("--page", action="store_true")
     given = parser.parse_args()
@@ -235,8 +245,11 @@ def main() -> None:
         runs = [compared("tiny encoder", model, given.pairs, given.distinct)]
         if given.real:
             runs.append(compared("embedded model", "auto", given.real, 0))
-        kept = {"runs": runs, "driver": driver_growth(model, given.growth, given.distinct)}
+        driver = driver_growth(model, given.growth, given.distinct)
     if given.json:
+        if not driver and given.json.is_file():
+            driver = json.loads(given.json.read_text("utf-8"))["driver"]  # measured before
+        kept = {"runs": runs, "driver": driver}
         given.json.parent.mkdir(parents=True, exist_ok=True)
         given.json.write_text(json.dumps(kept, indent=1) + "\n", "utf-8")
 

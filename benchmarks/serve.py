@@ -255,11 +255,14 @@ def main() -> None:
     parser.add_argument("--data", default=os.environ.get("MONGE_DATA"), required="MONGE_DATA" not in os.environ)
     parser.add_argument("--pairs", type=int, default=1500)
     parser.add_argument("--seconds", type=float, default=20, help="of each stage of the overload")
-    parser.add_argument("--soak", type=float, default=0, metavar="MINUTES")
+    parser.add_argument("--soak", type=float, default=0, metavar="MINUTES", help="0: what FILE keeps of a soak stays")
     parser.add_argument("--json", metavar="FILE")
     parser.add_argument("--baseline", action="store_true", help=argparse.SUPPRESS)
     given = parser.parse_args()
     found = baseline(given.data, given.pairs) if given.baseline else asyncio.run(measured(given))
+    if given.json and not given.soak and Path(given.json).is_file():
+        before = json.loads(Path(given.json).read_text())
+        found |= {name: before[name] for name in ("soak",) if name in before}
     print(json.dumps(found, indent=None if given.baseline else 1))
     if given.json:
         Path(given.json).write_text(json.dumps(found, indent=1) + "\n")

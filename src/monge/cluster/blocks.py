@@ -23,8 +23,9 @@ from monge.scoring.windows import SEGMENTS, faced, windowed
 from monge.types import Segment
 
 _AS_JSON = json.JSONEncoder(separators=(",", ":"))
-ROWS = 4096
-"""Rows after which a block ends with the window that it is in."""
+ROWS, LARGEST, SHARE = 1024, 4, 16
+"""A block ends with the window in which it has `ROWS` rows or, once there are more, the `SHARE`th part of those before
+it, at the most `LARGEST` times `ROWS`: workers share few rows evenly, and many rows make no more blocks than needed."""
 
 Bad = Callable[[str], None]
 """What is told of a row that cannot be read: file, line and reason."""
@@ -122,7 +123,8 @@ def staged(rows: Iterator[Located], folder: Path, *, side: str | None, firsts: b
                     kept.append(fields)
                     yield row
                 windows.append(len(positions))
-                if len(kept) >= ROWS:
+                before = sum(count.values()) - len(kept)
+                if len(kept) >= min(max(before // SHARE, ROWS), LARGEST * ROWS):
                     start = close(start)
             close(start)
 

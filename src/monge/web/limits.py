@@ -30,7 +30,7 @@ class Limits:
     resamples: int = 10_000
     seconds: int = 60
     in_flight: int = 64
-    queue: int = 32
+    queue: int = 16
     jobs: int = 32
     job_pairs: int = 1_000_000
     job_days: int = 7
