@@ -67,8 +67,10 @@ def table(found: Mapping[str, Any]) -> str:
     if "soak" in found:
         soak = found["soak"]
         said = ", ".join(f"{code}: {n:,}" for code, n in sorted(soak["after"]["statuses"].items()))
-        rows.append(("100 clients for minutes: answers, wrong ones", f"{said}; {soak['after']['wrong']}"))
-        rows.append(("their memory after the first minute", f"{100 * soak['growth']:+.1f} %"))
+        minutes = soak["after"]["statuses"]["200"] / soak["after"]["pairs_per_second"] / 60
+        rows.append((f"100 clients, {minutes:.0f} minutes after the first: answers", said))
+        wrong, growth = soak["after"]["wrong"], 100 * soak["growth"]
+        rows.append(("their wrong scores; growth of memory", f"{wrong}; {growth:+.1f} %"))
     return "\n".join(["| | |", "|---|---:|", *(f"| {one} | {other} |" for one, other in rows)])
 
 
