@@ -72,6 +72,7 @@ RECIPES = {
         f"mini-{seed}": Recipe(MINI, _english(*HONEST, "--layers", "4", "--epochs", "2", "--seed", str(seed)))
         for seed in (1, 2, 3)
     },
+    "e5-8": Recipe(E5, _english(*HONEST, "--layers", "8", "--blocks", "5", "--epochs", "1", "--seed", "1")),
     "e5": Recipe(E5, _english(*HONEST, "--layers", "9", "--blocks", "5", "--epochs", "1", "--seed", "1")),
     "mpnet": Recipe(MPNET, _english(*HONEST, "--layers", "8", "--blocks", "4", "--epochs", "1", "--seed", "1")),
     "one-block": Recipe(MINI, _english(*HONEST, "--layers", "1", "--epochs", "3", "--seed", "1")),

@@ -57,7 +57,7 @@ def tables(kept: dict[str, Any]) -> dict[str, str]:
     """The tables of the page by name."""
     found = {}
     lines = ["| model | tuned weights | before: r | after: r | after: tau |", "|---|---:|---:|---:|---:|"]
-    for label, names in ((MINI, ["mini-1", "mini-2", "mini-3"]), (E5, ["e5"]), (MPNET, ["mpnet"])):
+    for label, names in ((MINI, ["mini-1", "mini-2", "mini-3"]), (E5, ["e5-8"]), (MPNET, ["mpnet"])):
         there = [name for name in names if f"wmt17/{name}" in kept]
         if there:
             card = json.loads((MADE / there[0] / "card.json").read_text())
