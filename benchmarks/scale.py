@@ -178,7 +178,8 @@ def projected(kept: dict, pairs: float, workers: int) -> list[str]:
     ray = one["two workers"]
     read = ray["stages"]["read"] / one["pairs"] * pairs / 3600
     work = ray["worker seconds a pair"] * pairs / workers / 3600
-    blocks, parts = pairs * ray["blocks"] / one["pairs"], ray["bytes of parts a pair"] * pairs / 1e9
+    large = kept["driver"][-1]  # blocks of a small run are smaller
+    blocks, parts = pairs * large["blocks"] / large["pairs"], ray["bytes of parts a pair"] * pairs / 1e9
     records = blocks * ray["bytes of records a block"] / 1e9
     return [f"{pairs:.0e}", str(workers), *_fixed(2, [read, work]), f"{parts:.1f}", f"{blocks:,.0f}", f"{records:.2f}"]
 
