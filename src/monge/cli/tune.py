@@ -157,7 +157,7 @@ def tune(
 def _plan(
     metric: str, learning: Learning, judgements: bundles.Judgements, teaching: Teaching, setup: bundles.Setup
 ) -> Plan:
-    from monge.tune import Lesson, Method, Plan, Schedule, Teacher
+    from monge.tune import Method, Plan, Schedule, Teacher
 
     unused = {"--lang": setup.lang, "--online": setup.online, "--device": setup.device not in ("auto", "cpu")}
     wrong = next((name for name, given in unused.items() if given), None)
@@ -174,7 +174,7 @@ def _plan(
         teacher = Teacher(teaching.teacher, teaching.teacher_model or "auto", teaching.teacher_alike)
     return Plan(
         metric,
-        tuple(Lesson.written(one) for one in learning.train),
+        learning.train,
         judgements.data,
         dev=dev,
         model=setup.named,

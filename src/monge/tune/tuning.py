@@ -54,10 +54,13 @@ SCORED_AT_ONCE = 64
 
 @dataclass(frozen=True)
 class Plan:
-    """Everything that decides which weights a run ends with."""
+    """Everything that decides which weights a run ends with.
+
+    `lessons` may be given as they are written on the command line: ``Plan("twmd", "wmt15+wmt16", "wmt/")``.
+    """
 
     metric: str
-    lessons: Sequence[Lesson]
+    lessons: str | Sequence[str | Lesson]
     data: str | Path
     dev: str | float = 0.1
     model: str = "auto"
@@ -71,6 +74,12 @@ class Plan:
     schedule: Schedule = field(default_factory=Schedule)
 
     @property
+    def learned(self) -> list[Lesson]:
+        """What is learned from, in order."""
+        given = [self.lessons] if isinstance(self.lessons, str) else self.lessons
+        return [one if isinstance(one, Lesson) else Lesson.written(one) for one in given]
+
+    @property
     def place(self) -> Place:
         """Where the judgements lie, and how they are read."""
         grades = read_grades(self.grades)
@@ -78,7 +87,8 @@ class Plan:
 
     def facts(self) -> dict[str, Any]:
         """The plan as JSON says it; the directory of the data is not part of it."""
-        return json.loads(json.dumps({name: value for name, value in asdict(self).items() if name != "data"}))  # type: ignore[no-any-return]
+        said = {**asdict(self), "lessons": [asdict(one) for one in self.learned]}
+        return json.loads(json.dumps({name: value for name, value in said.items() if name != "data"}))  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True)
@@ -137,7 +147,7 @@ def _ready(plan: Plan) -> _Ready:
     objectives = [_objective(plan, k, one, judge) for k, one in enumerate(lessons)]
     for one in objectives:
         _start_affine(one, judge)
-    sizes = [one.batch or plan.schedule.batch for one in plan.lessons]
+    sizes = [one.batch or plan.schedule.batch for one in plan.learned]
     return _Ready(learner, judge, lessons, held, Loop(objectives, judge, learner.parameters, plan.schedule, sizes))
 
 
@@ -206,9 +216,9 @@ def trainable(plan: Plan, learner: Learner) -> TransportMetric:
 
 def _lessons(plan: Plan) -> tuple[list[Examples | Labelled], Examples]:
     """The judgements to learn from, and those held out: a part of the first ones, or a data set of its own."""
-    if not plan.lessons:
+    if not plan.learned:
         raise InvalidSetting("nothing to learn from: give --train DATASET")
-    found = [open_lesson(one, plan.place) for one in plan.lessons]
+    found = [open_lesson(one, plan.place) for one in plan.learned]
     if isinstance(plan.dev, float):
         first = found[0]
         if not isinstance(first, Examples):
@@ -220,7 +230,7 @@ def _lessons(plan: Plan) -> tuple[list[Examples | Labelled], Examples]:
                 "give more judgements, a larger fraction, or a data set (--dev)"
             )
         return [learned, *found[1:]], held
-    if plan.dev in [name for one in plan.lessons for name in one.data.split("+")]:
+    if plan.dev in [name for one in plan.learned for name in one.data.split("+")]:
         raise InvalidSetting(f"--dev {plan.dev} is among the data that is learned from")
     chosen = open_lesson(Lesson.written(plan.dev), plan.place)
     if not isinstance(chosen, Examples):
@@ -239,7 +249,7 @@ def _statistics(metric: TransportMetric, lessons: Sequence[Examples | Labelled])
 
 
 def _objective(plan: Plan, number: int, examples: Examples | Labelled, judge: MetricJudge) -> Objective:
-    lesson, seed = plan.lessons[number], plan.schedule.seed
+    lesson, seed = plan.learned[number], plan.schedule.seed
     kind = lesson.objective
     if kind == "auto":
         kind = "rank" if isinstance(examples, Examples) and examples.better is not None else "score"

@@ -62,6 +62,16 @@ def ready(plan):
     return tuning._ready(plan)
 
 
+def test_lessons_may_be_written(plan):
+    from dataclasses import replace
+
+    written = replace(plan, lessons="table(sample=40)*0.5")
+    assert written.learned == [Lesson("table", weight=0.5, options=(("sample", "40"),))]
+    assert written.facts() == replace(plan, lessons=written.learned).facts()
+    with pytest.raises(InvalidSetting, match="--train takes"):
+        ready(replace(plan, lessons=["table", "rank:*2"]))
+
+
 def falls(loop, steps=30):
     losses = [loop._step(min(step, loop.steps - 1)) for step in range(steps)]
     return np.mean(losses[-5:]) < 0.8 * np.mean(losses[:5])
