@@ -74,6 +74,15 @@ class Learning:
     ] = 3
     rate: Annotated[float, typer.Option("--rate", metavar="X", help="The learning rate of the optimiser.")] = 5e-4
     batch: Annotated[int, typer.Option("--batch", metavar="N", help="How many judgements a step learns from.")] = 32
+    average: Annotated[
+        float,
+        typer.Option(
+            "--average",
+            metavar="X",
+            help="Judge and keep a running mean of the weights instead of the last ones: after each step X times the "
+            "mean plus 1-X times the weights. 0 is off, 0.98 is usual.",
+        ),
+    ] = 0.0
     seed: Annotated[
         int, typer.Option("--seed", metavar="N", help="The seed of the split, the order and the start.")
     ] = 12345
@@ -185,7 +194,7 @@ def _plan(
         grades=learning.grades,
         teacher=teacher,
         method=Method(learning.method, learning.rank, learning.blocks, setup.precision or "fp32"),
-        schedule=Schedule(learning.epochs, learning.batch, learning.rate, seed=learning.seed),
+        schedule=Schedule(learning.epochs, learning.batch, learning.rate, average=learning.average, seed=learning.seed),
     )
 
 
