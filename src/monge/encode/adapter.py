@@ -63,7 +63,7 @@ class Adapter:
             was, now = self.card["base"][what], getattr(files, f"{what}_digest")
             if was != now:
                 raise ModelError(
-                    f"{self.directory}: made for {self.card['base']['name']} whose {what} is {was[:8]}, "
+                    f"{self.directory}: made for {self.card['base']['name']} ({what} {was[:8]}), "
                     f"{files.name} has {now[:8]}: an adapter serves its own base only"
                 )
 

@@ -225,9 +225,11 @@ def _lessons(plan: Plan) -> tuple[list[Examples | Labelled], Examples]:
             raise InvalidSetting(f"{first.name} has nothing to choose by: give --dev DATASET, or another --train first")
         learned, held = split(first, plan.dev, plan.schedule.seed)
         if len(held) < A_GROUP:
+            enough = next((share / 10 for share in range(1, 6) if share / 10 * len(first) >= 1.2 * A_GROUP), None)
             raise DataError(
-                f"{first.name}: {plan.dev:g} of {len(first)} judgements is {len(held)}, too few to choose by: "
-                "give more judgements, a larger fraction, or a data set (--dev)"
+                f"{first.name}: {plan.dev:g} of {len(first)} judgements is {len(held)}, too few to choose by "
+                f"({A_GROUP} at least): {'' if enough is None else f'give --dev {enough:g}, or '}"
+                "give more judgements, or a data set to choose by (--dev DATASET)"
             )
         return [learned, *found[1:]], held
     if plan.dev in [name for one in plan.learned for name in one.data.split("+")]:

@@ -131,7 +131,8 @@ def test_small_groups_of_held_out_judgements_are_one(plan, judged):
     held = replace(found.held, groups=tuple(f"g{k}" for k in range(len(found.held))))
     together = pearson(tuning.held_scores(found.judge, held), held.targets)
     assert tuning.agreement(found.judge, held) == pytest.approx(together)
-    with pytest.raises(DataError, match=r"0\.1 of 64 judgements is 6, too few to choose by"):
+    said = r"0\.1 of 64 judgements is 6, too few to choose by \(10 at least\): give --dev 0\.2, or"
+    with pytest.raises(DataError, match=said):
         ready(replace(plan, dev=0.1))
 
 
