@@ -59,11 +59,21 @@ def _english(*arguments: str) -> list[str]:
     return [*arguments, "--pairs", "*-en"]
 
 
-def _german(first: str, second: str) -> list[str]:
+def _german(first: str, second: str, *more: str) -> list[str]:
     """Graded pairs of sentences in German by one objective, and in English by another."""
     return [
         *("--train", f"{first}:stsb(split=train,languages=de)", "--dev", "stsb(split=dev,languages=de)"),
-        *("--train", f"{second}:stsb(split=train,languages=en)", "--blocks", "6", "--epochs", "2", "--seed", "1"),
+        *(
+            "--train",
+            f"{second}:stsb(split=train,languages=en)",
+            "--blocks",
+            "6",
+            "--epochs",
+            "2",
+            "--seed",
+            "1",
+            *more,
+        ),
     ]
 
 
@@ -72,6 +82,15 @@ RECIPES = {
         f"mini-{seed}": Recipe(MINI, _english(*HONEST, "--layers", "4", "--epochs", "2", "--seed", str(seed)))
         for seed in (1, 2, 3)
     },
+    "mini-mean": Recipe(MINI, _english(*HONEST, "--layers", "4", "--epochs", "3", "--average", "0.98", "--seed", "1")),
+    "mini-taught": Recipe(
+        MINI,
+        _english(
+            *HONEST,
+            *("--train", "distil:wmt18(sample=8000)", "--teacher", "twmd", "--teacher-model", f"./{MPNET}+./mpnet"),
+            *("--layers", "4", "--epochs", "3", "--average", "0.98", "--seed", "1"),
+        ),
+    ),
     "e5-8": Recipe(E5, _english(*HONEST, "--layers", "8", "--blocks", "5", "--epochs", "1", "--seed", "1")),
     "e5": Recipe(E5, _english(*HONEST, "--layers", "9", "--blocks", "5", "--epochs", "1", "--seed", "1")),
     "mpnet": Recipe(MPNET, _english(*HONEST, "--layers", "8", "--blocks", "4", "--epochs", "1", "--seed", "1")),
@@ -98,6 +117,11 @@ RECIPES = {
     },
     "germeval": Recipe(MULTI, [*_german("paraphrase", "paraphrase")], metric="sbert"),
     "german": Recipe(MULTI, [*_german("similarity", "correlation")], metric="sbert"),
+    "german-mean": Recipe(
+        MULTI,
+        [*_german("similarity", "correlation", "--average", "0.98", "--set", "encoder.prefix=query: ")],
+        metric="sbert",
+    ),
 }
 """What is trained; docs/tuning.md says where the layers come from."""
 

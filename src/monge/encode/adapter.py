@@ -22,6 +22,8 @@ from monge.encode.models import ModelFiles
 from monge.encode.packaged import SHIPPED
 from monge.encode.protocol import Tuning
 from monge.errors import ModelError
+from monge.spec.axes import Encoder
+from monge.spec.codec import read_choice
 
 WEIGHTS, CARD = "adapter.safetensors", "card.json"
 FORMAT = 1
@@ -55,7 +57,10 @@ class Adapter:
         """What the card says about how scores are to be read."""
         layers, affine = self.card.get("layers") or [], self.card.get("affine") or {}
         layer = int(layers[0]) if len(layers) == 1 else None
-        return Tuning(layer, dict(self.card.get("settings") or {}), **affine)
+        settings = dict(self.card.get("settings") or {})
+        read = read_choice("encoder", settings["encoder"]) if "encoder" in settings else Encoder()
+        assert isinstance(read, Encoder)
+        return Tuning(layer, settings, read.prefix, **affine)
 
     def check_base(self, files: ModelFiles) -> None:
         """Raise where a model is not the one that the adapter was made for."""

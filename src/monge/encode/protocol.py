@@ -26,12 +26,13 @@ class Request:
 class Tuning:
     """What a tuned encoder says of itself: the layer that was tuned, through which metric, and what was learned of it.
 
-    `settings` are those of the metric, as text; slope * score + intercept gives human z scores, off by `error` (root
-    mean square) on judgements that were held out.
+    `settings` are those of the metric, as text; `prefix` is what it read before each text. slope * score + intercept
+    gives human z scores, off by `error` (root mean square) on judgements that were held out.
     """
 
     layer: int | None
     settings: Mapping[str, str]
+    prefix: str = ""
     slope: float | None = None
     intercept: float = 0.0
     error: float = 0.0

@@ -381,10 +381,11 @@ def _request(layers: Layers, depth: int, *, unit_layers: bool) -> Request:
 def bound(name: str, spec: MetricSpec, encoder: Encoder, language_model: CausalModel | None = None) -> TransportMetric:
     """A metric bound to an encoder, and to its language model if it has one: layers and length become numbers."""
     check(spec)
-    tuned = None if encoder.tuning is None else encoder.tuning.layer
-    layers = concrete(spec.layers, encoder.name, encoder.depth, tuned)
+    layer, prefix = (None, "") if encoder.tuning is None else (encoder.tuning.layer, encoder.tuning.prefix)
+    layers = concrete(spec.layers, encoder.name, encoder.depth, layer)
     longest = min(spec.encoder.max_length or encoder.longest, encoder.longest)
-    settings = replace(spec.encoder, model=encoder.name, precision=encoder.precision, max_length=longest)
+    given = {"model": encoder.name, "precision": encoder.precision, "prefix": spec.encoder.prefix or prefix}
+    settings = replace(spec.encoder, max_length=longest, **given)
     spec = replace(spec, layers=layers, encoder=settings)
     return TransportMetric(
         name=name,

@@ -162,14 +162,14 @@ class Loop:
             state.since_best += 1
 
     def _average(self) -> None:
-        """w̄ ← d w̄ + (1 - d) w, where d rises from 0 to `average` over the first steps."""
+        """w̄ ← d w̄ + (1 - d) w, begun at the first step; d = (1 + step) / (10 + step), at the most `average`."""
         if not self.schedule.average:
             return
         mean, done = self.state.mean, self.state.step
-        decay = min(self.schedule.average, (done - 1) / (done + 8))
+        decay = min(self.schedule.average, (1 + done) / (10 + done))
         for k, parameter in enumerate(self.learned):
-            now = parameter.detach()
-            mean[str(k)] = now.clone() if decay == 0 else mean[str(k)].lerp(now, 1 - decay)
+            now = parameter.detach().clone()
+            mean[str(k)] = mean.get(str(k), now).lerp(now, 1 - decay)
 
     @contextmanager
     def _averaged(self) -> Iterator[None]:

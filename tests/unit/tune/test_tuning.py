@@ -231,7 +231,7 @@ def test_the_mean_of_the_weights_is_judged_and_kept(plan, monkeypatch):
     mean = steps[0]
     means = [mean]
     for done, weights in enumerate(steps[1:], start=2):
-        decay = min(0.5, (done - 1) / (done + 8))
+        decay = min(0.5, (1 + done) / (10 + done))
         mean = decay * mean + (1 - decay) * weights
         means.append(mean)
     for done, weights in judged:
@@ -253,6 +253,18 @@ def test_an_unfinished_run_of_another_plan_is_refused(plan, tmp_path):
     with pytest.raises(UsageError, match="an unfinished run with metric = 'twmd', this one has 'bertscore'"):
         tune(other, tmp_path / "a")
     tune(replace(other, schedule=Schedule(epochs=1, batch=8)), tmp_path / "a", fresh=True)
+
+
+def test_an_adapter_reads_before_each_text_what_it_was_tuned_with(plan, tmp_path):
+    from dataclasses import replace
+
+    short = replace(plan, settings=("layers=3", "encoder.prefix=the: "), schedule=Schedule(epochs=1, batch=8))
+    made = tune(short, tmp_path / "adapter")
+    opened = monge.load("twmd", model=str(made.directory))
+    assert opened.scorer.reader.prefix == "the: "
+    assert "prefix:the:%20|" in str(opened.score(["the cat"], ["a cat"]).signature)
+    assert monge.load("bertscore[encoder.prefix=a: ]", model=str(made.directory)).scorer.reader.prefix == "a: "
+    assert monge.load("twmd", model=plan.model).scorer.reader.prefix == ""
 
 
 def test_what_is_refused(plan, judged, tmp_path, tiny_roberta):
