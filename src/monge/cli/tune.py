@@ -79,10 +79,10 @@ class Learning:
         typer.Option(
             "--average",
             metavar="X",
-            help="Judge and keep a running mean of the weights instead of the last ones: after each step X times the "
-            "mean plus 1-X times the weights. 0 is off, 0.98 is usual.",
+            help="Judge and keep a running mean of the weights instead of the last ones: after each step it is X "
+            "times the mean plus 1-X times the weights. 0 keeps the weights themselves.",
         ),
-    ] = 0.0
+    ] = 0.98
     seed: Annotated[
         int, typer.Option("--seed", metavar="N", help="The seed of the split, the order and the start.")
     ] = 12345

@@ -40,7 +40,7 @@ class Schedule:
     clip: float = 1.0
     checks: int = 4
     patience: int = 6
-    average: float = 0.0
+    average: float = 0.98
     seed: int = 12345
 
     def __post_init__(self) -> None:
