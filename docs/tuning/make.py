@@ -55,27 +55,15 @@ class Recipe:
     metric: str = "twmd"
 
 
-def _english(*arguments: str, average: str = "0") -> list[str]:
-    """Translations into English; most of these adapters were made before weights were averaged."""
-    return [*arguments, "--average", average, "--pairs", "*-en"]
+def _english(*arguments: str) -> list[str]:
+    return [*arguments, "--pairs", "*-en"]
 
 
-def _german(first: str, second: str, *more: str, average: str = "0") -> list[str]:
+def _german(first: str, second: str) -> list[str]:
     """Graded pairs of sentences in German by one objective, and in English by another."""
     return [
-        *("--average", average),
         *("--train", f"{first}:stsb(split=train,languages=de)", "--dev", "stsb(split=dev,languages=de)"),
-        *(
-            "--train",
-            f"{second}:stsb(split=train,languages=en)",
-            "--blocks",
-            "6",
-            "--epochs",
-            "2",
-            "--seed",
-            "1",
-            *more,
-        ),
+        *("--train", f"{second}:stsb(split=train,languages=en)", "--blocks", "6", "--epochs", "2", "--seed", "1"),
     ]
 
 
@@ -84,16 +72,6 @@ RECIPES = {
         f"mini-{seed}": Recipe(MINI, _english(*HONEST, "--layers", "4", "--epochs", "2", "--seed", str(seed)))
         for seed in (1, 2, 3)
     },
-    "mini-mean": Recipe(MINI, _english(*HONEST, "--layers", "4", "--epochs", "3", "--seed", "1", average="0.98")),
-    "mini-taught": Recipe(
-        MINI,
-        _english(
-            *HONEST,
-            *("--train", "distil:wmt18(sample=8000)", "--teacher", "twmd", "--teacher-model", f"./{MPNET}+./mpnet"),
-            *("--layers", "4", "--epochs", "3", "--seed", "1"),
-            average="0.98",
-        ),
-    ),
     "e5-8": Recipe(E5, _english(*HONEST, "--layers", "8", "--blocks", "5", "--epochs", "1", "--seed", "1")),
     "e5": Recipe(E5, _english(*HONEST, "--layers", "9", "--blocks", "5", "--epochs", "1", "--seed", "1")),
     "mpnet": Recipe(MPNET, _english(*HONEST, "--layers", "8", "--blocks", "4", "--epochs", "1", "--seed", "1")),
@@ -118,13 +96,8 @@ RECIPES = {
         for count, more in ((200, ("--epochs", "8")), (1000, ("--epochs", "4")))
         for seed in (1, 2, 3)
     },
-    "germeval": Recipe(MULTI, _german("paraphrase", "paraphrase"), metric="sbert"),
-    "german": Recipe(MULTI, _german("similarity", "correlation"), metric="sbert"),
-    "german-mean": Recipe(
-        MULTI,
-        _german("similarity", "correlation", "--set", "encoder.prefix=query: ", average="0.98"),
-        metric="sbert",
-    ),
+    "germeval": Recipe(MULTI, [*_german("paraphrase", "paraphrase")], metric="sbert"),
+    "german": Recipe(MULTI, [*_german("similarity", "correlation")], metric="sbert"),
 }
 """What is trained; docs/tuning.md says where the layers come from."""
 

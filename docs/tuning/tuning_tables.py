@@ -33,12 +33,6 @@ OF_KINDS = ("mini-1", "broad")
 """The adapters that all kinds of data are measured with."""
 LOSS = 0.005
 """More than this a default model must not lose on any kind of data."""
-TAUGHT = {
-    "mini-1": "the last weights, 2 epochs",
-    "mini-mean": "the running mean of the weights, 3 epochs",
-    "mini-taught": "the same, and 8,000 outputs of WMT18 as the tuned all-mpnet-base-v2 scores them",
-}
-"""Recipes of the embedded model with one seed, and what tells them apart."""
 PAPER = {
     "BLEURT base, not pretrained": (0.568, 0.758), "BLEURT base": (0.610, 0.802), "TWMD, roberta-base": (0.617, 0.810),
     "BLEURT large": (0.625, 0.818), "TWMD-b, roberta-large": (0.634, 0.829),
@@ -81,7 +75,6 @@ def tables(kept: dict[str, Any]) -> dict[str, str]:
     found["others"] = others_table(kept)
     found["curve"] = curve_table(kept)
     found["german"] = german_table(kept)
-    found["taught"] = taught_table(kept)
     if SPEED.is_file():
         found["fast"] = fast_table(kept, json.loads(SPEED.read_text()))
     if ANALYSIS.is_file():
@@ -170,33 +163,15 @@ def picture(kept: dict[str, Any], speed: dict[str, Any]) -> None:
 
 
 def german_table(kept: dict[str, Any]) -> str:
-    """Agreement on the German STS benchmark, before and after each recipe; that on the dev part is what chose."""
-    head = ["metric", "recipe", "dev part", "Pearson before", "after", "Spearman before", "after"]
-    lines = [f"| {' | '.join(head)} |", "|---|---|---:|---:|---:|---:|---:|"]
+    """Agreement on the German STS benchmark, before and after each recipe."""
+    lines = ["| metric | recipe | Pearson before | after | Spearman before | after |", "|---|---|---:|---:|---:|---:|"]
     for metric in ("sbert", "bertscore", "twmd"):
-        for name in ("germeval", "german", "german-mean"):
+        for name in ("germeval", "german"):
             if f"stsb/{name}" in kept:
                 both = [_both(kept, f"stsb/{name}", statistic, metric) for statistic in ("pearson", "spearman")]
                 cells = " | ".join(f"{one['mean']:.3f}" for pair in both for one in pair)
-                dev = f"{_held_out(name):.4f}" if metric == "sbert" else ""
-                lines.append(f"| {metric} | {name} | {dev} | {cells} |")
+                lines.append(f"| {metric} | {name} | {cells} |")
     return "\n".join(lines)
-
-
-def taught_table(kept: dict[str, Any]) -> str:
-    """What averaged weights and a teacher add for the embedded model: the same split, chosen on the held-out tenth."""
-    lines = ["| recipe | held-out tenth | WMT17: r | tau |", "|---|---:|---:|---:|"]
-    for name, what in TAUGHT.items():
-        if f"wmt17/{name}" in kept:
-            r, tau = (_both(kept, f"wmt17/{name}", statistic)[1] for statistic in ("pearson", "kendall"))
-            lines.append(f"| `{name}`: {what} | {_held_out(name):.4f} | {_span(r)} | {tau['mean']:.3f} |")
-    return "\n".join(lines)
-
-
-def _held_out(name: str) -> float:
-    """Agreement with the judgements that an adapter was chosen by."""
-    card = json.loads((MADE / name / "card.json").read_text())
-    return float(card["held_out"]["agreement"])
 
 
 def properties_table(analysed: dict[str, Any]) -> str:

@@ -74,15 +74,6 @@ class Learning:
     ] = 3
     rate: Annotated[float, typer.Option("--rate", metavar="X", help="The learning rate of the optimiser.")] = 5e-4
     batch: Annotated[int, typer.Option("--batch", metavar="N", help="How many judgements a step learns from.")] = 32
-    average: Annotated[
-        float,
-        typer.Option(
-            "--average",
-            metavar="X",
-            help="Judge and keep a running mean of the weights instead of the last ones: after each step it is X "
-            "times the mean plus 1-X times the weights. 0 keeps the weights themselves.",
-        ),
-    ] = 0.98
     seed: Annotated[
         int, typer.Option("--seed", metavar="N", help="The seed of the split, the order and the start.")
     ] = 12345
@@ -194,7 +185,7 @@ def _plan(
         grades=learning.grades,
         teacher=teacher,
         method=Method(learning.method, learning.rank, learning.blocks, setup.precision or "fp32"),
-        schedule=Schedule(learning.epochs, learning.batch, learning.rate, average=learning.average, seed=learning.seed),
+        schedule=Schedule(learning.epochs, learning.batch, learning.rate, seed=learning.seed),
     )
 
 

@@ -62,7 +62,7 @@ def command(plan: Mapping[str, Any]) -> str:
         "--method": method["name"], "--rank": method["rank"], "--blocks": method["blocks"],
         "--precision": method["precision"],
         "--epochs": schedule["epochs"], "--batch": schedule["batch"], "--rate": schedule["rate"],
-        "--average": schedule["average"], "--seed": schedule["seed"],
+        "--seed": schedule["seed"],
     }  # fmt: skip
     given = [f"{name} '{value}'" for name, value in said.items() if value not in (None, "")]
     settings = [f"--set '{one}'" for one in plan["settings"]]

@@ -21,15 +21,14 @@ _MOMENTS = ("exp_avg", "exp_avg_sq", "step")
 
 
 def save(folder: Path, loop: Loop, plan: Mapping[str, Any]) -> None:
-    """Write what going on needs: weights, their mean and best, the optimizer's moments, the curve, the plan."""
+    """Write everything that going on needs: weights, their best, the optimizer's moments, the curve, the plan."""
     from safetensors.torch import save_file
 
     state, tensors = loop.state, {}
     for k, parameter in enumerate(loop.learned):
         tensors[f"now.{k}"] = parameter.detach().contiguous()
         tensors |= {f"{name}.{k}": value for name, value in _moments(loop, k).items()}
-    for name, weights in (("mean", state.mean), ("best", state.best)):
-        tensors |= {f"{name}.{k}": value.contiguous() for k, value in weights.items()}
+    tensors |= {f"best.{k}": value.contiguous() for k, value in state.best.items()}
     facts = {
         "plan": dict(plan),
         "step": state.step,
@@ -71,16 +70,11 @@ def restore(folder: Path, loop: Loop, plan: Mapping[str, Any]) -> bool:
     loop.state = State(
         step=facts["step"],
         curve=facts["curve"],
-        mean=_named("mean.", tensors),
-        best=_named("best.", tensors),
+        best={name.removeprefix("best."): value for name, value in tensors.items() if name.startswith("best.")},
         best_value=facts["best_value"],
         since_best=facts["since_best"],
     )
     return True
-
-
-def _named(prefix: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    return {name.removeprefix(prefix): value for name, value in tensors.items() if name.startswith(prefix)}
 
 
 def _put(loop: Loop, tensors: Mapping[str, Tensor]) -> None:

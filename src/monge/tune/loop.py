@@ -7,8 +7,7 @@ the weights of one that was not.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -27,8 +26,7 @@ CHUNK = 16
 class Schedule:
     """How long and how fast: epochs over the first objective, learning rate, its warm-up, clipping, patience.
 
-    `checks`: how often in an epoch agreement is measured; `patience`: so many checks without a gain end the run;
-    `average`: the decay of a running mean of the weights, which is judged and kept in their place; 0 is none.
+    `checks`: how often in an epoch agreement is measured; `patience`: so many checks without a gain end the run.
     """
 
     epochs: int = 3
@@ -40,7 +38,6 @@ class Schedule:
     clip: float = 1.0
     checks: int = 4
     patience: int = 6
-    average: float = 0.98
     seed: int = 12345
 
     def __post_init__(self) -> None:
@@ -50,17 +47,14 @@ class Schedule:
             raise InvalidSetting(
                 f"rate {self.rate:g} and warm-up {self.warm_up:g} must lie between 0 and 1, clip above 0"
             )
-        if not 0 <= self.average < 1:
-            raise InvalidSetting(f"average takes 0 (none) or a decay below 1, such as 0.98, got {self.average:g}")
 
 
 @dataclass
 class State:
-    """Where a run stands: steps done, the curve so far, the mean and the best weights; all of it is in a checkpoint."""
+    """Where a run stands: steps done, the curve so far, the best weights; all of it goes into a checkpoint."""
 
     step: int = 0
     curve: list[dict[str, float | None]] = field(default_factory=list)
-    mean: dict[str, Tensor] = field(default_factory=dict)
     best: dict[str, Tensor] = field(default_factory=dict)
     best_value: float = -np.inf
     since_best: int = 0
@@ -125,17 +119,17 @@ class Loop:
         while state.step < self.steps and state.since_best < self.schedule.patience:
             losses.append(self._step(state.step))
             state.step += 1
-            self._average()
             if state.step % every == 0 or state.step == self.steps:
-                with self._averaged():
-                    self.check(agreement(), float(np.mean(losses)))
+                self.check(agreement(), float(np.mean(losses)))
                 losses = []
                 keep(state)
             spent = (time.monotonic() - began) / (state.step - done)
             told = state.curve[-1] if state.curve else {"agreement": None, "loss": None}
             loss = float(np.mean(losses)) if losses else told["loss"]
             watch(Told(state.step, self.steps, loss, told["agreement"], spent * (self.steps - state.step)))
-        self._put(state.best)
+        with torch.no_grad():
+            for k, parameter in enumerate(self.learned):
+                parameter.copy_(state.best[str(k)])
         return state
 
     def timed(self, steps: int = 3) -> float:
@@ -160,29 +154,6 @@ class Loop:
             state.best = {str(k): one.detach().clone() for k, one in enumerate(self.learned)}
         else:
             state.since_best += 1
-
-    def _average(self) -> None:
-        """w̄ ← d w̄ + (1 - d) w, begun at the first step; d = (1 + step) / (10 + step), at the most `average`."""
-        if not self.schedule.average:
-            return
-        mean, done = self.state.mean, self.state.step
-        decay = min(self.schedule.average, (1 + done) / (10 + done))
-        for k, parameter in enumerate(self.learned):
-            now = parameter.detach().clone()
-            mean[str(k)] = mean.get(str(k), now).lerp(now, 1 - decay)
-
-    @contextmanager
-    def _averaged(self) -> Iterator[None]:
-        """The mean of the weights in their place, where there is one."""
-        now = {str(k): one.detach().clone() for k, one in enumerate(self.learned)} if self.state.mean else {}
-        self._put(self.state.mean)
-        yield
-        self._put(now)
-
-    def _put(self, weights: Mapping[str, Tensor]) -> None:
-        with torch.no_grad():
-            for k, value in weights.items():
-                self.learned[int(k)].copy_(value)
 
     def _step(self, step: int) -> float:
         for group, rate in zip(self.optimizer.param_groups, self._rates, strict=True):

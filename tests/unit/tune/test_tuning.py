@@ -187,11 +187,7 @@ def test_an_adapter_is_made_opens_and_agrees_more(plan, tmp_path):
     assert f"model:{base.scorer.reader.encoder.name}+adapter#" in str(tuned.score(*texts).signature)
 
 
-@pytest.mark.parametrize("average", [0.0, 0.9])
-def test_a_killed_run_ends_where_an_undisturbed_one_ends(plan, tmp_path, average):
-    from dataclasses import replace
-
-    plan = replace(plan, schedule=replace(plan.schedule, average=average))
+def test_a_killed_run_ends_where_an_undisturbed_one_ends(plan, tmp_path):
     whole = tune(plan, tmp_path / "whole")
 
     class Killed(Exception):
@@ -208,36 +204,6 @@ def test_a_killed_run_ends_where_an_undisturbed_one_ends(plan, tmp_path, average
     first, second = ((one.directory / "adapter.safetensors").read_bytes() for one in (whole, again))
     assert first == second
     assert whole.card["curve"] == again.card["curve"]
-
-
-def test_the_mean_of_the_weights_is_judged_and_kept(plan, monkeypatch):
-    from dataclasses import replace
-
-    loop = ready(replace(plan, schedule=replace(plan.schedule, average=0.5))).loop
-    steps, judged = [], []
-    step = Loop._step
-
-    def stepped(self, number):
-        loss = step(self, number)
-        steps.append(self.learned[0].detach().clone())
-        return loss
-
-    def agreement():
-        judged.append((len(steps), loop.learned[0].detach().clone()))
-        return float(len(judged))
-
-    monkeypatch.setattr(Loop, "_step", stepped)
-    loop.run(agreement)
-    mean = steps[0]
-    means = [mean]
-    for done, weights in enumerate(steps[1:], start=2):
-        decay = min(0.5, (1 + done) / (10 + done))
-        mean = decay * mean + (1 - decay) * weights
-        means.append(mean)
-    for done, weights in judged:
-        assert torch.allclose(weights, means[done - 1], atol=1e-6)
-    assert torch.equal(loop.learned[0].detach(), judged[-1][1])
-    assert not torch.allclose(judged[-1][1], steps[-1], atol=1e-6)
 
 
 def test_an_unfinished_run_of_another_plan_is_refused(plan, tmp_path):
@@ -277,8 +243,6 @@ def test_what_is_refused(plan, judged, tmp_path, tiny_roberta):
         tune(replace(plan, metric="chrf", settings=()), tmp_path / "x")
     with pytest.raises(InvalidSetting, match="between 0 and 1"):
         tune(replace(plan, dev=1.5), tmp_path / "x")
-    with pytest.raises(InvalidSetting, match=r"average takes 0 \(none\) or a decay below 1, such as 0.98, got 1"):
-        replace(plan.schedule, average=1.0)
     with pytest.raises(InvalidSetting, match="objective takes"):
         tune(replace(plan, lessons=[Lesson("table", "raank")]), tmp_path / "x")
     with pytest.raises(InvalidSetting, match="does not learn from those"):
