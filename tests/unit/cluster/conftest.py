@@ -38,7 +38,7 @@ def here(monkeypatch, small_blocks):
         random.Random(len(Here.done)).shuffle(mine)
         for block in mine:
             if block.number not in Here.dies:
-                (said,) = worker.do_blocks({"block": [json.dumps(asdict(block))]}, job)["told"]
+                (said,) = worker.do_blocks({"item": [json.dumps(asdict(block))]}, job)["told"]
                 told = json.loads(said)
                 Here.done += [(job.what, block.number)] * told["fresh"]
                 yield told

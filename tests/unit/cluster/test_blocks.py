@@ -184,7 +184,7 @@ def test_a_disk_that_is_full_on_one_node_costs_a_second_attempt(here, table, tin
 def test_a_worker_that_cannot_load_its_model_says_why(here, table, tiny_bert, tmp_path, monkeypatch):
     from monge.cluster import worker
 
-    def broken(job):
+    def broken(job, encoding):
         raise RuntimeError("no room for the model")
 
     monkeypatch.setattr(worker, "Worker", broken)
