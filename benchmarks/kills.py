@@ -30,7 +30,7 @@ from monge.cluster import blocks, check_ray, engine
 from monge.cluster.worker import do_blocks
 
 NODES, ROWS = 3, 1024
-"""Nodes, and rows of a block: fewer than a run would take, so that many blocks are under way."""
+"""Nodes, and rows of a block at the most: fewer than a run would take, so that many blocks are under way."""
 NODE = {"num_cpus": 1, "object_store_memory": 80 << 20, "node_ip_address": "127.0.0.1"}
 KINDS = ("worker", "node", "driver")
 DRIVER = "driver"
@@ -54,7 +54,7 @@ def drive(arguments: list[str]) -> int:
     """`monge` with these arguments, whose workers note what they begin."""
     from monge.cli.app import run
 
-    engine.do_blocks, blocks.ROWS = noted, ROWS
+    engine.do_blocks, blocks.LARGEST = noted, ROWS // blocks.ROWS
     return run(arguments)
 
 

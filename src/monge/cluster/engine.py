@@ -6,11 +6,12 @@ import json
 import logging
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from monge.cluster.alone import alone
 from monge.cluster.blocks import Block
 from monge.cluster.job import Job, Recipe
 from monge.cluster.worker import do_blocks, warm
@@ -57,35 +58,36 @@ def check_ray(address: str | None = None) -> Any:
 def connected(engine: Engine) -> Iterator[int]:
     """Join a Ray, or start one that only this machine can reach and that ends with this; gives how many workers."""
     ray = check_ray(engine.address)
-    ours = not ray.is_initialized()
-    if ours:
-        quiet = {"logging_level": logging.ERROR, "log_to_driver": False}
-        if engine.address is None:
-            wanted = (engine.workers or _processors()) * engine.threads
-            local = {"include_dashboard": False, "_node_ip_address": LOOPBACK, "object_store_memory": STORE}
-            ray.init(address="local", num_cpus=wanted, **local, **quiet)
-        else:
-            try:
-                ray.init(address=engine.address, **quiet)
-            except (ConnectionError, ValueError, RuntimeError) as error:
-                said = " ".join(str(error).split())[:200]
-                raise UsageError(f"--address {engine.address}: no Ray answers there ({said})") from None
-    try:
+    with ExitStack() as stack:
+        if not ray.is_initialized():
+            if engine.address is None:
+                stack.enter_context(alone())
+            stack.callback(ray.shutdown)
+            _begin(ray, engine)
         room = int(ray.cluster_resources().get("CPU", 0)) // engine.threads
         if not room:
             raise UsageError(f"this Ray has no worker with {engine.threads} processor(s)")
         yield min(engine.workers or room, room)
-    finally:
-        if ours:
-            ray.shutdown()
+
+
+def _begin(ray: Any, engine: Engine) -> None:
+    """Start a Ray here, or join the one at an address."""
+    quiet = {"logging_level": logging.ERROR, "log_to_driver": False}
+    if engine.address is None:
+        wanted = (engine.workers or _processors()) * engine.threads
+        local = {"include_dashboard": False, "_node_ip_address": LOOPBACK, "object_store_memory": STORE}
+        ray.init(address="local", num_cpus=wanted, **local, **quiet)
+        return
+    try:
+        ray.init(address=engine.address, **quiet)
+    except (ConnectionError, ValueError, RuntimeError) as error:
+        said = " ".join(str(error).split())[:200]
+        raise UsageError(f"--address {engine.address}: no Ray answers there ({said})") from None
 
 
 @contextmanager
-def connecting(engine: Engine, recipe: Recipe) -> Iterator[Callable[[], int]]:
-    """`connected` in a thread while the input is read; what this gives waits for it and tells how many workers.
-
-    Workers begin to load their models as soon as there is a Ray.
-    """
+def connecting(engine: Engine, recipe: Recipe) -> Iterator[Future[int]]:
+    """`connected` in a thread while the input is read; gives how many workers, once these have their models."""
     stack = ExitStack()
 
     def begun() -> int:
@@ -97,7 +99,7 @@ def connecting(engine: Engine, recipe: Recipe) -> Iterator[Callable[[], int]]:
 
     with ThreadPoolExecutor(1, "ray") as thread:
         try:
-            yield thread.submit(begun).result
+            yield thread.submit(begun)
         finally:
             thread.submit(stack.close).result()  # Ray waits five seconds if another thread ends it than began it
 

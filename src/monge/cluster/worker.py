@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -54,6 +55,15 @@ def do_blocks(batch: dict[str, Any], job: Job) -> dict[str, Any]:
     for one in told:
         _counted(job.what, one)
     return {"told": [json.dumps(one) for one in told]}
+
+
+@contextmanager
+def at_work(job: Job) -> Iterator[Callable[[Block], dict[str, Any]]]:
+    """What does a block of a pass in this process, and tells what became of it; all that it loaded goes with it."""
+    try:
+        yield lambda block: _told(block, job)
+    finally:
+        _here.clear()
 
 
 def _told(block: Block, job: Job) -> dict[str, Any]:
