@@ -74,6 +74,8 @@ def done_with(run: Run) -> None:
 
 def counted_here(run: Run) -> None:
     """Count blocks in this process as long as there are no workers; what fails is left to them."""
+    if run.workers.done():
+        return
     missing = [one for one in run.staged.blocks if not run.request.done(COUNT, one, read=True)]
     run.watch.began(COUNT, sum(one.rows for one in missing))
     with at_work(run.job) as does:

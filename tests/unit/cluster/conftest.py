@@ -22,17 +22,26 @@ def small_blocks(monkeypatch):
 
 @pytest.fixture
 def here(monkeypatch, small_blocks):
-    """Workers in this process; `here.done` are the blocks that were computed, `here.dies` those nobody survives."""
+    """Workers in this process; `here.done` are the blocks that were computed, `here.dies` those nobody survives.
+
+    There are none until that was asked `here.workers_after` times.
+    """
 
     class Here:
         done: list[tuple[str, int]] = []  # noqa: RUF012
         dies: set[int] = set()  # noqa: RUF012
+        workers_after = 0
 
-    Here.done, Here.dies = [], set()
+    Here.done, Here.dies, Here.workers_after = [], set(), 0
+
+    class There(Future):
+        def done(self):
+            Here.workers_after -= 1
+            return Here.workers_after < 0
 
     @contextmanager
     def connecting(engine, recipe):
-        there = Future()
+        there = There()
         there.set_result(1)
         yield there
 
