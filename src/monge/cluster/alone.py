@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
+_NODE = "ray._private.node:Node"
 _STATS = "ray.data._internal.stats:_StatsManager"
 _EXECUTOR = "ray.data._internal.execution.streaming_executor:"
 
@@ -37,17 +38,21 @@ class _AsItIs:
         return ExecutionResources(cpu=found.get("CPU", 0), object_store_memory=found.get("object_store_memory", 0))
 
 
-LEFT_OUT: tuple[tuple[str, str, Callable[..., Any]], ...] = (
-    ("ray._private.node:Node", "start_monitor", _nothing),
-    ("ray._private.node:Node", "start_log_monitor", _nothing),
-    ("ray._private.node:Node", "start_api_server", _nothing),
+Parts = tuple[tuple[str, str, Callable[..., Any]], ...]
+"""Where a part of Ray is, its name, and what stands in for it."""
+OF_RAY: Parts = (
+    (_NODE, "start_monitor", _nothing),
+    (_NODE, "start_log_monitor", _nothing),
+    (_NODE, "start_api_server", _nothing),
+)
+"""The autoscaler, the reader of logs, the dashboard."""
+OF_DATA: Parts = (
     (_STATS, "register_dataset_to_stats_actor", staticmethod(_nothing)),
     (_STATS, "update_execution_metrics", staticmethod(_nothing)),
     (_STATS, "update_iteration_metrics", staticmethod(_nothing)),
     (_EXECUTOR, "create_cluster_autoscaler", lambda *given, **named: _AsItIs()),
 )
-"""Where a part of Ray is, its name, and what stands in for it: the autoscaler, the reader of logs, the dashboard, the
-figures that Ray Data keeps for the dashboard, and what asks for more machines."""
+"""The figures that Ray Data keeps for the dashboard, and what asks for more machines."""
 
 
 def place(where: str) -> Any:
@@ -61,9 +66,9 @@ def place(where: str) -> Any:
 
 
 @contextmanager
-def alone() -> Iterator[None]:
-    """Have Ray start, meanwhile, only what a run on this machine needs."""
-    parts = [(place(where), name, instead) for where, name, instead in LEFT_OUT]
+def without(left_out: Parts) -> Iterator[None]:
+    """Have Ray start, meanwhile, nothing of some parts."""
+    parts = [(place(where), name, instead) for where, name, instead in left_out]
     before = [(home, name, vars(home)[name]) for home, name, _ in parts if home is not None and name in vars(home)]
     standing_in = {(where, name): instead for where, name, instead in parts}
     try:

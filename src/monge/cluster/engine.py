@@ -11,7 +11,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from monge.cluster.alone import alone
+from monge.cluster.alone import OF_DATA, OF_RAY, without
 from monge.cluster.blocks import Block
 from monge.cluster.job import Job, Recipe
 from monge.cluster.worker import do_blocks, warm
@@ -48,10 +48,18 @@ def check_ray(address: str | None = None) -> Any:
         os.environ.setdefault(name, value)
     try:
         import ray
-        import ray.data
     except ImportError:
         raise MissingExtra("--engine ray", "ray") from None
     return ray
+
+
+def _data() -> Any:
+    """Ray Data, imported while the processes of Ray start; raises where Ray was installed without it."""
+    try:
+        import ray.data
+    except ImportError:
+        raise MissingExtra("--engine ray", "ray") from None
+    return ray.data
 
 
 @contextmanager
@@ -60,10 +68,12 @@ def connected(engine: Engine) -> Iterator[int]:
     ray = check_ray(engine.address)
     with ExitStack() as stack:
         if not ray.is_initialized():
-            if engine.address is None:
-                stack.enter_context(alone())
+            ours = engine.address is None
+            stack.enter_context(without(OF_RAY if ours else ()))
             stack.callback(ray.shutdown)
             _begin(ray, engine)
+            _data()
+            stack.enter_context(without(OF_DATA if ours else ()))
         room = int(ray.cluster_resources().get("CPU", 0)) // engine.threads
         if not room:
             raise UsageError(f"this Ray has no worker with {engine.threads} processor(s)")
@@ -128,18 +138,22 @@ def mapped(
     Where the workers are all that the cluster has room for, as many tasks again wait for them in Ray, which hands out
     the next one at once; Ray Data by itself does so some tenths of a second late.
     """
-    import ray.data
+    import ray
 
     room = int(ray.cluster_resources().get("CPU", 0)) // threads
     at_once = workers if workers < room else 2 * workers
     with quiet():
-        done = ray.data.from_items(list(items), override_num_blocks=len(items)).map_batches(
-            work,
-            fn_kwargs=dict(more),
-            batch_size=1,
-            batch_format="numpy",
-            concurrency=min(at_once, len(items)),
-            num_cpus=threads,
+        done = (
+            _data()
+            .from_items(list(items), override_num_blocks=len(items))
+            .map_batches(
+                work,
+                fn_kwargs=dict(more),
+                batch_size=1,
+                batch_format="numpy",
+                concurrency=min(at_once, len(items)),
+                num_cpus=threads,
+            )
         )
         yield from done.iter_rows()
 
