@@ -1,11 +1,11 @@
 """The engine Ray against the plain command on this machine, by stage, and what that projects to.
 
-    python benchmarks/scale.py [--only tiny embedded large driver wmt17] [--json docs/scale/scale.json]
+    python benchmarks/scale.py [--only tiny embedded driver wmt17 ...] [--json docs/scale/scale.json]
     python benchmarks/scale.py --page      # the tables of docs/scale.md from docs/scale/scale.json
 
     tiny, embedded   two workers of one thread against the plain command, and what two plain commands need for half
                      of the rows each at the same time: more than that no engine can give on this machine
-    large            the same for more pairs of the tiny encoder, against one thread alone
+    more tiny, …     the same for more pairs, against one thread alone
     driver           the driver's memory at 10^5 and 10^6 pairs
     wmt17            `monge evaluate wmt17` on Ray against the plain one: all groups, four metrics, equal JSON
 
@@ -34,7 +34,7 @@ from growth import texts, tiny_model
 ROOT = Path(__file__).resolve().parent.parent
 KEPT, KILLS, PAGE = (ROOT / "docs" / name for name in ("scale/scale.json", "scale/kills.json", "scale.md"))
 PASSES = ("read", "start", "count", "sum", "range", "score")
-PARTS = ("tiny", "embedded", "large", "driver", "wmt17")
+PARTS = ("tiny", "embedded", "more tiny", "more embedded", "driver", "wmt17")
 MEASURED = [
     "model",
     "pairs",
@@ -197,7 +197,7 @@ def study() -> dict:
          "segments": sum(group["n"] for group in one["groups"].values())}
         for one, other in zip(*(json.loads(text)["results"] for text in printed), strict=True)
     ]  # fmt: skip
-    found = {"equal": printed[0] == printed[1], "plain": seconds[0], "two workers": seconds[1], "rows": rows}
+    found = {"equal": printed[0] == printed[1], "rows": rows}
     for row in rows:
         print(f"wmt17: {row}")
     print(f"wmt17: plain {seconds[0]:.1f} s, two workers {seconds[1]:.1f} s; the JSON is equal: {found['equal']}")
@@ -260,7 +260,7 @@ def measured(one: dict) -> list[str]:
 def page() -> None:
     """Write the tables of the page from what was kept."""
     kept = json.loads(KEPT.read_text("utf-8"))
-    runs = [kept[name] for name in ("tiny", "embedded", "large") if name in kept]
+    runs = [kept[name] for name in PARTS[:4] if name in kept]
     stages = []
     for one in runs:
         ray = one["two workers"]
@@ -294,7 +294,7 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=200_000)
     parser.add_argument("--distinct", type=int, default=20_000)
     parser.add_argument("--real", type=int, default=20_000, help="pairs with the embedded model")
-    parser.add_argument("--large", type=int, default=500_000)
+    parser.add_argument("--more", type=float, default=2.5, help="times as many pairs in `more tiny`, `more embedded`")
     parser.add_argument("--growth", type=int, nargs="+", default=[100_000, 1_000_000])
     parser.add_argument("--json", type=Path)
     parser.add_argument("--page", action="store_true")
@@ -307,7 +307,10 @@ def main() -> None:
         parts = {
             "tiny": lambda: compared("tiny encoder", model, given.pairs, given.distinct),
             "embedded": lambda: compared("embedded model", "auto", given.real, 0),
-            "large": lambda: compared("tiny encoder", model, given.large, given.distinct, whole=False),
+            "more tiny": lambda: compared(
+                "tiny encoder", model, int(given.more * given.pairs), given.distinct, whole=False
+            ),
+            "more embedded": lambda: compared("embedded model", "auto", int(given.more * given.real), 0, whole=False),
             "driver": lambda: driver_growth(model, given.growth, given.distinct),
             "wmt17": study,
         }
