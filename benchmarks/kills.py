@@ -1,6 +1,6 @@
 """Random kills over a run on Ray: a worker, a node or the driver gets SIGKILL; the bytes must stay the same.
 
-    python benchmarks/kills.py [--pairs 50000] [--kills 20] [--seed 1] [--json docs/scale/kills.json]
+    python benchmarks/kills.py [--pairs 50000] [--kills 20] [--seed 1] [--json docs/scale/kills.json [--more]]
 
 Three nodes of one processor on this machine. A killed driver is begun again; Ray replaces workers, a lost node is
 added again. Printed for every kill: what, whether the parts equal those of an undisturbed run, and how many blocks were
@@ -30,7 +30,7 @@ from monge.cluster import blocks, check_ray, engine
 from monge.cluster.worker import do_blocks
 
 NODES, ROWS = 3, 1024
-"""Nodes, and rows of a block: fewer than a run would take, so that many blocks are under way."""
+"""Nodes, and rows of a block at the most: fewer than a run would take, so that many blocks are under way."""
 NODE = {"num_cpus": 1, "object_store_memory": 80 << 20, "node_ip_address": "127.0.0.1"}
 KINDS = ("worker", "node", "driver")
 DRIVER = "driver"
@@ -54,7 +54,7 @@ def drive(arguments: list[str]) -> int:
     """`monge` with these arguments, whose workers note what they begin."""
     from monge.cli.app import run
 
-    engine.do_blocks, blocks.ROWS = noted, ROWS
+    engine.do_blocks, blocks.LARGEST = noted, ROWS // blocks.ROWS
     return run(arguments)
 
 
@@ -102,7 +102,7 @@ def strike(kind: str, process: subprocess.Popen[str], nodes: object, told: list[
         nodes.remove_node(node, allow_graceful=False)
         nodes.add_node(**NODE)
     else:
-        pids = {one["pid"] for one in told if "pid" in one}
+        pids = {one["pid"] for one in told if "pid" in one} - {process.pid}  # the driver counts at first
         with contextlib.suppress(ProcessLookupError):
             os.kill(random.choice(sorted(pids)), signal.SIGKILL)
 
@@ -133,6 +133,7 @@ def main() -> None:
     parser.add_argument("--kills", type=int, default=20)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--more", action="store_true", help="add to what is kept there")
     given = parser.parse_args()
     random.seed(given.seed)
     ray = check_ray()
@@ -159,7 +160,9 @@ def main() -> None:
     nodes.shutdown()
     if given.json:
         given.json.parent.mkdir(parents=True, exist_ok=True)
-        about = {"pairs": given.pairs, "nodes": NODES, "rows": ROWS, "seed": given.seed, "kills": found}
+        kept = json.loads(given.json.read_text("utf-8"))["kills"] if given.more else []
+        kills = [*kept, *({"seed": given.seed, **one} for one in found)]
+        about = {"pairs": given.pairs, "nodes": NODES, "rows": ROWS, "kills": kills}
         given.json.write_text(json.dumps(about, indent=1) + "\n", "utf-8")
     sys.exit(0 if all(one["same bytes"] and one["computed again"] <= NODES for one in found) else 1)
 

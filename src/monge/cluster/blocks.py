@@ -23,7 +23,7 @@ from monge.scoring.windows import SEGMENTS, faced, windowed
 from monge.types import Segment
 
 _AS_JSON = json.JSONEncoder(separators=(",", ":"))
-ROWS, LARGEST, SHARE = 1024, 4, 16
+ROWS, LARGEST, SHARE = 128, 32, 16
 """A block ends with the window in which it has `ROWS` rows or, once there are more, the `SHARE`th part of those before
 it, at the most `LARGEST` times `ROWS`: workers share few rows evenly, and many rows make no more blocks than needed."""
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import logging
 import os
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from monge.cluster.alone import OF_DATA, OF_RAY, without
 from monge.cluster.blocks import Block
 from monge.cluster.job import Job, Recipe
 from monge.cluster.worker import do_blocks, warm
@@ -47,58 +48,70 @@ def check_ray(address: str | None = None) -> Any:
         os.environ.setdefault(name, value)
     try:
         import ray
-        import ray.data
     except ImportError:
         raise MissingExtra("--engine ray", "ray") from None
     return ray
+
+
+def _data() -> Any:
+    """Ray Data, imported while the processes of Ray start; raises where Ray was installed without it."""
+    try:
+        import ray.data
+    except ImportError:
+        raise MissingExtra("--engine ray", "ray") from None
+    return ray.data
 
 
 @contextmanager
 def connected(engine: Engine) -> Iterator[int]:
     """Join a Ray, or start one that only this machine can reach and that ends with this; gives how many workers."""
     ray = check_ray(engine.address)
-    ours = not ray.is_initialized()
-    if ours:
-        quiet = {"logging_level": logging.ERROR, "log_to_driver": False}
-        if engine.address is None:
-            wanted = (engine.workers or _processors()) * engine.threads
-            local = {"include_dashboard": False, "_node_ip_address": LOOPBACK, "object_store_memory": STORE}
-            ray.init(address="local", num_cpus=wanted, **local, **quiet)
-        else:
-            try:
-                ray.init(address=engine.address, **quiet)
-            except (ConnectionError, ValueError, RuntimeError) as error:
-                said = " ".join(str(error).split())[:200]
-                raise UsageError(f"--address {engine.address}: no Ray answers there ({said})") from None
-    try:
+    with ExitStack() as stack:
+        if not ray.is_initialized():
+            ours = engine.address is None
+            stack.enter_context(without(OF_RAY if ours else ()))
+            stack.callback(ray.shutdown)
+            _begin(ray, engine)
+            _data()
+            stack.enter_context(without(OF_DATA if ours else ()))
         room = int(ray.cluster_resources().get("CPU", 0)) // engine.threads
         if not room:
             raise UsageError(f"this Ray has no worker with {engine.threads} processor(s)")
         yield min(engine.workers or room, room)
-    finally:
-        if ours:
-            ray.shutdown()
+
+
+def _begin(ray: Any, engine: Engine) -> None:
+    """Start a Ray here, or join the one at an address."""
+    quiet = {"logging_level": logging.ERROR, "log_to_driver": False}
+    if engine.address is None:
+        wanted = (engine.workers or _processors()) * engine.threads
+        local = {"include_dashboard": False, "_node_ip_address": LOOPBACK, "object_store_memory": STORE}
+        ray.init(address="local", num_cpus=wanted, **local, **quiet)
+        return
+    try:
+        ray.init(address=engine.address, **quiet)
+    except (ConnectionError, ValueError, RuntimeError) as error:
+        said = " ".join(str(error).split())[:200]
+        raise UsageError(f"--address {engine.address}: no Ray answers there ({said})") from None
 
 
 @contextmanager
-def connecting(engine: Engine, recipe: Recipe) -> Iterator[Callable[[], int]]:
-    """`connected` in a thread while the input is read; what this gives waits for it and tells how many workers.
+def connecting(engine: Engine, recipe: Recipe) -> Iterator[Future[int]]:
+    """`connected` in a thread while the input is read; gives how many workers, once these have their models."""
+    stack = ExitStack()
 
-    Workers begin to load their models as soon as there is a Ray.
-    """
-    with ExitStack() as stack, ThreadPoolExecutor(1, "ray") as thread:
+    def begun() -> int:
+        workers = stack.enter_context(connected(engine))
+        if engine.address is None:  # a model that cannot be loaded is met again with the first block
+            for _ in mapped(warm, range(workers), {"recipe": recipe}, workers=workers, threads=engine.threads):
+                pass
+        return workers
 
-        def begun() -> int:
-            workers = stack.enter_context(connected(engine))
-            if engine.address is None:
-                import ray
-
-                task = ray.remote(warm).options(num_cpus=engine.threads)
-                for _ in range(workers):
-                    task.remote(recipe)  # nobody waits: a model that cannot be loaded is met again with the first block
-            return workers
-
-        yield thread.submit(begun).result
+    with ThreadPoolExecutor(1, "ray") as thread:
+        try:
+            yield thread.submit(begun)
+        finally:
+            thread.submit(stack.close).result()  # Ray waits five seconds if another thread ends it than began it
 
 
 def _processors() -> int:
@@ -108,37 +121,57 @@ def _processors() -> int:
 def each_done(job: Job, blocks: Sequence[Block], *, workers: int) -> Iterator[dict[str, Any]]:
     """What became of each block, as it is done; of one whose worker died again and again nothing is heard.
 
-    Blocks are tasks, not actors: their processes stay from pass to pass, and with them the models that they loaded.
+    Blocks are tasks, not actors: their processes stay from pass to pass, and with them the models that they loaded. The
+    largest go first, so that all workers end at about the same time.
     """
-    import ray.data
+    largest_first = sorted(blocks, key=lambda one: -one.rows)
+    items = [json.dumps(asdict(one)) for one in largest_first]
+    for row in mapped(do_blocks, items, {"job": job}, workers=workers, threads=job.threads):
+        yield json.loads(row["told"])
 
-    items = [{"block": json.dumps(asdict(one))} for one in blocks]
+
+def mapped(
+    work: Callable[..., dict[str, Any]], items: Sequence[Any], more: Mapping[str, Any], *, workers: int, threads: int
+) -> Iterator[dict[str, Any]]:
+    """The rows that `work` makes of items, each a task of Ray Data, as they are done.
+
+    Where the workers are all that the cluster has room for, as many tasks again wait for them in Ray, which hands out
+    the next one at once; Ray Data by itself does so some tenths of a second late.
+    """
+    import ray
+
+    room = int(ray.cluster_resources().get("CPU", 0)) // threads
+    at_once = workers if workers < room else 2 * workers
     with quiet():
-        done = ray.data.from_items(items, override_num_blocks=len(items)).map_batches(
-            do_blocks,
-            fn_kwargs={"job": job},
-            batch_size=1,
-            batch_format="numpy",
-            concurrency=min(workers, len(items)),
-            num_cpus=job.threads,
+        done = (
+            _data()
+            .from_items(list(items), override_num_blocks=len(items))
+            .map_batches(
+                work,
+                fn_kwargs=dict(more),
+                batch_size=1,
+                batch_format="numpy",
+                concurrency=min(at_once, len(items)),
+                num_cpus=threads,
+            )
         )
-        for row in done.iter_rows():
-            yield json.loads(row["told"])
+        yield from done.iter_rows()
 
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Ray Data without its own bars and lines, and going on where a worker dies."""
+    """Ray Data without its own bars and lines, going on where a worker dies, as many tasks at once as it is told."""
     from ray.data import DataContext
 
     context = DataContext.get_current()
-    wanted = {"enable_progress_bars": False, "print_on_execution_start": False, "max_errored_blocks": -1}
-    before = {name: getattr(context, name) for name in wanted}
+    wanted = {"enable_progress_bars": False, "print_on_execution_start": False, "max_errored_blocks": -1,
+              "op_resource_reservation_enabled": False}  # fmt: skip
+    before = {name: getattr(context, name) for name in wanted if hasattr(context, name)}
     loggers = [logging.getLogger(name) for name in ("ray.data", "ray")]
     levels = [one.level for one in loggers]
     try:
-        for name, value in wanted.items():
-            setattr(context, name, value)
+        for name in before:
+            setattr(context, name, wanted[name])
         for one in loggers:
             one.setLevel(logging.CRITICAL)
         yield

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from monge.cluster.folder import COUNT, RANGE, SUM, read_json, write_json
 from monge.cluster.job import readers
-from monge.cluster.rounds import Run, done_with
+from monge.cluster.rounds import Run, counted_here, done_with
 from monge.errors import DataError
 from monge.scoring.run import check_expected, of_members
 from monge.types import CorpusStats, DocumentCounts, VectorSum
@@ -38,6 +38,7 @@ def statistics(run: Run) -> list[StatsBySystem]:
     jobs, means = fit.count_jobs(wanted), fit.mean_jobs(wanted)
     counts: list[DocumentCounts] = list(fit.counted(jobs, texts).values())
     if jobs:
+        counted_here(run)
         done_with(run)
         counts = _added(run, COUNT, counts, DocumentCounts.from_dict)
     known = dict(zip(jobs, counts, strict=True))

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from monge import api
-from monge.cluster.engine import Engine, connected, quiet
+from monge.cluster.engine import Engine, connected, mapped
 from monge.cluster.job import identity
 from monge.errors import DataError, ModelError, MongeError
 from monge.spec.presets import Spec
@@ -71,7 +71,8 @@ def passes_on_ray(engine: Engine) -> Iterator[Passes]:
             tasks = [ray.put(_task(one, engine.threads)) for one in passes]
             missing, why = set(range(len(tasks))), dict[int, str]()
             for _ in range(ATTEMPTS):
-                for told in _each(tasks, sorted(missing), workers, engine.threads):
+                rows = mapped(_told, sorted(missing), {"tasks": tasks}, workers=workers, threads=engine.threads)
+                for told in (json.loads(row["told"]) for row in rows):
                     if told["data"]:
                         raise DataError(told["error"])
                     if told["error"]:
@@ -96,20 +97,3 @@ def _task(one: Pass, threads: int) -> _Task:
 
 def _result(data: Mapping[str, Any]) -> Result:
     return replace(Result.from_dict(data), work=data["work"])
-
-
-def _each(tasks: Sequence[Any], numbers: Sequence[int], workers: int, threads: int) -> Iterator[dict[str, Any]]:
-    import ray.data
-
-    with quiet():
-        items = ray.data.from_items(list(numbers), override_num_blocks=len(numbers))
-        done = items.map_batches(
-            _told,
-            fn_kwargs={"tasks": list(tasks)},
-            batch_size=1,
-            batch_format="numpy",
-            concurrency=min(workers, len(numbers)),
-            num_cpus=threads,
-        )
-        for row in done.iter_rows():
-            yield json.loads(row["told"])

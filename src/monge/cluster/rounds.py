@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -14,6 +15,7 @@ from monge.cluster.engine import Engine, each_done
 from monge.cluster.folder import COUNT, RANGE, SUM, Folder, read_json, write_json
 from monge.cluster.job import Job
 from monge.cluster.request import Request, Watch
+from monge.cluster.worker import at_work
 from monge.errors import DataError, MongeError
 
 if TYPE_CHECKING:
@@ -25,7 +27,7 @@ ATTEMPTS, DEATHS = 3, 4
 
 @dataclass(frozen=True)
 class Run:
-    """A run that was staged: what every pass of it shares."""
+    """A run that was staged: what every pass of it shares; `workers` are how many there will be."""
 
     metrics: Sequence[Scorer]
     corpora: api.Corpora
@@ -34,7 +36,7 @@ class Run:
     job: Job
     staged: Staged
     watch: Watch
-    workers: int = 0
+    workers: Future[int]
 
     @property
     def folder(self) -> Folder:
@@ -55,7 +57,7 @@ def done_with(run: Run) -> None:
         if not missing:
             return
         heard = set()
-        for told in each_done(run.job, missing, workers=run.workers):
+        for told in each_done(run.job, missing, workers=run.workers.result()):
             heard.add(told["block"])
             run.watch.told(what, told)
             if told["error"]:
@@ -68,6 +70,20 @@ def done_with(run: Run) -> None:
             missing.remove(block)
     for block in missing:
         _lose(run, block, f"{why[block.number]}, {ATTEMPTS} times")
+
+
+def counted_here(run: Run) -> None:
+    """Count blocks in this process as long as there are no workers; what fails is left to them."""
+    if run.workers.done():
+        return
+    missing = [one for one in run.staged.blocks if not run.request.done(COUNT, one, read=True)]
+    run.watch.began(COUNT, sum(one.rows for one in missing))
+    with at_work(run.job) as does:
+        for block in missing:
+            told = None if run.workers.done() else does(block)
+            if told is None or told["error"]:
+                return
+            run.watch.told(COUNT, told)
 
 
 def _lose(run: Run, block: Block, why: str) -> None:

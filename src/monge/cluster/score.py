@@ -57,9 +57,10 @@ def score(
         warn_unused(metrics, cut.looked.given)
         watch.began("start", 0)
         job = _job(recipe, request, cut.looked, given.names, engine.threads)
-        run = Run(metrics, corpora, request, engine, job, cut, watch, workers())
+        run = Run(metrics, corpora, request, engine, job, cut, watch, workers)
         stats = statistics(run)
         check_replay(run, stats)
+        workers.result()  # a Ray that does not come is an error, also where nothing is left to do
         done_with(replace(run, job=replace(job, what=SCORE, fitted=stats)))
     return _finished(run)
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 Windows = list[list[int]]
 """The places of rows in their block, window by window."""
+KEPT = 1 << 21
+"""Characters of texts whose pieces a worker keeps from block to block and pass to pass: some 100 MB of them."""
 
 
 _counters: dict[str, Any] = {}
@@ -40,17 +43,27 @@ _here: dict[str, Worker] = {}
 """The worker of this process, by the name of its pass; the process stays from block to block and pass to pass."""
 
 
-def warm(recipe: Recipe) -> None:
+def warm(batch: dict[str, Any], recipe: Recipe) -> dict[str, Any]:
     """Load what a worker needs, before there is a block."""
     recipe.bound()
+    return batch
 
 
 def do_blocks(batch: dict[str, Any], job: Job) -> dict[str, Any]:
     """Do the blocks of a batch of Ray Data; gives for each, as JSON, what became of it."""
-    told = [_told(Block(**json.loads(one)), job) for one in batch["block"]]
+    told = [_told(Block(**json.loads(one)), job) for one in batch["item"]]
     for one in told:
         _counted(job.what, one)
     return {"told": [json.dumps(one) for one in told]}
+
+
+@contextmanager
+def at_work(job: Job) -> Iterator[Callable[[Block], dict[str, Any]]]:
+    """What does a block of a pass in this process, and tells what became of it; all that it loaded goes with it."""
+    try:
+        yield lambda block: _told(block, job)
+    finally:
+        _here.clear()
 
 
 def _told(block: Block, job: Job) -> dict[str, Any]:
@@ -58,14 +71,20 @@ def _told(block: Block, job: Job) -> dict[str, Any]:
     began = time.perf_counter()
     about = {"block": block.number, "rows": block.rows, "pid": os.getpid(), "error": "", "data": False, "bad": 0}
     try:
-        if job.name not in _here:
-            _here.clear()  # its models are taken over: `api` keeps them
-            _here[job.name] = Worker(job)
-        about |= _here[job.name].done(block)
+        about |= _worker(job).done(block)
     except Exception as error:  # noqa: BLE001 - whatever it is, the driver must hear of it
         data = isinstance(error, MongeError)
         about |= {"error": str(error) if data else f"{type(error).__name__}: {error}", "data": data, "fresh": True}
     return {**about, "seconds": time.perf_counter() - began}
+
+
+def _worker(job: Job) -> Worker:
+    """The worker of this process for a pass; it takes over what the pass before it has cut and encoded."""
+    if job.name not in _here:
+        before = next((one for one in _here.values() if one.alike(job)), None)
+        _here.clear()  # models are taken over anyway: `api` keeps them
+        _here[job.name] = Worker(job, None if before is None else before.encoding)
+    return _here[job.name]
 
 
 def _counted(what: str, told: Mapping[str, Any]) -> None:
@@ -81,13 +100,19 @@ def _counted(what: str, told: Mapping[str, Any]) -> None:
 class Worker:
     """What does a pass over blocks, one at a time."""
 
-    def __init__(self, job: Job) -> None:
-        """Loads the models, unless this process has them."""
+    def __init__(self, job: Job, encoding: Encoding | None = None) -> None:
+        """Loads the models, unless this process has them; `encoding` is that of the pass before."""
         import torch
 
         torch.set_num_threads(job.threads)
         self._job, self._folder = job, Folder(job.folder)
         self._metrics = faced_metrics(job.recipe.bound(), job.looked.given)
+        self.encoding = self._opened() if encoding is None else encoding
+
+    def alike(self, job: Job) -> bool:
+        """Whether a pass is one of the same run: its texts are cut and encoded in the same way."""
+        mine = self._job
+        return (mine.folder, mine.recipe.identities) == (job.folder, job.recipe.identities)
 
     def done(self, block: Block) -> dict[str, Any]:
         """Do a block, unless it is done; says whether it had to be, and how many of its rows were left out."""
@@ -151,7 +176,7 @@ class Worker:
         """The metrics on the rows of a block."""
         kept = [[rows[place][0] for place in window] for window in windows]
         systems = list(dict.fromkeys(row.system for window in kept for row in window))
-        share = Share(Looked(systems, self._job.looked.given, ()), self._job.fitted, kept, self._encoding)
+        share = Share(Looked(systems, self._job.looked.given, ()), self._job.fitted, kept, self.encoding)
         return Run(self._metrics, (), corpora=self._job.recipe.given, share=share)
 
     def _written(
@@ -187,22 +212,21 @@ class Worker:
         texts = partial(fit.texts_of_run, mine, {}, fit.corpora_of(wanted))
         jobs = fit.count_jobs(wanted)
         if job.what == COUNT:
-            counts = fit.counted(jobs, texts)
+            counts = fit.counted(jobs, texts, self.encoding)
             return [counts[one].to_dict() for one in jobs]
         weights = fit.counted_stats(wanted, dict(zip(jobs, job.counts, strict=True)))
-        assert self._encoding is not None
-        sums = fit.summed(fit.mean_jobs(wanted), weights, texts, self._encoding)
+        assert self.encoding is not None
+        sums = fit.summed(fit.mean_jobs(wanted), weights, texts, self.encoding)
         return [one.to_dict() for one in sums.values()]
 
-    @cached_property
-    def _encoding(self) -> Encoding | None:
-        """The encoding pass that all blocks share; vectors of recent texts are kept."""
+    def _opened(self) -> Encoding | None:
+        """The encoding pass that all blocks and passes share; pieces and vectors of recent texts are kept."""
         vectors = readers(self._metrics)
         if not vectors:
             return None
         from monge.scoring.encoding import Encoding
 
-        return Encoding(vectors)
+        return Encoding(vectors, kept=KEPT)
 
 
 def _failure(work: Callable[[Windows], object], place: int) -> str:

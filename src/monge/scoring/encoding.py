@@ -19,14 +19,18 @@ if TYPE_CHECKING:
     from monge.store import Store
 
 Read = Mapping[str, tuple[Tokens, Mapping[Request, Tensor]]]
-KEPT = 1024
-"""Texts of a reader whose pieces are kept, beside those cut last: what is looked at before it is scored is cut once."""
+KEPT = 1 << 16
+"""Characters of texts whose pieces a reader keeps: what is looked at before it is scored is cut once. Pieces take some
+50 bytes a character."""
 
 
 class Encoding:
-    """Pieces and vectors of texts, for every reader of some metrics; vectors of recent texts are kept."""
+    """Pieces and vectors of texts, for every reader of some metrics; vectors of recent texts are kept.
 
-    def __init__(self, metrics: Sequence[TransportMetric], store: Store | None = None) -> None:
+    `kept` is the number of characters of texts whose pieces are kept too.
+    """
+
+    def __init__(self, metrics: Sequence[TransportMetric], store: Store | None = None, kept: int = KEPT) -> None:
         requests: dict[Reader, list[Request]] = {}
         for metric in metrics:
             wanted = requests.setdefault(metric.reader, [])
@@ -36,15 +40,18 @@ class Encoding:
             reader: Vectors(reader.encoder, wanted, longest=reader.longest, store=store)
             for reader, wanted in requests.items()
         }
-        self._cut: dict[Reader, dict[str, Tokens]] = {reader: {} for reader in requests}
+        self._kept = kept
+        self._cut: dict[Reader, tuple[int, dict[str, Tokens]]] = {reader: (0, {}) for reader in requests}
 
     def cut(self, texts: Sequence[str], reader: Reader) -> list[Tokens]:
-        """The pieces of texts; those of a few recent ones are kept."""
-        known = self._cut[reader]  # replaced, never changed: windows are cut in a thread of their own
+        """The pieces of texts; those of recent ones are kept."""
+        size, known = self._cut[reader]  # replaced, never changed: windows are cut in a thread of their own
         fresh = [text for text in dict.fromkeys(texts) if text not in known]
-        found = dict(zip(fresh, reader.read(fresh), strict=True)) if fresh else {}
-        if found:
-            self._cut[reader] = {**(known if len(known) + len(found) <= KEPT else {}), **found}
+        if not fresh:
+            return [known[text] for text in texts]
+        found, more = dict(zip(fresh, reader.read(fresh), strict=True)), sum(map(len, fresh))
+        room = size + more <= self._kept
+        self._cut[reader] = (size + more, {**known, **found}) if room else (more, found)
         return [found[text] if text in found else known[text] for text in texts]
 
     def pieces(self, rows: Sequence[Segment]) -> Pieces:

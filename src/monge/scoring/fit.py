@@ -176,8 +176,11 @@ def joined(
     return stats
 
 
-def counted(jobs: Sequence[Job], texts: Texts) -> dict[Job, DocumentCounts]:
-    """In how many texts of each corpus every piece occurs, as each reader cuts them, from one reading of the texts."""
+def counted(jobs: Sequence[Job], texts: Texts, encoding: Encoding | None = None) -> dict[Job, DocumentCounts]:
+    """In how many texts of each corpus every piece occurs, as each reader cuts them, from one reading of the texts.
+
+    `encoding` cuts them where it will meet them again, and keeps their pieces.
+    """
     if not jobs:
         return {}
     df: dict[Job, Counter[int]] = {job: Counter() for job in jobs}
@@ -191,7 +194,9 @@ def counted(jobs: Sequence[Job], texts: Texts) -> dict[Job, DocumentCounts]:
             keys[corpus] += text_key(text)
         for reader in readers:
             mine = [(corpus, text) for corpus, text in chunk if (reader, corpus) in df]
-            for (corpus, _), tokens in zip(mine, reader.read([text for _, text in mine]), strict=True):
+            own = [text for _, text in mine]
+            pieces = reader.read(own) if encoding is None else encoding.cut(own, reader)
+            for (corpus, _), tokens in zip(mine, pieces, strict=True):
                 df[reader, corpus].update(set(tokens.ids))
     return {
         (reader, corpus): DocumentCounts(number[corpus], dict(found), keys[corpus] % DIGEST_SPACE)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import sys
+from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import asdict
 
@@ -21,24 +22,35 @@ def small_blocks(monkeypatch):
 
 @pytest.fixture
 def here(monkeypatch, small_blocks):
-    """Workers in this process; `here.done` are the blocks that were computed, `here.dies` those nobody survives."""
+    """Workers in this process; `here.done` are the blocks that were computed, `here.dies` those nobody survives.
+
+    There are none until that was asked `here.workers_after` times.
+    """
 
     class Here:
         done: list[tuple[str, int]] = []  # noqa: RUF012
         dies: set[int] = set()  # noqa: RUF012
+        workers_after = 0
 
-    Here.done, Here.dies = [], set()
+    Here.done, Here.dies, Here.workers_after = [], set(), 0
+
+    class There(Future):
+        def done(self):
+            Here.workers_after -= 1
+            return Here.workers_after < 0
 
     @contextmanager
     def connecting(engine, recipe):
-        yield lambda: 1
+        there = There()
+        there.set_result(1)
+        yield there
 
     def each_done(job, some, *, workers):
         mine = list(some)
         random.Random(len(Here.done)).shuffle(mine)
         for block in mine:
             if block.number not in Here.dies:
-                (said,) = worker.do_blocks({"block": [json.dumps(asdict(block))]}, job)["told"]
+                (said,) = worker.do_blocks({"item": [json.dumps(asdict(block))]}, job)["told"]
                 told = json.loads(said)
                 Here.done += [(job.what, block.number)] * told["fresh"]
                 yield told

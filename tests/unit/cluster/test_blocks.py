@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections import Counter
 from dataclasses import replace
 
 import pyarrow.parquet
 import pytest
 from cluster_pairs import METRICS, parts, plain, recipe, write_pairs
 
-from monge.cluster import Files, Request, Tables, Watch, score
+from monge.cluster import Files, Request, Tables, Watch, score, worker
 from monge.cluster.folder import Folder, placed
 from monge.cluster.parts import write_part
 from monge.data.parallel import read_parallel
 from monge.data.tables import read_table
 from monge.errors import DataError, MongeError, UsageError
+from monge.scoring.reader import Reader
 
 OVERLONG = ("bertscore[weights=idf,encoder.overlong=error]",)
 
@@ -141,8 +143,6 @@ def test_a_block_that_no_worker_survives_is_counted_where_it_may_be(here, table,
 
 
 def test_a_full_disk_ends_a_run_that_can_be_gone_on_with(here, table, tiny_bert, tmp_path, monkeypatch):
-    from monge.cluster import worker
-
     def full(place, *_, **__):
         place.write_bytes(b"half of ")
         raise OSError(28, "No space left on device")
@@ -158,8 +158,6 @@ def test_a_full_disk_ends_a_run_that_can_be_gone_on_with(here, table, tiny_bert,
 
 
 def test_a_disk_that_is_full_on_one_node_costs_a_second_attempt(here, table, tiny_bert, tmp_path, monkeypatch):
-    from monge.cluster import worker
-
     whole = score(Tables([str(table)]), recipe(tiny_bert, "twmd"), request(tmp_path, "whole"))
     tries = []
 
@@ -182,14 +180,34 @@ def test_a_disk_that_is_full_on_one_node_costs_a_second_attempt(here, table, tin
 
 
 def test_a_worker_that_cannot_load_its_model_says_why(here, table, tiny_bert, tmp_path, monkeypatch):
-    from monge.cluster import worker
-
-    def broken(job):
+    def broken(job, encoding):
         raise RuntimeError("no room for the model")
 
     monkeypatch.setattr(worker, "Worker", broken)
     with pytest.raises(MongeError, match=r"given up \(RuntimeError: no room for the model, 3 times\)"):
         score(Tables([str(table)]), recipe(tiny_bert, "twmd"), request(tmp_path))
+
+
+def test_the_driver_counts_until_there_are_workers(here, table, tiny_bert, tmp_path, monkeypatch):
+    here.workers_after = 3  # looks at whether there are any
+    told = []
+    watch = Watch(told=lambda what, about: told.append((what, about["block"], about["rows"])))
+    found = score(Tables([str(table)]), recipe(tiny_bert), request(tmp_path), watch=watch)
+    assert found.result.read_text("utf-8") == plain(read_table(table), tiny_bert)
+    counted = [block for what, block, _ in told if what == "count"]
+    by_workers = [block for what, block in here.done if what == "count"]
+    assert counted[:2] == [0, 1]
+    assert sorted(counted) == sorted([0, 1, *by_workers])
+    assert not worker._here or worker._here.keys() != {""}
+
+
+def test_a_worker_cuts_a_text_once_for_counting_and_scoring(here, table, tiny_bert, tmp_path, monkeypatch):
+    read, cut = Reader.read, []
+    monkeypatch.setattr(Reader, "read", lambda self, texts: cut.extend(texts) or read(self, texts))
+    before = len(score(Tables([str(table)]), recipe(tiny_bert, "bertscore[weights=idf]"), request(tmp_path)).results)
+    assert before == 2
+    looked_at = Counter(cut)
+    assert max(looked_at.values()) <= 2  # by the driver, which looks at the first texts, and by the worker
 
 
 def test_a_file_is_whole_or_not_there(tmp_path):
