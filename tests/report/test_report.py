@@ -109,7 +109,7 @@ def test_reports_of_studies(folder):
     assert run([*judged, "-f", "json", "-o", str(folder / "e.json"), "-q"]) == 0
     assert run([*judged, "-f", "html", "-o", str(folder / "e1.html"), "-q"]) == 0
     shown = report(folder, str(folder / "e.json"), name="e.html")
-    assert "chrf, in tenths" in (folder / "e1.html").read_text(
+    assert "chrf, calibration" in (folder / "e1.html").read_text(
         "utf-8"
     )  # charts need the scores, which the file has not
     body = [re.sub(r"<(title|h1)>.*?</\1>\n", "", one) for one in (shown, (folder / "e1.html").read_text("utf-8"))]

@@ -91,7 +91,7 @@ class Shown:
         """The file of human scores."""
         if self.human is None:
             return None
-        named = self.human if "=" in self.human else f"human={self.human}"
+        named = self.human if "=" in self.human else f"human scores={self.human}"
         return given_scores([named])[0]
 
 

@@ -49,6 +49,11 @@ class Material:
     date: str = ""
     plan_names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
+    @property
+    def referenced(self) -> bool:
+        """Whether texts are compared with references, not with the source alone."""
+        return bool(self.segments[0][0].references)
+
     @cached_property
     def scores(self) -> Array:
         """[metrics, systems, items], as they are."""
@@ -74,9 +79,7 @@ class Material:
     @cached_property
     def order(self) -> list[int]:
         """The systems, the best by the first metric first."""
-        found = self.standings[0]
-        sign = -1 if found.higher_is_better else 1
-        return sorted(range(len(self.systems)), key=lambda k: sign * found.systems[k].score)
+        return self.standings[0].ranked
 
     @cached_property
     def ranks(self) -> Array:

@@ -205,7 +205,7 @@ def test_text_tells_the_moves_of_each_direction():
     lines = shown.splitlines()
     assert lines[0].startswith("wmd ↑  ")
     assert "precision 0.5000   recall 0.2500" in lines[0]
-    assert "moves, what lost most first" in shown and "precision  recall" in shown
+    assert "moves, worst first" in shown and "precision  recall" in shown
     assert any(line.startswith("  the →") for line in lines)
     assert any(line.startswith("  a   ←") for line in lines)
     assert shown.endswith("signature  metric:wmd|version:0.1.0\n")
@@ -213,7 +213,7 @@ def test_text_tells_the_moves_of_each_direction():
 
 def test_text_counts_what_it_leaves_out():
     shown = explanation_text(LARGE, moves=5)
-    assert f"moves, what lost most first, 5 of {len(LARGE.moves)}" in shown
+    assert f"moves, worst first (5 of {len(LARGE.moves)})" in shown
 
 
 @pytest.mark.parametrize("name", ["small", "large", "one", "empty", "wide"])
