@@ -58,7 +58,7 @@ class Shown:
             "--human",
             metavar="[NAME=]FILE[,lower]",
             help="Human scores of the segments, shown beside those of the metrics: a table with columns system, id and "
-            "score, or a number a line.",
+            "score, or one number per line.",
         ),
     ] = None
     title: Annotated[

@@ -67,7 +67,8 @@ def variables_css(scope: str = ":root", mark: str = "") -> str:
     inner = f"{scope} " if scope != ":root" else ""
     return (
         f"{scope} {{ {variables(False)} }}\n{marks(inner + mark, False)}\n"
-        f"@media screen and (prefers-color-scheme: dark) {{\n{scope} {{ {variables(True)} }}\n{marks(inner + mark, True)} }}\n"
+        f"@media screen and (prefers-color-scheme: dark) {{\n{scope} {{ {variables(True)} }}\n"
+        f"{marks(inner + mark, True)} }}\n"
     )
 
 

@@ -172,24 +172,24 @@ def _browser(material: Material) -> str:
 
 def _made(material: Material, version: str, signed: Callable[[str], str]) -> str:
     lines = list(dict.fromkeys(str(one.signature) for row in material.results for one in row))
-    commands = "\n".join(f'<p><code class="copy">{safe(line)}</code></p>' for line in commands_of(material, signed))
     side = "REFERENCES" if material.referenced else "SOURCE"
     return (
         '<section id="made" aria-labelledby="made-title"><h2 id="made-title">How it was made</h2>\n'
         "<p>A signature names everything that a score depends on: metric, settings, model, corpus statistics and "
         "version.</p>\n"
         f"{html_signatures([(line, signed(line)) for line in lines])}\n"
-        f"<p>These commands compute the scores again. Put the name of your file for {side}.</p>\n"
-        f"{commands}\n<footer>Made by monge {safe(version)}. This file loads nothing from elsewhere.</footer></section>"
+        f"<p>This command computes the scores again. Put the name of your file for {side}.</p>\n"
+        f'<p><code class="copy">{safe(command_of(material, signed))}</code></p>\n'
+        f"<footer>Made by monge {safe(version)}. This file loads nothing from elsewhere.</footer></section>"
     )
 
 
-def commands_of(material: Material, signed: Callable[[str], str]) -> list[str]:
-    """The commands that give the same scores again."""
+def command_of(material: Material, signed: Callable[[str], str]) -> str:
+    """The command that gives the same scores again."""
     texts = " ".join(f"-t {shlex.quote(name)}" for name in material.systems)
     side = "-r REFERENCES" if material.referenced else "-s SOURCE"
     lines = dict.fromkeys(str(row[0].signature) for row in material.results)
-    return [f"monge score {texts} {side} --ci --signature {shlex.quote(signed(line))}" for line in lines]
+    return f"monge score {texts} {side} --ci {' '.join(f'--signature {shlex.quote(signed(line))}' for line in lines)}"
 
 
 def payload(material: Material) -> dict[str, Any]:
