@@ -174,9 +174,8 @@ def _pictures(e: Explanation) -> str:
 def _moves(e: Explanation) -> str:
     routes = e.routes
     shown = routes[:LISTED]
-    head = [("hypothesis", ""), ("reference", "")]
+    head = [("hypothesis", ""), ("reference", ""), ("lost", "number"), ("", ""), ("cost", "number")]
     head += [(plan if len(e.plans) > 1 else "mass", "number") for plan in e.plans]
-    head += [("cost", "number"), ("lost", "number"), ("", "")]
     most = max(route.lost for route in shown) or 1.0
     rows = [list(_move_cells(e, route, route.lost / most)) for route in shown]
     first = html_table(head, rows[:FIRST], caption="moves")
@@ -198,8 +197,9 @@ def _moves(e: Explanation) -> str:
 def _move_cells(e: Explanation, route: Route, relative: float) -> Iterator[str]:
     for word in (e.hypothesis.units[route.hypothesis], e.reference.units[route.reference]):
         yield f"<bdi>{safe(word)}</bdi>"
-    yield from (number(value) for value in (*route.masses.values(), route.cost, route.lost))
+    yield number(route.lost)
     yield (
         '<svg class="lost" width="64" height="10" aria-hidden="true">'
         f'<rect width="{max(64 * relative, 0.5):.1f}" height="10" rx="2"/></svg>'
     )
+    yield from (number(value) for value in (route.cost, *route.masses.values()))

@@ -34,7 +34,7 @@ export function picture(explained, room, plan = Object.keys(explained.plans)[0])
 }
 
 function gridOf(scene) {
-  return make("details", { open: true }, make("summary", {}, "As a heat map"), make("div", { class: "picture" }, heatOf(scene)),
+  return make("details", { open: true }, make("summary", {}, "As a heat map"), make("div", { class: "picture", tabindex: 0, role: "region", "aria-label": "Heat map" }, heatOf(scene)),
     make("div", { class: "key" }, make("span", {}, "how close two words are ", make("span", { class: "ramp near" })), make("span", {}, "disc: mass moved, in the colour of its cost")));
 }
 
