@@ -14,6 +14,7 @@ from monge.render.page import fragment, html_signatures, html_table, page, safe
 from monge.render.palette import COLOURS, STYLE, step
 from monge.types import Explanation, Route, Side
 from monge.types.explanation import SIDES
+from monge.types.text import BLANK
 
 LISTED, FIRST = 60, 12
 """So many moves are listed, so many of them at once."""
@@ -98,11 +99,14 @@ def _side(e: Explanation, name: str) -> str:
 def located(side: Side) -> list[tuple[int, int]] | None:
     """Where each unit stands in its text, or None where they do not stand there one after the other.
 
-    An uncased model lowers its units, so letter case does not count.
+    An uncased model lowers its units, so letter case does not count; a blank takes no room.
     """
     text = side.text.lower() if len(side.text.lower()) == len(side.text) else side.text
     spans, at = [], 0
     for unit in side.units:
+        if unit == BLANK and BLANK not in text:
+            spans.append((at, at))
+            continue
         start = text.find(unit.lower(), at)
         if start < 0 or not unit:
             return None
@@ -123,6 +127,8 @@ def _unit(e: Explanation, name: str, index: int) -> str:
     tip = "".join(f"<span>{safe(line)}</span>" for line in lines)
     spans = located(side)
     word = side.units[index] if spans is None else side.text[slice(*spans[index])]
+    if not word:
+        return ""
     return (
         f'<span class="unit l{step(lost, e.most_lost)}" tabindex="0">{safe(word)}'
         f'<span class="tip" role="tooltip" dir="ltr">{tip}</span></span>'

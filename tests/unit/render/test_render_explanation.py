@@ -284,3 +284,18 @@ def test_the_worst_units_come_first_by_what_they_cost(name):
     for share_of, loss in (("cost", side.shares), ("similarity", side.weights - side.shares)):
         worst = worst_units(replace(e, share_of=share_of), "hypothesis", half)
         assert worst == sorted(range(len(side.units)), key=lambda k: -loss[k])[:half]
+
+
+def test_the_mark_of_a_word_s_beginning_is_a_blank_and_the_words_after_it_are_found():
+    from monge.render.explanation_page import located
+    from monge.types import Side
+    from monge.types.text import BLANK, Tokens, Units
+
+    text, pieces = "猫が 👍", ("▁", "猫", "が", "▁", "👍")
+    spans = ((0, 1), (0, 1), (1, 2), (2, 3), (3, 4))
+    flags = (False,) * 5
+    tokens = Tokens(text, (1, 2, 3, 1, 4), pieces, spans, flags, (False, True, True, False, True))
+    labels = Units(tokens, tuple((k,) for k in range(5)), flags).labels
+    assert labels == (BLANK, "猫", "が", BLANK, "👍")
+    ones = np.ones(5)
+    assert located(Side(text, labels, ones, ones)) == [(0, 0), (0, 1), (1, 2), (2, 2), (3, 4)]

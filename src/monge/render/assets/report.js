@@ -32,7 +32,7 @@ function unitsOf(text, places, lost, most) {
   for (let end = 0; read.more();) {
     const start = end + read.next();
     end = start + read.next();
-    units.push({ text: text.slice(start, end), start, end, lost: most * losses.next() / LOST });
+    units.push({ text: text.slice(start, end) || "␣", start, end, lost: most * losses.next() / LOST });
   }
   return units;
 }
