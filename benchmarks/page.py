@@ -1,6 +1,6 @@
 """The tables of docs/speed.md, from the runs kept in docs/speed/*.json.
 
-    python benchmarks/page.py          # after run.py, runtimes.py and growth.py with --json docs/speed/….json
+    python benchmarks/page.py    # after run.py, runtimes.py, growth.py, precision.py with --json docs/speed/….json
 
 A table stands between `<!-- NAME -->` and `<!-- end -->`.
 """
@@ -49,12 +49,30 @@ def curve(rows: list[dict]) -> str:
     )
 
 
+def precisions(rows: list[dict]) -> str:
+    """What each precision changes, and how well each agrees with people."""
+    head = (
+        "| metric | precision | largest change | mean change | largest / sd | mean Pearson | change |\n"
+        "|---|---|---:|---:|---:|---:|---:|\n"
+    )
+    return head + "\n".join(
+        f"| `{one['metric']}` | {one['precision']} | "
+        + (" |  | " if one["precision"] == "fp32" else f"{one['largest']:.1e} | {one['mean']:.1e} | ")
+        + ("" if one["precision"] == "fp32" else f"{one['largest_in_sd']:.3f}")
+        + f" | {one['pearson']:.4f} | "
+        + ("" if one["precision"] == "fp32" else f"{one['pearson_change']:+.4f}")
+        + " |"
+        for one in rows
+    )
+
+
 def tables() -> dict[str, str]:
     """Every table of the page by its name."""
     kept = {path.stem: json.loads(path.read_text("utf-8")) for path in (DOCS / "speed").glob("*.json")}
     return {
         "ratios": ratios(kept["run"]),
         "runtimes": runtimes(kept["runtimes"]),
+        "precisions": precisions(kept["precision"]),
         "growth": curve([*kept["run"]["growth"], *kept["million"]]),
     }
 

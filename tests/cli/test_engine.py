@@ -34,7 +34,7 @@ def test_several_tables_are_for_ray(monge, workplace):
         (workplace / name).write_text("hypothesis\treference\na\tb\n")
     found = monge("score", "a.tsv", "b.tsv", "-m", "chrf")
     assert found.code == 2
-    assert "b.tsv is a second table" in found.err
+    assert "b.tsv is a second table" in found.err and "-t a.tsv -r b.tsv" in found.err
 
 
 @pytest.mark.parametrize(

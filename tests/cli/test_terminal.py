@@ -66,6 +66,14 @@ VERBS = PROGRESS | {
 }
 
 
+@pytest.mark.parametrize("line", ["report -t a.txt -r r.txt -m chrf", "score -t a.txt -r r.txt -m chrf -f html"])
+def test_a_page_does_not_fill_a_terminal(start, files, line):
+    refused = start(*line.split(), tty="in out err").outcome()
+    assert refused.code == 2 and "-o FILE.html" in refused.err + refused.out and "<html" not in refused.out
+    piped = start(*line.split(), tty="in err").outcome()
+    assert piped.code == 0 and piped.out.startswith("<!DOCTYPE html>")
+
+
 @pytest.mark.parametrize("verb", VERBS)
 def test_results_are_whole_with_and_without_a_terminal(start, files, tiny_bert, verb):
     line = VERBS[verb].replace("MODEL", str(tiny_bert)).split()

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import zlib
 from base64 import b64decode
+from html import unescape
 from importlib.resources import files
 from pathlib import Path
 
@@ -84,6 +86,63 @@ def test_a_report_says_what_was_found_and_how(folder):
     assert [one["plans"] for one in data["metrics"]] == [["precision", "recall"], ["precision", "recall"], ["plan"], []]
 
 
+def test_the_command_of_a_report_gives_its_scores_again(folder, monkeypatch, capsys):
+    source = (folder / "direct.html").read_text("utf-8")
+    monkeypatch.chdir(folder)
+    command = unescape(re.search(r'<code class="copy">(monge score .*?)</code>', source)[1])
+    words = shlex.split(command.replace("REFERENCES", "ref"))
+    assert run([*words[1:], "-f", "json", "-q"]) == 0
+    found = json.loads(capsys.readouterr().out)["results"]
+    assert len(found) == 8
+    for one in found:
+        shown = re.search(rf"<h3>{one['metric']} .*?</table>", source, re.S)[0]
+        assert f"{one['score']:.4f}" in shown and f"[{one['interval']['low']:.4f}, " in shown
+
+
+def test_choices_name_the_systems_and_printing_keeps_the_segments(folder, opened):
+    page = opened(folder / "direct.html", scheme="dark")
+    chosen = [page.locator("#order option[value=difference]").text_content()]
+    page.select_option("#system", "0")
+    page.select_option("#other", "1")
+    chosen.append(page.locator("#order option[value=difference]").text_content())
+    assert chosen[1] == "a minus b" and page.locator("#filter option[value=better]").text_content() == (
+        "where a is better than b"
+    )
+    page.emulate_media(media="print", color_scheme="dark")
+    assert page.locator(".item").first.is_visible() and page.locator("#search").is_hidden()
+    ink = page.evaluate("getComputedStyle(document.querySelector('.chart text')).fill")
+    assert ink == "rgb(27, 36, 48)"  # paper is white
+
+
+def test_sentences_of_a_table_are_in_sight_on_a_phone(folder, opened):
+    page = opened(folder / "direct.html", 375)
+    cells = page.locator("#metrics table.stacked td")
+    boxes = [cells.nth(k).bounding_box() for k in range(5)]
+    assert all(0 <= box["x"] and box["x"] + box["width"] <= 375 for box in boxes)
+    assert (
+        "system: "
+        in page.evaluate("getComputedStyle(document.querySelectorAll('#metrics .stacked td')[1], '::before').content")
+        .replace('" "', "")
+        .replace('"', "")
+        + " "
+    )
+
+
+def test_many_systems_stand_below_each_other_and_segments_are_listed_once(tmp_path):
+    lines = (EXAMPLE / "reference.txt").read_text("utf-8").splitlines()[:20]
+    (tmp_path / "ref").write_text("\n".join(lines) + "\n", "utf-8")
+    given = []
+    for k in range(8):
+        (tmp_path / f"s{k}").write_text("\n".join(line[k:] for line in lines) + "\n", "utf-8")
+        given += ["-t", str(tmp_path / f"s{k}")]
+    source = report(tmp_path, *given, "-r", str(tmp_path / "ref"), "-m", "chrf", "-m", "ter", name="r.html")
+    table = re.search(r"by length of the reference</h3>.*?</table>", source, re.S)[0]
+    assert table.count("<tr>") == 1 + 1 + 8 and "first column holds" in source
+    listed = re.search(r"disagree most</h3>.*?</table>", source, re.S)[0]
+    items = re.findall(r'data-head="segment"><bdi>(\d+)<', listed)
+    assert len(items) == len(set(items)) == 10
+
+
 def test_a_report_of_fewer_plans_says_so(folder):
     source = report(folder, *texts(folder), "-m", "bertscore", "--plans", "10", name="few.html")
     assert "in 5 of the 14 segments" in source and len(payload(source)["explained"]) == 5
@@ -109,7 +168,7 @@ def test_reports_of_studies(folder):
     assert run([*judged, "-f", "json", "-o", str(folder / "e.json"), "-q"]) == 0
     assert run([*judged, "-f", "html", "-o", str(folder / "e1.html"), "-q"]) == 0
     shown = report(folder, str(folder / "e.json"), name="e.html")
-    assert "chrf, in tenths" in (folder / "e1.html").read_text(
+    assert "chrf, calibration" in (folder / "e1.html").read_text(
         "utf-8"
     )  # charts need the scores, which the file has not
     body = [re.sub(r"<(title|h1)>.*?</\1>\n", "", one) for one in (shown, (folder / "e1.html").read_text("utf-8"))]
@@ -148,7 +207,7 @@ def opened(browser):
     """Open a file in a page that counts what must not happen: dialogs, errors, violations, requests that leave."""
     bad, contexts = [], []
 
-    def call(path: Path, width: int = 1440, scheme: str = "light", script: bool = True):
+    def call(path: Path, width: int = 1440, scheme: str = "light", script: bool = True, items: bool = True):
         context = browser.new_context(
             viewport={"width": width, "height": 900}, color_scheme=scheme, java_script_enabled=script
         )
@@ -160,7 +219,7 @@ def opened(browser):
         page.on("console", lambda one: bad.append(one.text) if one.type == "error" else None)
         page.on("request", lambda one: None if one.url == path.as_uri() else bad.append(one.url))
         page.goto(path.as_uri())
-        if script:
+        if script and items:
             page.wait_for_selector(".item")
         return page
 
@@ -263,19 +322,48 @@ def test_tables_are_there_without_scripts_and_on_paper(folder, opened):
     assert page.locator("#ranking table").first.is_visible() and page.locator("nav.parts").is_hidden()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing_serious(folder, opened, scheme):
+def serious(page) -> list[tuple[str, str, str]]:
+    """What axe-core finds in a page with everything unfolded."""
     package = pytest.importorskip("axe_playwright_python")
-    page = opened(folder / "direct.html", scheme=scheme)
-    page.locator(".item button").first.click()
     page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true })")
     page.evaluate((Path(package.__file__).parent / "axe.min.js").read_text("utf-8"))
-    found = [
+    return [
         (one["id"], one["nodes"][0]["html"][:160], one["nodes"][0]["failureSummary"][:300])
         for one in page.evaluate("axe.run({ resultTypes: ['violations'] })")["violations"]
         if one["impact"] in ("serious", "critical")
     ]
-    assert found == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [375, 1440])
+def test_axe_finds_nothing_serious(folder, opened, scheme, width):
+    page = opened(folder / "direct.html", width, scheme)
+    page.locator(".item button").first.click()
+    assert serious(page) == []
+
+
+@pytest.fixture(scope="module")
+def pages(folder) -> list[Path]:
+    """The other pages: a pair explained by two metrics and beside another text, scores, a comparison."""
+    pair = "The cat slept on the warm mat.", "A cat was sleeping on the mat."
+    made = {
+        "explain": ["explain", *pair, "-m", "bertscore", "-m", "moverscore"],
+        "also": ["explain", *pair, "--also", "A dog slept."],
+        "score": ["score", *texts(folder), "-m", "bertscore", "-m", "chrf", "--ci", "--segments"],
+        "compare": ["compare", *texts(folder), "-m", "bertscore", "-m", "chrf", "--resamples", "200"],
+    }
+    for name, line in made.items():
+        assert run([*line, "-f", "html", "-o", str(folder / f"{name}.html"), "-q"]) == 0
+    return [folder / f"{name}.html" for name in made]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [375, 1440])
+def test_axe_finds_nothing_serious_in_other_pages(pages, opened, scheme, width):
+    for path in pages:
+        page = opened(path, width, scheme, items=False)
+        assert (path.name, serious(page)) == (path.name, [])
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, path.name
 
 
 def test_three_real_systems_by_four_metrics(data_dir, opened, tmp_path):

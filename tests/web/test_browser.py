@@ -245,11 +245,12 @@ def test_everything_is_reached_by_keyboard(page, base):
     assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") != "none"
 
 
+@pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("scheme", SCHEMES)
-def test_axe_finds_nothing_serious(browser, base, scheme):
+def test_axe_finds_nothing_serious(browser, base, width, scheme):
     package = pytest.importorskip("axe_playwright_python")
     axe = (Path(package.__file__).parent / "axe.min.js").read_text("utf-8")
-    context = browser.new_context(viewport={"width": 1440, "height": 900}, color_scheme=scheme)
+    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
     page = context.new_page()
     found = []
     for view in VIEWS:

@@ -72,7 +72,7 @@ class Texts:
             "--hypotheses",
             "-t",
             metavar="FILE",
-            help="The output of a system, one text a line, or a directory of such files; give it several times for "
+            help="The output of a system, one text per line, or a directory of such files; give it several times for "
             "several systems. - is standard input.",
         ),
     ] = None

@@ -42,6 +42,7 @@ def compare(
     names = metric or ([] if given else ["twmd"])
     setup.checked(names, quiet=output.quiet)
     rows = inputs.read_input(texts, purpose="compare", quiet=output.quiet)
+    from monge.render.cells import listed
     from monge.study import compare_segments, load_variants
 
     variants = load_variants(names, studies.setup_of(setup)) if names else []
@@ -51,5 +52,5 @@ def compare(
         run = output.run(watch)
         found = compare_segments(variants, rows, scores=given, resampling=tests.resampling(), run=run)
     systems = [one.system for one in found.standings[0].systems]
-    files = ", ".join(systems) if len(systems) <= 4 else f"{len(systems)} systems"
-    output.write(found, title=f"{files} by {', '.join(one.label for one in found.standings)}")
+    files = listed(systems) if len(systems) <= 4 else f"{len(systems)} systems"
+    output.write(found, title=f"{files} by {listed([one.label for one in found.standings])}")

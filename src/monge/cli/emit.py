@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from monge.cli import options
 from monge.data.output import check_writable, write_text
+from monge.errors import UsageError
 from monge.types.table import STUDY_FORMATS, Study
 
 if TYPE_CHECKING:
@@ -20,14 +21,20 @@ if TYPE_CHECKING:
 
     from monge.data import Judged
 
+DRAWN = ("html", "svg", "png")
 RESUME = "nothing is kept: with --cache DIR the same command goes on where it was stopped"
 
 
 def check_output(name: str, known: tuple[str, ...], output: str | None) -> None:
-    """Raise where the format is unknown or the file could not be written, before anything is scored."""
+    """Raise where the format is unknown or the file could not be written, before anything is scored.
+
+    A page or a picture would fill a terminal with markup, so there it needs a file.
+    """
     options.chosen_format(name, known)
     if output is not None:
         check_writable(output)
+    elif name in DRAWN and sys.stdout.isatty():
+        raise UsageError(f"{name} is not for a terminal: give -o FILE.{name}, and open that file in a browser")
 
 
 def emit(text: str | Iterable[str], output: str | None) -> None:

@@ -107,6 +107,8 @@ def evaluate(
         )
     read = {line for judged, _ in found.pools for line in judged.warnings}
     warn([line for line in found.warnings if line not in read])
+    from monge.render.cells import listed
+
     labels = dict.fromkeys(one.label for one in found.agreements)
     charts = []
     if output.output_format == "html":
@@ -114,7 +116,7 @@ def evaluate(
 
         charts = evaluation_charts(found)
     output.write(
-        found, title=f"{studies.called(judgements)}: agreement of {', '.join(labels)} with people", charts=charts
+        found, title=f"{studies.called(judgements)}: agreement of {listed(list(labels))} with people", charts=charts
     )
     if figures.folder is not None:
         from monge.report import evaluation_figures

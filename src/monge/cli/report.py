@@ -58,7 +58,7 @@ class Shown:
             "--human",
             metavar="[NAME=]FILE[,lower]",
             help="Human scores of the segments, shown beside those of the metrics: a table with columns system, id and "
-            "score, or a number a line.",
+            "score, or one number per line.",
         ),
     ] = None
     title: Annotated[
@@ -91,7 +91,7 @@ class Shown:
         """The file of human scores."""
         if self.human is None:
             return None
-        named = self.human if "=" in self.human else f"human={self.human}"
+        named = self.human if "=" in self.human else f"human scores={self.human}"
         return given_scores([named])[0]
 
 

@@ -59,8 +59,8 @@ class Choice:
         typer.Option(
             "--signature",
             metavar="SIGNATURE",
-            help="Compute again what a signature, long or short, says, instead of naming a metric; it is refused where "
-            "the model or the statistics are others.",
+            help="Compute again what a signature, long or short, says, instead of naming a metric; it is refused if "
+            "the model or the statistics differ.",
         ),
     ] = None
     refit: Annotated[
@@ -229,7 +229,11 @@ class Tables(bundles.Texts):
     def here(self) -> Input:
         """What is scored in this process: one table, or parallel files."""
         if self.tables and len(self.tables) > 1:
-            raise UsageError(f"{self.tables[1]} is a second table: give one, or --engine ray for tables that follow")
+            first, second, *_ = self.tables
+            raise UsageError(
+                f"{second} is a second table, and only --engine ray takes several; texts and references are given by "
+                f"options: -t {first} -r {second}"
+            )
         table = self.tables[0] if self.tables else None
         return Input(self.hypotheses, self.references, self.source, table, self.table_format, self.columns)
 

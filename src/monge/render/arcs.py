@@ -114,7 +114,7 @@ def key(e: Explanation) -> Drawing:
     lost = "".join(bar(f"mg-l{k}", 400 + k * 12, 0, 12, 12) for k in range(1, 10))
     said = [
         ramp,
-        text(LEVELS * 12 + 8, 11, f"cost from 0 to {top}; width: mass", size=13),
+        text(LEVELS * 12 + 8, 11, f"cost from 0 to {top}; thicker: more mass", size=13),
         lost,
         text(400 + 130, 11, f"what a word lost, up to {number(e.most_lost)}", size=13),
     ]

@@ -36,6 +36,11 @@ def span(low: float | None, high: float | None, digits: int = 3) -> str:
     return "" if low is None or high is None else f"[{decimals(low, digits)}, {decimals(high, digits)}]"
 
 
+def listed(names: Sequence[str], word: str = "and") -> str:
+    """Names as a sentence lists them."""
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {word} {names[-1]}"
+
+
 def printable(text: str) -> str:
     """The text with control, direction-override and lone surrogate characters written as escapes.
 

@@ -37,6 +37,11 @@ class Hill:
     mean: float
 
 
+def _signed(value: float, digits: int) -> str:
+    """A number at an axis, with a true minus."""
+    return decimals(value, digits).replace("-", "−")
+
+
 def _figure(title: str, height: float, content: Sequence[str], told: str) -> str:
     inside = "\n".join(content)
     return (
@@ -50,8 +55,8 @@ def _ends(low: float, high: float, y: float) -> list[str]:
     """The numbers at both ends of an axis."""
     digits = 1 if max(abs(low), abs(high)) >= 10 else 3
     return [
-        f'<text class="soft" x="0" y="{y:g}">{decimals(low, digits)}</text>',
-        f'<text class="soft" x="{_WIDE:g}" y="{y:g}" text-anchor="end">{decimals(high, digits)}</text>',
+        f'<text class="soft" x="0" y="{y:g}">{_signed(low, digits)}</text>',
+        f'<text class="soft" x="{_WIDE:g}" y="{y:g}" text-anchor="end">{_signed(high, digits)}</text>',
     ]
 
 
@@ -64,9 +69,9 @@ def _axes(across: tuple[float, float], up: tuple[float, float], names: tuple[str
         digits = 1 if max(abs(low), abs(high)) >= 10 else 2
         start = left if place == below else 0.0
         for at, anchor, words in (
-            (start, "start", decimals(low, digits)),
+            (start, "start", _signed(low, digits)),
             (start + side / 2, "middle", f"{clip(name, 18)} →"),
-            (start + side, "end", decimals(high, digits)),
+            (start + side, "end", _signed(high, digits)),
         ):
             found.append(f'<text class="soft" x="{at:g}" {place} text-anchor="{anchor}">{safe(words)}</text>')
     return found

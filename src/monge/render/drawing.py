@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from textwrap import wrap
 
-from monge.render.cells import clip, number
+from monge.render.cells import clip, listed, number
 from monge.render.page import safe
-from monge.render.palette import LEVELS, STYLE
+from monge.render.palette import LEVELS, STYLE, step
 from monge.types import Explanation, Side
 
 LABEL = 18
@@ -22,6 +22,7 @@ PLANS = {
 }
 CAPTION = 300.0
 """How wide the longest of these is, in pixels."""
+_WORST = 3
 _FLAGS = {
     "empty": "is empty",
     "truncated": "was longer than the model reads, and was cut",
@@ -113,6 +114,20 @@ def titled(title: str, content: str, kind: str = "") -> str:
     """A group that says what it is when pointed at."""
     named = f' class="{kind}"' if kind else ""
     return f"<g{named}><title>{safe(title)}</title>{content}</g>"
+
+
+def worst_told(e: Explanation) -> str:
+    """A sentence that names the moves that lost most."""
+    if not e.plans or not e.cost.size:
+        return "Nothing was moved."
+    lost = [route for route in e.routes if step(route.lost, e.most_lost) > 1][:_WORST]
+    if not lost:
+        return "No word lost much."
+    names = [
+        f"“{e.hypothesis.units[one.hypothesis]}” with “{e.reference.units[one.reference]}” ({number(one.lost)})"
+        for one in lost
+    ]
+    return f"Most was lost by matching {listed(names)}."
 
 
 def about(e: Explanation, name: str, unit: int) -> str:

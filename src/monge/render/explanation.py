@@ -56,8 +56,8 @@ def explanation_text(
     ]
     if e.routes:
         listed = e.routes[:moves]
-        count = f", {len(listed)} of {len(e.routes)}" if len(e.routes) > len(listed) else ""
-        blocks.append([styled(f"moves, what lost most first{count}", "bold", colour), *_moves(e, listed, width)])
+        count = f" ({len(listed)} of {len(e.routes)})" if len(e.routes) > len(listed) else ""
+        blocks.append([styled(f"moves, worst first{count}", "bold", colour), *_moves(e, listed, width)])
     for plan in e.plans:
         of_plan = f" ({printable(plan)})" if len(e.plans) > 1 else ""
         blocks.append([styled(f"alignment{of_plan}", "bold", colour), *_alignment(e, plan, width, units)])
@@ -93,8 +93,8 @@ def _side(e: Explanation, name: str, width: int, colour: bool, units: int | None
         for k in shown
     ]
     few = [f"  the worst {len(shown)} of {len(side.units)} units, worst first (--all shows all)"]
-    what = "its share of the cost" if e.share_of == "cost" else "what it failed to match"
-    head = [f"{heading}, each word over {what}"]
+    what = "its share of the cost" if e.share_of == "cost" else "how much of it found no match"
+    head = [f"{heading}: below each word, {what}"]
     return [*head, *(few if len(shown) < len(side.units) else []), *gloss(pairs, width=width)]
 
 

@@ -8,17 +8,17 @@ from itertools import chain
 from monge.render.arcs import arcs
 from monge.render.cells import number
 from monge.render.checks import checked_explanation
-from monge.render.drawing import PLANS, named, plain_flag
+from monge.render.drawing import PLANS, named, plain_flag, worst_told
 from monge.render.heatmap import BARS, grids
 from monge.render.page import fragment, html_signatures, html_table, page, safe
 from monge.render.palette import COLOURS, STYLE, step
 from monge.types import Explanation, Route, Side
 from monge.types.explanation import SIDES
+from monge.types.text import BLANK
 
 LISTED, FIRST = 60, 12
 """So many moves are listed, so many of them at once."""
 _TIP = 5
-_WORST = 3
 
 _STYLE = f"""
 .monge .score {{ display: flex; flex-wrap: wrap; align-items: end; gap: .25rem 2rem; }}
@@ -83,21 +83,6 @@ def _headline(e: Explanation) -> str:
     )
 
 
-def worst_told(e: Explanation) -> str:
-    """A sentence that names the moves that lost most."""
-    if not e.plans or not e.cost.size:
-        return "Nothing was moved."
-    lost = [route for route in e.routes if step(route.lost, e.most_lost) > 1][:_WORST]
-    if not lost:
-        return "No word lost much."
-    names = [
-        f"“{e.hypothesis.units[one.hypothesis]}” for “{e.reference.units[one.reference]}” ({number(one.lost)})"
-        for one in lost
-    ]
-    listed = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-    return f"Most was lost by {listed}."
-
-
 def _side(e: Explanation, name: str) -> str:
     side: Side = getattr(e, name)
     units = [_unit(e, name, index) for index in range(len(side.units))]
@@ -114,11 +99,14 @@ def _side(e: Explanation, name: str) -> str:
 def located(side: Side) -> list[tuple[int, int]] | None:
     """Where each unit stands in its text, or None where they do not stand there one after the other.
 
-    An uncased model lowers its units, so letter case does not count.
+    An uncased model lowers its units, so letter case does not count; a blank takes no room.
     """
     text = side.text.lower() if len(side.text.lower()) == len(side.text) else side.text
     spans, at = [], 0
     for unit in side.units:
+        if unit == BLANK and BLANK not in text:
+            spans.append((at, at))
+            continue
         start = text.find(unit.lower(), at)
         if start < 0 or not unit:
             return None
@@ -139,6 +127,8 @@ def _unit(e: Explanation, name: str, index: int) -> str:
     tip = "".join(f"<span>{safe(line)}</span>" for line in lines)
     spans = located(side)
     word = side.units[index] if spans is None else side.text[slice(*spans[index])]
+    if not word:
+        return ""
     return (
         f'<span class="unit l{step(lost, e.most_lost)}" tabindex="0">{safe(word)}'
         f'<span class="tip" role="tooltip" dir="ltr">{tip}</span></span>'
@@ -159,9 +149,9 @@ def _masses(route: Route) -> str:
 
 
 def _key(e: Explanation) -> str:
-    what = "its share of the cost" if e.share_of == "cost" else "its weight less what it matched"
+    what = "its share of the cost" if e.share_of == "cost" else "its weight minus what it matched"
     ramp = f'<span class="scale">0 <span class="ramp lost"></span> {number(e.most_lost)}</span>'
-    return f'<div class="key"><span>orange: what a word lost, {what}: {ramp}</span></div>'
+    return f'<div class="key"><span>orange: what a word lost ({what}) {ramp}</span></div>'
 
 
 def _pictures(e: Explanation) -> str:
@@ -175,25 +165,23 @@ def _pictures(e: Explanation) -> str:
     top = number(e.cost.max())
     closeness = "\n".join(one.svg("Closeness of every two words, and the mass moved between them") for one in grids(e))
     return (
-        '<h2>Who was moved where</h2>\n<figure class="arcs" tabindex="0" role="group" aria-label="arcs">\n'
-        + "\n".join(drawn)
-        + "\n</figure>\n"
-        '<div class="key"><span>width: mass moved</span><span>colour: its cost, '
+        "<h2>Which word was matched with which</h2>\n"
+        '<figure class="arcs" tabindex="0" role="group" aria-label="arcs">\n' + "\n".join(drawn) + "\n</figure>\n"
+        '<div class="key"><span>thicker: more mass moved</span><span>colour: its cost '
         f'<span class="scale">0 <span class="ramp cost"></span> {top}</span></span></div>\n'
         "<details open><summary>As a grid</summary>\n"
         '<figure class="arcs" tabindex="0" role="group" aria-label="grid">\n'
         f"{closeness}\n</figure>\n"
-        '<div class="key"><span>cells: how close two words are <span class="ramp near"></span></span>'
-        f"<span>discs: area is the mass moved, colour its cost</span><span>{BARS}</span></div></details>"
+        '<div class="key"><span>darker cell: the two words are closer <span class="ramp near"></span></span>'
+        f"<span>larger disc: more mass, in the colour of its cost</span><span>{BARS}</span></div></details>"
     )
 
 
 def _moves(e: Explanation) -> str:
     routes = e.routes
     shown = routes[:LISTED]
-    head = [("hypothesis", ""), ("reference", "")]
+    head = [("hypothesis", ""), ("reference", ""), ("lost", "number"), ("", ""), ("cost", "number")]
     head += [(plan if len(e.plans) > 1 else "mass", "number") for plan in e.plans]
-    head += [("cost", "number"), ("lost", "number"), ("", "")]
     most = max(route.lost for route in shown) or 1.0
     rows = [list(_move_cells(e, route, route.lost / most)) for route in shown]
     first = html_table(head, rows[:FIRST], caption="moves")
@@ -205,16 +193,19 @@ def _moves(e: Explanation) -> str:
         rest = html_table(head, rows[FIRST:], caption="smaller moves")
         more = f"\n<details><summary>{count}{some}</summary>\n{rest}</details>"
     said = (
-        f'<p class="soft">{safe(" and ".join(e.plans))}: the mass moved in each plan</p>\n' if len(e.plans) > 1 else ""
+        f'<p class="soft">Columns {safe(" and ".join(e.plans))}: how much mass was moved in each plan.</p>\n'
+        if len(e.plans) > 1
+        else ""
     )
-    return f"<h2>Moves, what lost most first</h2>\n{said}{first}{more}"
+    return f"<h2>Moves, worst first</h2>\n{said}{first}{more}"
 
 
 def _move_cells(e: Explanation, route: Route, relative: float) -> Iterator[str]:
     for word in (e.hypothesis.units[route.hypothesis], e.reference.units[route.reference]):
         yield f"<bdi>{safe(word)}</bdi>"
-    yield from (number(value) for value in (*route.masses.values(), route.cost, route.lost))
+    yield number(route.lost)
     yield (
-        '<svg class="lost" width="96" height="10" aria-hidden="true">'
-        f'<rect width="{max(96 * relative, 0.5):.1f}" height="10" rx="2"/></svg>'
+        '<svg class="lost" width="64" height="10" aria-hidden="true">'
+        f'<rect width="{max(64 * relative, 0.5):.1f}" height="10" rx="2"/></svg>'
     )
+    yield from (number(value) for value in (route.cost, *route.masses.values()))

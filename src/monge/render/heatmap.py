@@ -32,13 +32,14 @@ from monge.render.drawing import (
     stacked,
     text,
     titled,
+    worst_told,
 )
 from monge.render.palette import LEVELS
 from monge.types import Array, Explanation, Side
 
 _BAR = 46.0
 _SLANT_FROM = 18.0
-BARS = "Grey bars beside the grid: the weight of a word; the dark line in them: how much of it was moved."
+BARS = "Grey bars beside the grid: the weight of a word. Dark line in a bar: how much of it was moved."
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +105,7 @@ def explanation_svg(e: Explanation) -> str:
         paragraph(f"{better}{parts}", width, "mg-soft"),
         paragraph(f"Hypothesis: {e.hypothesis.text}", width),
         paragraph(f"Reference: {e.reference.text}", width),
+        paragraph(worst_told(e), width),
         *(paragraph(line, width, "mg-soft", 13) for line in (*e.notes, *map(plain_flag, e.flags))),
     ]
     tail = [key(e), heat_key(e), paragraph(BARS, width, "mg-soft", 13)]

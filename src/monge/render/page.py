@@ -29,7 +29,7 @@ STYLE = (
 .monge td, .monge th { padding: .3rem 1.1rem .3rem 0; white-space: nowrap; background: none; vertical-align: top; }
 .monge tbody td, .monge tbody th { border-bottom: 1px solid var(--line); }
 .monge tbody th { color: inherit; }
-.monge .number { text-align: right; }
+.monge .number { text-align: right; } .monge .drawn { text-align: center; } .monge .drawn small { display: block; }
 .monge td.words { white-space: normal; overflow-wrap: break-word; min-width: 7rem; }
 .monge td.text { white-space: normal; overflow-wrap: break-word; min-width: 13rem; }
 .monge .soft { color: var(--soft); font-weight: 400; }
@@ -39,18 +39,24 @@ STYLE = (
     linear-gradient(to right, var(--line), transparent) left / .6rem 100%,
     linear-gradient(to left, var(--line), transparent) right / .6rem 100%;
   background-attachment: local, local, scroll, scroll; background-repeat: no-repeat; }
+.monge .scroll td:first-child, .monge .scroll th:first-child { position: sticky; left: 0; background: var(--card); }
 .monge .scroll:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
 .monge code { font: .78rem/1.5 ui-monospace, "SF Mono", Menlo, Consolas, monospace; overflow-wrap: anywhere;
   color: var(--soft); background: none; user-select: all; }
 .monge summary { cursor: pointer; margin: .6rem 0; font-weight: 600; }
-.monge svg.span { display: block; margin-left: auto; }
+.monge li summary { margin: .1rem 0; font-weight: 400; font-size: .85rem; color: var(--soft); }
+.monge svg.span { display: block; margin: 0 auto; }
 .monge .span line { stroke: var(--soft); stroke-width: 3; }
 .monge .span line.zero { stroke: var(--line); stroke-width: 1; }
 .monge .span circle { fill: var(--accent); }
 .monge .span .plain { fill: var(--card); stroke: var(--soft); stroke-width: 2; }
 @media (max-width: 640px) { .monge { padding: 1rem; border-radius: 0; } .monge h1 { font-size: 1.1rem; }
   .monge td, .monge th { padding-right: .6rem; } .monge td.words { min-width: 4rem; }
-  .monge svg.span { width: 104px; height: 12px; } }
+  .monge svg.span { width: 104px; height: 12px; }
+  .monge table.stacked, .monge .stacked tbody, .monge .stacked tr, .monge .stacked td { display: block; }
+  .monge .stacked thead { display: none; } .monge .stacked td { border: 0; padding: .1rem 0; text-align: start; }
+  .monge .stacked tr { border-bottom: 1px solid var(--line); padding: .5rem 0; }
+  .monge .stacked td::before { content: attr(data-head) ": "; color: var(--soft); } }
 @media print { .monge { padding: 0; color: #000; background: none; } .monge .scroll { overflow: visible; }
   .monge tr, .monge figure { break-inside: avoid; } .monge h2, .monge h3 { break-after: avoid; } }
 """
@@ -60,7 +66,7 @@ _BODY_STYLE = """
 :root { color-scheme: light dark; }
 body { margin: 0; padding: 1.5rem 1rem; background: #f3f5f8; }
 main { width: fit-content; min-width: min(50rem, 100%); max-width: min(76rem, 100%); margin: 0 auto; }
-@media (prefers-color-scheme: dark) { body { background: #0f1216; } }
+@media screen and (prefers-color-scheme: dark) { body { background: #0f1216; } }
 @media (max-width: 640px) { body { padding: 0; } }
 @media print { body { background: none; padding: 0; } main { width: auto; max-width: none; } }
 """.strip()
@@ -100,21 +106,29 @@ def policy(source: str) -> str:
     return f"default-src 'none';{allowed} base-uri 'none'; form-action 'none'"
 
 
-def html_table(head: Iterable[tuple[str, str]], rows: Iterable[Iterable[str]], *, caption: str = "") -> str:
-    """A table: `head` pairs a column's title with its class ("number", "words" or ""); cells are HTML already."""
+def html_table(
+    head: Iterable[tuple[str, str]], rows: Iterable[Iterable[str]], *, caption: str = "", stacked: bool = False
+) -> str:
+    """A table: `head` pairs a column's title with its class ("number", "words" or ""); cells are HTML already.
+
+    A `stacked` one shows its cells below each other on a narrow screen: for sentences, which would be out of sight.
+    """
     columns = list(head)
+    names = [f' data-head="{safe(title)}"' if stacked else "" for title, _ in columns]
     titles = "".join(
         f'<th scope="col"{_class(kind)}>{safe(title)}</th>' if title else "<td></td>" for title, kind in columns
     )
     body = "\n".join(
         "<tr>"
-        + "".join(f"<td{_class(kind)}>{cell}</td>" for cell, (_, kind) in zip(row, columns, strict=True))
+        + "".join(
+            f"<td{_class(kind)}{name}>{cell}</td>" for cell, (_, kind), name in zip(row, columns, names, strict=True)
+        )
         + "</tr>"
         for row in rows
     )
     name = safe(caption or "table")
     return (
-        f'<div class="scroll" tabindex="0" role="region" aria-label="{name}"><table>\n'
+        f'<div class="scroll" tabindex="0" role="region" aria-label="{name}"><table{_class("stacked" * stacked)}>\n'
         f"<thead><tr>{titles}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table></div>"
     )
 
@@ -124,10 +138,10 @@ def _class(kind: str) -> str:
 
 
 def html_signatures(lines: Sequence[tuple[str, str]], title: str = "Signatures") -> str:
-    """Signatures, each in full and as it is shown, folded away; a click selects one whole."""
+    """Signatures as they are shown, folded away, and each in full behind a second click."""
     items = []
     for line, shown in lines:
-        more = f'<br><small>in full</small> <code class="copy">{safe(line)}</code>' if shown != line else ""
-        items.append(f'<li><code class="copy">{safe(shown)}</code>{more}</li>')
+        full = f'<details><summary>in full</summary><code class="copy">{safe(line)}</code></details>'
+        items.append(f'<li><code class="copy">{safe(shown)}</code>{full if shown != line else ""}</li>')
     count = f"{title} ({len(lines)})" if len(lines) > 1 else title
     return f"<details>\n<summary>{safe(count)}</summary>\n<ul>\n" + "\n".join(items) + "\n</ul>\n</details>"

@@ -67,7 +67,8 @@ def variables_css(scope: str = ":root", mark: str = "") -> str:
     inner = f"{scope} " if scope != ":root" else ""
     return (
         f"{scope} {{ {variables(False)} }}\n{marks(inner + mark, False)}\n"
-        f"@media (prefers-color-scheme: dark) {{\n{scope} {{ {variables(True)} }}\n{marks(inner + mark, True)} }}\n"
+        f"@media screen and (prefers-color-scheme: dark) {{\n{scope} {{ {variables(True)} }}\n"
+        f"{marks(inner + mark, True)} }}\n"
     )
 
 
@@ -113,6 +114,6 @@ STYLE = f"""
 .mg .mg-name {{ font-weight: 600; }} .mg .mg-arc {{ fill: none; stroke-linecap: round; }}
 .mg-hit {{ fill: #000000; fill-opacity: 0; }}
 {_scheme(False)}
-@media (prefers-color-scheme: dark) {{
+@media screen and (prefers-color-scheme: dark) {{
 {_scheme(True)} }}
 """.strip()

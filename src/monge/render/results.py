@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Any
 
 from monge.errors import UnknownName
-from monge.render.cells import number, span
+from monge.render.cells import listed, number, span
 from monge.render.checks import checked, dumps
 from monge.render.drawing import plain_flag
 from monge.render.records import tsv_line
@@ -75,9 +75,10 @@ def results_html(results: Sequence[Result], *, segments: bool = False, view: Vie
 def _title(results: Sequence[Result], view: View) -> str:
     """Systems, metrics and the day."""
     systems = list(dict.fromkeys(result.system for result in results if result.system))
-    metrics = ", ".join(dict.fromkeys(result.metric for result in results))
-    named = f"{', '.join(systems)}: " if 0 < len(systems) <= _NAMED else f"{len(systems)} systems: " * bool(systems)
-    return f"{named}{metrics}{', ' * bool(view.date)}{view.date}"
+    metrics = listed(list(dict.fromkeys(result.metric for result in results)))
+    named = listed(systems) if 0 < len(systems) <= _NAMED else f"{len(systems)} systems"
+    title = f"{named} by {metrics}" if systems else metrics
+    return f"{title}, {view.date}" if view.date else title
 
 
 def results_fragment(results: Sequence[Result]) -> str:
@@ -165,7 +166,7 @@ def _segments(result: Result, texts: Texts | None) -> Sheet:
     shown = _TEXTS if texts else ()
     head = ("id", "score", *result.parts, "best_reference", "flags", *shown)
     title = " · ".join(name for name in (result.metric, result.system) if name)
-    return Sheet(title, head, tuple(rows), words_behind=1 + len(shown), folded=True)
+    return Sheet(title, head, tuple(rows), words_behind=1 + len(shown), texts=len(shown), folded=True)
 
 
 _TEXTS = ("hypothesis", "references", "source")

@@ -263,18 +263,20 @@ def html_sheet(sheet: Sheet, *, title: bool = True) -> str:
     ranges = [_range([row[k].span for row in sheet.rows], sheet.zero) for k in range(len(sheet.head))]
     kind = ["words" if words else "number" for words in kinds]
     kind[len(kind) - sheet.texts :] = ["text"] * sheet.texts
+    kind = [name if ends is None else "drawn" for name, ends in zip(kind, ranges, strict=True)]
     head = list(zip(_titles(sheet), kind, strict=True))
     rows = [
         [_html_cell(cell, words, ends, sheet.zero) for cell, words, ends in zip(row, kinds, ranges, strict=True)]
         for row in sheet.rows
     ]
-    drawn = html_table(head, rows, caption=sheet.title or "scores")
-    if sheet.folded:
-        return f"<details>\n<summary>{safe(sheet.title)}</summary>\n{drawn}\n</details>"
+    drawn = html_table(head, rows, caption=sheet.title or "scores", stacked=sheet.texts > 0)
     said = [f"<p>{safe(line)}</p>" for line in sheet.said]
-    under = [f'<p class="soft"><small>{safe(line)}</small></p>' for line in _legend(sheet, *_MARKS_SHOWN)]
-    above = [f"<h2>{safe(sheet.title)}</h2>"] if sheet.title and title else []
-    return "\n".join([*above, *said, drawn, *under])
+    notes = [*([sheet.dots] if sheet.dots else []), *_legend(sheet, *_MARKS_SHOWN)]
+    under = [f'<p class="soft"><small>{safe(line)}</small></p>' for line in notes]
+    inside = "\n".join([*said, drawn, *under])
+    if sheet.folded:
+        return f"<details>\n<summary>{safe(sheet.title)}</summary>\n{inside}\n</details>"
+    return f"<h2>{safe(sheet.title)}</h2>\n{inside}" if sheet.title and title else inside
 
 
 Ends = tuple[float, float] | None
@@ -317,9 +319,11 @@ def _html_cell(cell: Cell, words: bool, ends: Ends, zero: bool) -> str:
     if words and text:  # names with settings may break between them
         text = f"<bdi>{text.replace('[', '<wbr>[').replace(',', ',<wbr>')}</bdi>"
     text = f'<span class="{cell.mark}">{text}</span>' if cell.mark in MARKS else text
-    drawn = span_svg(cell.span, ends, zero=zero) if cell.span is not None and ends is not None else ""
     small = f'<small class="soft">{safe(cell.detail)}</small>' if cell.detail else ""
-    return f"{text}{drawn}{'<br>' if small and text and not drawn else ''}{small}"
+    if cell.span is not None and ends is not None:
+        under = f'<small class="soft">{text}</small>' if text else ""
+        return span_svg(cell.span, ends, zero=zero) + under + small
+    return f"{text}{'<br>' if small and text else ''}{small}"
 
 
 def sheets_markdown(sheets: Sequence[Sheet], *, remarks: Sequence[str] = (), signed: Callable[[str], str] = str) -> str:

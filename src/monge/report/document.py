@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from monge.errors import UnknownName
+from monge.render.cells import listed
 from monge.render.charts import CHART_STYLE
 from monge.render.components import asset, joined
 from monge.render.drawing import plain_flag
@@ -21,12 +22,16 @@ from monge.types.table import Cell, Sheet
 REPORT_FORMATS = ("html", "markdown", "latex")
 _ORDERS = {
     "input": "place in the input",
-    "score": "score",
-    "difference": "difference of two systems",
-    "spread": "difference of best and worst",
-    "disagreement": "disagreement of metrics",
-    "human": "human score",
+    "score": "score of the system",
+    "difference": "system minus other system",
+    "spread": "best minus worst",
+    "disagreement": "disagreement of the metrics",
+    "human": "human score of the system",
 }
+_MARKED = (
+    " Orange marks what hurt: the stronger a word is marked, the more of the score it lost by the chosen metric. "
+    "“Plan” shows which words were matched with which, and at what cost."
+)
 
 
 def render_report(material: Material, form: str, *, version: str, signed: Callable[[str], str] = str) -> str:
@@ -64,9 +69,9 @@ def _title(material: Material) -> str:
     if material.title:
         return material.title
     count = len(material.systems)
-    named = " and ".join(material.systems) if count <= 2 else f"{count} systems"
-    metrics = ", ".join(material.metrics) if len(material.metrics) <= 4 else f"{len(material.metrics)} metrics"
-    return f"{named}, by {metrics}"
+    named = listed(material.systems) if count <= 3 else f"{count} systems"
+    metrics = listed(material.metrics) if len(material.metrics) <= 4 else f"{len(material.metrics)} metrics"
+    return f"{named} by {metrics}"
 
 
 def _html(material: Material, parts: list[Section], version: str, signed: Callable[[str], str]) -> str:
@@ -101,17 +106,12 @@ def _section(part: Section) -> str:
     tables = "\n".join(f"<div>{_titled(sheet)}</div>" for sheet in part.sheets)
     charts = f'<div class="charts">{"".join(part.charts)}</div>' if part.charts else ""
     rest = "\n".join(_titled(sheet) for sheet in part.folded)
-    more = f"<details>\n<summary>{_more(part)}</summary>\n{rest}\n</details>" if part.folded else ""
+    more = f"<details>\n<summary>{safe(part.more)}</summary>\n{rest}\n</details>" if part.folded else ""
     return (
         f'<section id="{part.key}" aria-labelledby="{part.key}-title">'
         f'<h2 id="{part.key}-title">{safe(part.title)}</h2>\n'
         f'{said}\n{charts}\n<div class="tables">{tables}</div>\n{more}</section>'
     )
-
-
-def _more(part: Section) -> str:
-    many = len(part.folded)
-    return "The same as numbers" if part.charts and not part.sheets else f"{many} more table{'s' * (many != 1)}"
 
 
 def _titled(sheet: Sheet) -> str:
@@ -135,27 +135,31 @@ def _browser(material: Material) -> str:
     absent |= {"difference", "spread"} if len(systems) == 1 else set()
     absent |= {"disagreement"} if len(metrics) == 1 else set()
     orders = [(key, name) for key, name in _ORDERS.items() if key not in absent]
+    flagged = any(flags for row in material.results for one in row for flags in one.flags)
     filters = [("all", "all segments")]
     if len(systems) > 1:
-        filters += [("better", "System is better"), ("worse", "System is worse")]
-    filters += [("flagged", "something unusual"), ("plans", "with plans")]
+        filters += [("better", "where the system is better"), ("worse", "where the system is worse")]
+    filters += [("flagged", "where something was unusual")] * flagged
+    filters += [("plans", "with a plan")] * (0 < len(material.explained) < material.items)
     notes = "".join(f'<p class="soft">{safe(line)}</p>' for line in material.notes)
     selects = [
         ("filter", "Show", _options(filters)),
         ("order", "Sort by", _options(orders, "spread" if len(systems) > 1 else "score")),
         ("metric", "Metric", _options(metrics)),
         ("system", "System", _options(systems, str(first))),
-        ("other", "against", _options(systems, str(second))),
+        ("other", "Other system", _options(systems, str(second))),
     ]
+    selects = selects if len(systems) > 1 else selects[:-2]
     controls = "\n".join(
         f'<label for="{key}">{label}<select id="{key}">{inside}</select></label>' for key, label, inside in selects
     )
     checked = " checked" if len(systems) > 1 else ""
+    marked = _MARKED if material.explained else ""
     return (
         '<section id="segments" aria-labelledby="segments-title"><h2 id="segments-title">Segments</h2>\n'
-        "<p>All systems side by side; words are marked the stronger the more they lost by the chosen metric.</p>\n"
+        f"<p>Every segment with the output of {'all systems' if len(systems) > 1 else 'the system'}.{marked}</p>\n"
         f'{notes}\n<p id="told" role="status" class="soft"></p>\n'
-        "<noscript><p>Searching and sorting the segments needs JavaScript; all tables above do not.</p></noscript>\n"
+        "<noscript><p>Showing the segments needs JavaScript. The tables above do not.</p></noscript>\n"
         '<div id="browser" hidden>\n<div class="row controls">\n'
         '<label for="search">Search<input id="search" type="search" autocomplete="off"></label>\n'
         f"{controls}\n"
@@ -168,22 +172,24 @@ def _browser(material: Material) -> str:
 
 def _made(material: Material, version: str, signed: Callable[[str], str]) -> str:
     lines = list(dict.fromkeys(str(one.signature) for row in material.results for one in row))
-    commands = "\n".join(f'<p><code class="copy">{safe(line)}</code></p>' for line in commands_of(material))
+    side = "REFERENCES" if material.referenced else "SOURCE"
     return (
         '<section id="made" aria-labelledby="made-title"><h2 id="made-title">How it was made</h2>\n'
-        "<p>A signature holds everything that moves a score: metric, settings, model, statistics, version.</p>\n"
+        "<p>A signature names everything that a score depends on: metric, settings, model, corpus statistics and "
+        "version.</p>\n"
         f"{html_signatures([(line, signed(line)) for line in lines])}\n"
-        "<p>To compute the scores again from the same files (with your own for REFERENCES):</p>\n"
-        f"{commands}\n<footer>monge {safe(version)}; this file loads nothing from elsewhere.</footer></section>"
+        f"<p>This command computes the scores again. Put the name of your file for {side}.</p>\n"
+        f'<p><code class="copy">{safe(command_of(material, signed))}</code></p>\n'
+        f"<footer>Made by monge {safe(version)}. This file loads nothing from elsewhere.</footer></section>"
     )
 
 
-def commands_of(material: Material) -> list[str]:
-    """The commands that give the same scores again."""
+def command_of(material: Material, signed: Callable[[str], str]) -> str:
+    """The command that gives the same scores again."""
     texts = " ".join(f"-t {shlex.quote(name)}" for name in material.systems)
-    side = "-r REFERENCES" if material.segments[0][0].references else "-s SOURCE"
+    side = "-r REFERENCES" if material.referenced else "-s SOURCE"
     lines = dict.fromkeys(str(row[0].signature) for row in material.results)
-    return [f"monge score {texts} {side} --ci --signature {shlex.quote(line)}" for line in lines]
+    return f"monge score {texts} {side} --ci {' '.join(f'--signature {shlex.quote(signed(line))}' for line in lines)}"
 
 
 def payload(material: Material) -> dict[str, Any]:

@@ -51,14 +51,15 @@ def evaluation_charts(found: Evaluation) -> list[str]:
             continue
         human, metrics = _pooled(judged, scored)
         charts.append(
-            f"<p>Each metric against {safe(judged.judgement)}, both standardised in their group (0 is the mean, 1 a "
-            "standard deviation, higher is better): first every text, the darker a square the more of them; then the "
-            "mean judgement in tenths of the metric's scores with its 95 % interval, which should rise evenly.</p>"
+            f"<p>Each metric against {safe(judged.judgement)}. Both are standardised in their group: 0 is the mean, 1 "
+            "is a standard deviation above it, higher is better. On the left of each pair: every text; the darker a "
+            "square, the more of them. On the right, calibration: the texts in equal parts from low to high score, and "
+            "the mean judgement in each part with its 95 % interval. With a good metric the line rises all the way.</p>"
         )
         for one, values in zip(scored, metrics, strict=True):
             names = one.label, judged.judgement
             every = density(f"{one.label} and {judged.judgement}", values, human, names)
-            told = f"{one.label}, in tenths"
+            told = f"{one.label}, calibration"
             charts.append(both(every, steps(told, calibration(values, human), names)))
     return charts
 

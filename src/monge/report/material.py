@@ -49,6 +49,11 @@ class Material:
     date: str = ""
     plan_names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
+    @property
+    def referenced(self) -> bool:
+        """Whether texts are compared with references, not with the source alone."""
+        return bool(self.segments[0][0].references)
+
     @cached_property
     def scores(self) -> Array:
         """[metrics, systems, items], as they are."""
@@ -74,9 +79,7 @@ class Material:
     @cached_property
     def order(self) -> list[int]:
         """The systems, the best by the first metric first."""
-        found = self.standings[0]
-        sign = -1 if found.higher_is_better else 1
-        return sorted(range(len(self.systems)), key=lambda k: sign * found.systems[k].score)
+        return self.standings[0].ranked
 
     @cached_property
     def ranks(self) -> Array:
@@ -174,17 +177,7 @@ def with_plans(
     `load` has the metrics by label, or `replay` finds each by its signature; a metric that cannot be had, or moves
     nothing, has no plans, and a note says why.
     """
-    metrics: list[tuple[int, api.Metric, dict[str, str] | None]] = []
-    notes = []
-    for k, label in enumerate(material.metrics):
-        line = str(material.results[k][0].signature)
-        try:
-            found, expect = (load[label], None) if load is not None else (replay or api.replay)(line)
-        except MongeError as error:
-            notes.append(f"{label}: its plans are not shown ({error})")
-            continue
-        if moves_words(found.spec) and found.scorer.members.get("") is not None:
-            metrics.append((k, found, expect))
+    metrics, notes = _movers(material, load, replay)
     if not metrics or most <= 0:
         return replace(material, notes=(*material.notes, *notes))
     count = min(material.items, max(most // (len(material.systems) * len(metrics)), 1))
@@ -206,7 +199,7 @@ def with_plans(
     if len(kept) < material.items:
         notes.append(
             f"Words are marked and plans can be opened in {len(kept)} of the {material.items} segments: those in which "
-            "systems differ or metrics disagree most, and some of all others (--plans carries more or fewer)."
+            "systems differ or metrics disagree most, and an even sample of the rest (--plans N changes how many)."
         )
     return replace(
         material,
@@ -215,6 +208,24 @@ def with_plans(
         plan_names=names,
         notes=(*material.notes, *notes),
     )
+
+
+def _movers(
+    material: Material, load: Mapping[str, api.Metric] | None, replay: Load | None
+) -> tuple[list[tuple[int, api.Metric, dict[str, str] | None]], list[str]]:
+    """The metrics that move words, each with its place and the digests it must meet; and why others are not there."""
+    metrics: list[tuple[int, api.Metric, dict[str, str] | None]] = []
+    notes = []
+    for k, label in enumerate(material.metrics):
+        line = str(material.results[k][0].signature)
+        try:
+            found, expect = (load[label], None) if load is not None else (replay or api.replay)(line)
+        except MongeError as error:
+            notes.append(f"{label}: its plans are not shown ({error})")
+            continue
+        if moves_words(found.spec) and found.scorer.members.get("") is not None:
+            metrics.append((k, found, expect))
+    return metrics, notes
 
 
 def _fitting(material: Material, chosen: Sequence[int], plans: Sequence[Any]) -> list[int]:

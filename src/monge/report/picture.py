@@ -14,6 +14,7 @@ from monge.report.canvas import figure
 from monge.types import Explanation, Side
 from monge.types.explanation import SIDES
 
+_KEY = "Orange words lost score. Arcs: thicker for more mass moved, from blue (cheap) to orange (dear)."
 _COSTS = COLOURS["cheap"][0], COLOURS["dear"][0]
 
 
@@ -33,6 +34,7 @@ def explanation_png(e: Explanation, path: str) -> Path:
             if plan:
                 panel.set_title(PLANS.get(plan, plan), loc="left", color=SOFT)
                 _arcs(panel, e, plan, {name: _words(panel, e, name, longest) for name in SIDES})
+        axes[0, 0].figure.supxlabel(_KEY, fontsize=8, color=SOFT, x=0.02, ha="left")
     return Path(path)
 
 

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import combinations
 
 import numpy as np
 
-from monge.render.cells import decimals, number, span
+from monge.render.cells import dashed, decimals, listed, number, span
 from monge.render.charts import Hill, both, density, histogram, ridges, steps
 from monge.render.drawing import plain_flag
 from monge.report.material import Material
 from monge.stats import UndefinedError, bootstrap_means, pearson
 from monge.stats.correlation import kendall
+from monge.study.compare import DOTS
 from monge.types import Array
 from monge.types.table import Cell, Sheet, Span
 
@@ -20,13 +22,15 @@ BUCKETS = 4
 LISTED = 10
 MOST_PAIRS = 12
 MOST_MATRIX = 25
+MOST_ACROSS = 6
+"""Systems beside each other in a table; more stand below each other."""
 
 
 @dataclass(frozen=True)
 class Section:
     """A part of a report: its name in the page, a title, sentences, tables and charts (HTML).
 
-    `brief`: the tables that a summary for a paper has; `folded` ones stand behind a click.
+    `brief`: the tables that a summary for a paper has; `folded` ones stand behind a click on `more`.
     """
 
     key: str
@@ -34,6 +38,7 @@ class Section:
     said: tuple[str, ...] = ()
     sheets: tuple[Sheet, ...] = ()
     folded: tuple[Sheet, ...] = ()
+    more: str = ""
     charts: tuple[str, ...] = field(default=(), repr=False)
     brief: bool = True
 
@@ -55,6 +60,11 @@ def sections(material: Material) -> list[Section]:
 
 def _arrow(material: Material, k: int) -> str:
     return f"{material.metrics[k]} {'↑' if material.standings[k].higher_is_better else '↓'}"
+
+
+def _others(material: Material) -> str:
+    """What is behind a click where the first metric alone is shown."""
+    return f"The same by {listed(material.metrics[1:])}" if len(material.metrics) > 1 else ""
 
 
 def _directed(material: Material, k: int) -> str:
@@ -79,8 +89,9 @@ def ranking(material: Material) -> Section:
     resampling = material.comparison.resampling
     note = resampling.note[:1].upper() + resampling.note[1:]
     how = (
-        f"Bold: best; underlined: cannot be told from the best. Systems of one cluster cannot be told apart (paired "
-        f"{resampling.test}, two-sided, Holm over all pairs, level {resampling.alpha:g}). {note}."
+        "Bold: the best system. Underlined: several systems share the first place. Systems with the same cluster "
+        f"number cannot be told apart (paired {resampling.test}, two-sided, corrected by Holm over all pairs, level "
+        f"{resampling.alpha:g}). {note}."
     )
     said = (*material.comparison.verdict, how if several else f"{note}.")
     return Section("ranking", "Ranking" if several else "Scores", said, tuple(sheets))
@@ -100,9 +111,11 @@ def differences(material: Material) -> Section:
             rows.append((*names, Cell(decimals(pair.difference, 4)), drawn, Cell(number(p))))
         head = ("difference of", "better", "difference", "interval", "p (Holm)")
         sheets.append(Sheet(_arrow(material, k), head, tuple(rows), words=2, zero=True))
-    said = ("A filled dot is a difference that is more than chance; a hollow one is not.",)
+    said = (f"{DOTS[:1].upper()}{DOTS[1:]}.",)
     first = 1 if len(sheets[0].rows) <= MOST_PAIRS else 0
-    return Section("differences", "Differences", said, tuple(sheets[:first]), tuple(sheets[first:]), brief=False)
+    more = _others(material) if first else f"All {len(sheets[0].rows)} differences by {listed(material.metrics)}"
+    parts = tuple(sheets[:first]), tuple(sheets[first:])
+    return Section("differences", "Differences", said, *parts, more=more, brief=False)
 
 
 def wins(material: Material) -> Section:
@@ -123,10 +136,11 @@ def wins(material: Material) -> Section:
             Sheet(_arrow(material, k), ("better / equal / worse", *(material.systems[t] for t in order)), tuple(rows))
         )
     said = (
-        "Segments in which the system of the row is better / equal / worse than that of the column (equal: to four "
-        "decimals). Bold: better more often than worse.",
+        "In how many segments the system of the row is better / equal / worse than the system of the column (equal: to "
+        "four decimals). Bold: better more often than worse.",
     )
-    return Section("wins", "Wins, ties and losses", said, tuple(sheets[:1]), tuple(sheets[1:]), brief=False)
+    parts = tuple(sheets[:1]), tuple(sheets[1:])
+    return Section("wins", "Wins, ties and losses", said, *parts, more=_others(material), brief=False)
 
 
 def distributions(material: Material) -> Section:
@@ -139,76 +153,73 @@ def distributions(material: Material) -> Section:
             Hill(material.systems[s], histogram(material.scores[k, s], low, high), float(material.scores[k, s].mean()))
             for s in material.order
         ]
-        charts.append(ridges(name, hills, low, high))
+        charts.append(ridges(_arrow(material, k), hills, low, high))
         for s in material.order:
             values = material.scores[k, s]
             five = np.quantile(values, [0.0, 0.25, 0.5, 0.75, 1.0])
             cells = [Cell(number(one)) for one in (*five, float(values.mean()))]
             rows.append((Cell(name), Cell(material.systems[s]), *cells))
-    head = ("metric", "system", "least", "quarter", "middle", "three quarters", "most", "mean")
+    head = ("metric", "system", "lowest", "first quarter", "median", "third quarter", "highest", "mean")
     table = Sheet("The same as numbers", head, tuple(rows), words=2, folded=True, grouped=True)
-    said = ("How many segments have which score; the line is the mean.",)
-    return Section("distributions", "Distributions", said, folded=(table,), charts=tuple(charts), brief=False)
+    said = ("How many segments have which score. The black line is the mean of the segments.",)
+    return Section(
+        "distributions", "Distributions", said, folded=(table,), more=table.title, charts=tuple(charts), brief=False
+    )
 
 
 def metrics_apart(material: Material) -> Section:
     """How well the metrics agree on segments, and the segments on which they do not."""
-    count = len(material.metrics)
+    names, count = material.metrics, len(material.metrics)
     flat = material.better.reshape(count, -1)
-    rows: list[tuple[Cell, ...]] = []
-    charts: list[str] = []
-    lowest = 2.0, "", ""
-    for i in range(count):
-        cells = [Cell(material.metrics[i])]
-        for j in range(count):
-            value = _agreement(flat[i], flat[j])
-            cells.append(Cell("–" if value is None else decimals(value, 3)))
-            if i < j:
-                if len(charts) < MOST_PAIRS:
-                    names = _directed(material, i), _directed(material, j)
-                    r = "–" if value is None else decimals(value, 2)
-                    told = f"{material.metrics[i]}, {material.metrics[j]}: r = {r}"
-                    charts.append(density(told, flat[i], flat[j], names))
-                if value is not None and value < lowest[0]:
-                    lowest = value, material.metrics[i], material.metrics[j]
-        rows.append(tuple(cells))
-    matrix = Sheet("Pearson's r of segment scores, higher for better", ("", *material.metrics), tuple(rows))
-    said = [f"{lowest[1]} and {lowest[2]} agree least (r = {decimals(lowest[0], 2)})."] if lowest[1] else []
-    said.append(
-        "Squares: the darker, the more segments. A segment's disagreement is how far apart the metrics rank it."
+    found = {(i, j): _agreement(flat[i], flat[j]) for i in range(count) for j in range(count)}
+    rows = tuple((Cell(names[i]), *(Cell(dashed(found[i, j], 3)) for j in range(count))) for i in range(count))
+    pairs = list(combinations(range(count), 2))
+    charts = [
+        density(
+            f"r = {dashed(found[i, j], 2)}", flat[i], flat[j], (_directed(material, i), _directed(material, j)),
+        )
+        for i, j in pairs[:MOST_PAIRS]
+    ]  # fmt: skip
+    known = [(value, i, j) for i, j in pairs if (value := found[i, j]) is not None]
+    said = []
+    if known:
+        value, i, j = min(known)
+        said = [f"{names[i]} and {names[j]} agree least (r = {decimals(value, 2)})."]
+    said.append("Each square holds outputs of systems: the darker it is, the more of them have these two scores.")
+    title = "Correlation of segment scores (Pearson's r; scores where lower is better are turned round)"
+    matrix = Sheet(title, ("", *names), rows)
+    return Section(
+        "metrics", "Metric against metric", tuple(said), (matrix, _disagreements(material)), charts=tuple(charts)
     )
-    listed = []
+
+
+def _disagreements(material: Material) -> Sheet:
+    """The outputs that metrics rank most differently."""
+    rows = []
     for systems, i in _disagreed(material):
         s = systems[0]
         row, ranks = material.segments[s][i], material.ranks[:, s, i]
         high, low = int(ranks.argmax()), int(ranks.argmin())
         told = (
-            f"{material.metrics[high]} puts it above {ranks[high]:.0%} of all, {material.metrics[low]} {ranks[low]:.0%}"
+            f"{material.metrics[high]} ranks it above {ranks[high]:.0%} of all outputs, "
+            f"{material.metrics[low]} above {ranks[low]:.0%}"
         )
-        words = row.hypothesis, row.references[0] if row.references else (row.source or "")
-        texts = (
-            row.id,
-            ", ".join(material.systems[one] for one in systems),
-            decimals(material.disagreement[s, i], 2),
-            told,
-            *words,
-        )
-        listed.append(tuple(Cell(one) for one in texts))
-    head = ("item", "system", "apart", "how they rank it", "hypothesis", "reference")
-    table = Sheet("Segments on which the metrics disagree most", head, tuple(listed), words=2, words_behind=3, texts=3)
-    return Section("metrics", "Metric against metric", tuple(said), (matrix, table), charts=tuple(charts))
+        against = row.references[0] if row.references else (row.source or "")
+        who = ", ".join(material.systems[one] for one in systems)
+        rows.append(tuple(Cell(one) for one in (row.id, who, told, row.hypothesis, against)))
+    head = ("segment", "system", "how the metrics rank it", "output", "reference" if material.referenced else "source")
+    return Sheet("Outputs on which the metrics disagree most", head, tuple(rows), words=5, texts=3)
 
 
 def _disagreed(material: Material) -> list[tuple[list[int], int]]:
-    """The outputs that metrics rank most differently: systems that said the same, and the item."""
-    found: dict[tuple[int, str], list[int]] = {}
+    """The segments that metrics rank most differently: the systems that gave the output in question, and the item."""
+    found: dict[int, list[int]] = {}
     for at in np.argsort(-material.disagreement, axis=None, kind="stable").tolist():
         s, i = divmod(at, material.items)
-        key = i, material.segments[s][i].hypothesis
-        if key not in found and len(found) == LISTED:
-            break
-        found.setdefault(key, []).append(s)
-    return [(systems, i) for (i, _), systems in found.items()]
+        if i not in found and len(found) < LISTED:
+            said = material.segments[s][i].hypothesis
+            found[i] = [k for k, rows in enumerate(material.segments) if rows[i].hypothesis == said]
+    return [(systems, i) for i, systems in found.items()]
 
 
 def _agreement(one: Array, other: Array) -> float | None:
@@ -222,32 +233,35 @@ def buckets(material: Material) -> Section:
     """Scores by reference length, by the score of the best system, and by flags: a table a metric and division."""
     sheets: list[Sheet] = []
     later: list[Sheet] = []
+    best = material.systems[material.order[0]]
+    side = "reference" if material.referenced else "source"
+    flagged = _by_flags(material)
+    unit, lengths = _by_length(material)
     for k in range(len(material.metrics)):
         divided = [
-            ("by length of the reference, in words", _by_length(material)),
-            (f"by the score of {material.systems[material.order[0]]}", _by_best(material, k)),
-            ("by flags", _by_flags(material)),
+            (f"by length of the {side}", f"{unit} in the {side}", lengths),
+            (f"by the score of {best}", f"score of {best}", _by_best(material, k)),
         ]
-        for title, parts in divided:
-            parts = [(name, at) for name, at in parts if len(at)]
-            if (len(parts) < 2 and not title.endswith("flags")) or not parts:
-                continue
-            rows = tuple(
-                (
-                    Cell(name),
-                    Cell(str(len(at))),
-                    *_means(material, k, at),
-                )
-                for name, at in parts
-            )
-            head = ("segments", "n", *(material.systems[s] for s in material.order))
+        found = [one for one in divided if len(one[2]) > 1]
+        found += [("where something was unusual", "what was unusual", flagged)] if flagged else []
+        for title, what, parts in found:
+            rows = tuple((Cell(name), Cell(str(len(at))), *_means(material, k, at)) for name, at in parts)
+            head = (what, "segments", *(material.systems[s] for s in material.order))
             sheet = Sheet(f"{_arrow(material, k)} {title}", head, rows)
+            if len(material.systems) > MOST_ACROSS:
+                sheet = replace(sheet.turned(), head=(what, *(name for name, _ in parts)))
             (sheets if k == 0 else later).append(sheet)
-    said = (
-        "Means of the segment scores of each system in parts of the data; bold: best. Where the parts are made by the "
-        "scores of one system, that system looks worse than it is in its lowest part and better in its highest.",
-    )
-    return Section("buckets", "Where the systems differ", said, tuple(sheets), tuple(later), brief=False)
+    said = ["The mean score of each system in parts of the data. Bold: the best in a part."]
+    place = "row" if len(material.systems) <= MOST_ACROSS else "column"
+    if len(material.systems) > 1:
+        said.append(
+            f"Read the table by the score of {best} with care: its first {place} holds the segments in which {best} "
+            f"did worst, and its last {place} those in which it did best, so {best} looks worse than it is in the "
+            "first and better in the last."
+        )
+    said += [] if flagged else ["No segment was flagged as unusual (empty, cut, or unknown to the model)."]
+    shown = tuple(sheets), tuple(later)
+    return Section("buckets", "Where the systems differ", tuple(said), *shown, more=_others(material), brief=False)
 
 
 def _means(material: Material, k: int, at: Sequence[int]) -> list[Cell]:
@@ -260,17 +274,13 @@ def _means(material: Material, k: int, at: Sequence[int]) -> list[Cell]:
 Parts = list[tuple[str, list[int]]]
 
 
-def _by_length(material: Material) -> Parts:
-    lengths = np.array(
-        [_words(one.references[0] if one.references else one.source or "") for one in material.segments[0]]
-    )
-    return _quarters(lengths, lambda low, high: f"{low:.0f} to {high:.0f}" if high > low else f"{low:.0f}")
-
-
-def _words(text: str) -> int:
-    """Words of a text; characters where it has no spaces between them."""
-    words = text.split()
-    return len(words) if len(words) > 1 or len(text) < 12 else len(text)
+def _by_length(material: Material) -> tuple[str, Parts]:
+    """What a text's length is counted in, words or characters where most have no spaces, and the parts."""
+    texts = [one.references[0] if one.references else one.source or "" for one in material.segments[0]]
+    spaced = 2 * sum(" " in one.strip() for one in texts) >= len(texts)
+    lengths = np.array([len(one.split()) if spaced else len(one) for one in texts])
+    parts = _quarters(lengths, lambda low, high: f"{low:.0f} to {high:.0f}" if high > low else f"{low:.0f}")
+    return "words" if spaced else "characters", parts
 
 
 def _by_best(material: Material, k: int) -> Parts:
@@ -308,15 +318,16 @@ def human(material: Material) -> Section:
     for k, name in enumerate(material.metrics):
         mine = material.better[k].reshape(-1)
         values = [_agreement(mine, people), _tau(mine, people)]
-        rows.append((Cell(name), *(Cell("–" if one is None else decimals(one, 3)) for one in values)))
-        told = "–" if values[0] is None else decimals(values[0], 2)
+        rows.append((Cell(name), *(Cell(dashed(one, 3)) for one in values)))
         names = _directed(material, k), material.human_name if material.human_higher else f"−{material.human_name}"
-        every = density(f"{name}, r = {told}", mine, people, names)
+        every = density(f"{name}, r = {dashed(values[0])}", mine, people, names)
         charts.append(both(every, steps(f"{name}, calibration", calibration(mine, people), names)))
-    sheet = Sheet(f"Agreement with {material.human_name}", ("metric", "pearson", "kendall"), tuple(rows))
+    sheet = Sheet(f"Agreement with {material.human_name}", ("metric", "Pearson's r", "Kendall's tau"), tuple(rows))
+    systems = f"{len(material.systems)} systems" if len(material.systems) > 1 else "one system"
     said = (
-        f"{people.size} segments of {len(material.systems)} systems, pooled. Calibration: the mean of "
-        f"{material.human_name} in tenths of a metric's scores, with 95 % intervals; it should rise evenly.",
+        f"{people.size} outputs of {systems} together. On the left of each pair: every output; the darker a square, "
+        "the more of them. On the right, calibration: the outputs in equal parts from low to high score, and the mean "
+        f"of {material.human_name} in each part with its 95 % interval. With a good metric the line rises all the way.",
     )
     means = [(material.systems[s], float(material.human[s].mean())) for s in range(len(material.systems))]
     means.sort(key=lambda one: -sign * one[1])

@@ -123,12 +123,12 @@ def _unknown(metric: TransportMetric, texts: Mapping[str, str]) -> tuple[str, ..
     """What to know of texts whose pieces or script the model does not know."""
     model, notes = metric.reader.encoder, []
     read = metric.reader.read(list(texts.values()))
-    rule = "unknown strings match themselves alone" if metric.unknown is not None else "all unknown pieces match"
+    rule = "match nothing but themselves" if metric.unknown is not None else "all match each other"
     for (side, text), tokens in zip(texts.items(), read, strict=True):
         pieces, lacking = counted(tokens, model.unknown)
         if lacking > NOTED * pieces:
             notes.append(
-                f"{lacking} of the {pieces} pieces of the {side} are unknown to {model.name}, and {rule}: "
+                f"{lacking} of the {pieces} pieces of the {side} are unknown to {model.name} and {rule}; "
                 f"{advice(main_script([text]), model.name)}."
             )
     scripts = foreign_scripts(model.name, {side: [text] for side, text in texts.items()}) if not notes else []

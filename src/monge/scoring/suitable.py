@@ -118,6 +118,6 @@ def advice(script: str | None, model: str, *, target: bool = True) -> str:
     lang = likely_language(script)
     known = next((one for one in PACKAGED if lang in one.languages and one.name != model), None)
     if known is None:
-        return "use a model that knows them: --model DIRECTORY|NAME"
+        return "use a model that knows them (--model DIRECTORY|NAME)"
     option = f"--lang {lang} or --model" if target else "--model"
     return f"use {option} {known.name}" + ("" if known.path is not None else f" (once: {known.how_to_install})")

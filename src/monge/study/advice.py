@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from monge.render.cells import decimals, span
+from monge.render.cells import decimals, listed, span
 from monge.spec.lexical import LEXICAL
 from monge.study.kept_results import Change, Measured, Tuned
 from monge.study.recommend import MUCH, short
-from monge.study.verdict import listed
 
 if TYPE_CHECKING:
     from monge.study.kept_results import Cost

@@ -1,9 +1,9 @@
 """The agreement table: how well variants agree with people, group by group and on the mean; draws, and tests.
 
-Which variants are best, and which cannot be told from the best? Unless another test is asked for: on a group of plain
-scores and Pearson's r Williams' test; everywhere else (other statistics, rankings) paired bootstrap, from the draws
-that also make the intervals. PERM-BOTH can be asked for where people scored. Means over groups are always tested by
-paired bootstrap. One-sided, against the best value, which is the lowest where the statistic is an error; Holm's
+Which variants are best, and which cannot be told apart from the best? Unless another test is asked for: on a group of
+plain scores and Pearson's r Williams' test; everywhere else (other statistics, rankings) paired bootstrap, from the
+draws that also make the intervals. PERM-BOTH can be asked for where people scored. Means over groups are always tested
+by paired bootstrap. One-sided, against the best value, which is the lowest where the statistic is an error; Holm's
 correction over the other variants of the column.
 """
 

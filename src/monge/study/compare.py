@@ -34,12 +34,13 @@ from monge.types import Array, Result, Segment
 from monge.types.table import Cell, Sheet, Span
 
 TESTS = ("bootstrap", "permutation")
+DOTS = "filled dot: the difference is more than chance; hollow dot: it may be chance"
 MEAN_OF_SEGMENTS, CORPUS = "mean of segments", "corpus score"
 
 
 @dataclass(frozen=True, slots=True)
 class SystemScore:
-    """A system's score with its interval; `cluster` 1 holds the best system and those that cannot be told from it."""
+    """A system's score with its interval; `cluster` 1 holds the best and those that cannot be told apart from it."""
 
     system: str
     score: float
@@ -162,7 +163,7 @@ class Comparison(Shown):
             tuple(rows),
             (measured, self.resampling.note),
             tuple(one.signature for one in self.standings),
-            tied=f"among those that cannot be told from the best ({test})",
+            tied=f"among those that cannot be told apart from the best ({test})",
             said=tuple(self.verdict),
         )
 
@@ -176,7 +177,7 @@ class Comparison(Shown):
             words, numbers = map(Cell, names), [Cell(number(value)) for value in (pair.difference, *tested)]
             rows.append((*words, numbers[0], drawn, *numbers[1:]))
         head = ("first", "second", "better", "difference", "interval", "p bootstrap", "Holm", "p permutation", "Holm")
-        return Sheet(f"{one.label}: every two systems", head, tuple(rows), words=3, zero=True)
+        return Sheet(f"{one.label}: every two systems", head, tuple(rows), words=3, zero=True, dots=DOTS)
 
 
 def compare(

@@ -11,7 +11,7 @@ import numpy as np
 from monge.data import Judged
 from monge.data.segment_scores import GivenScores
 from monge.errors import UsageError
-from monge.render.cells import decimals, span
+from monge.render.cells import decimals, listed, span
 from monge.stats import higher_is_better, percentiles
 from monge.study.agreement import MEAN, USUAL, Column, Resampling, Standing, agreement_table, defined, standing
 from monge.study.book import QUIET, Run, ScoreBook, Scores
@@ -19,7 +19,6 @@ from monge.study.outside import NO_SCORES, check_apart, judged_scores
 from monge.study.shown import Shown
 from monge.study.task import Task
 from monge.study.variants import DEFAULT_MODEL, UNIFORM_UNITS, Setup, check_names, load_variants
-from monge.study.verdict import listed
 from monge.types.table import Cell, Sheet, Span
 
 WIDE = 9
@@ -31,7 +30,8 @@ ROUNDING = 1e-9
 class Figure:
     """A value with its interval (None where too few items can be resampled), the number of judgements, its mark.
 
-    `mark` is `best`, `tied` (cannot be told from the best) or nothing; `p_value` is that of the test against the best.
+    `mark` is `best`, `tied` (cannot be told apart from the best) or nothing; `p_value` is that of the test
+    against the best.
     """
 
     value: float
@@ -208,24 +208,32 @@ def _sheet(found: Evaluation, table: Sequence[Agreement], *, last: bool) -> Shee
         notes=(_counted(first), *(_tail(found) if last else ())),
         signatures=tuple(one.signature for one in table),
         tied=_tied(found, table),
+        dots=""
+        if turned or len(table) < 2
+        else f"hollow dot: significantly {worse_than_best(first.statistic)} the best",
         said=tuple(_said(table)),
     )
     return sheet.turned() if turned else sheet
 
 
 def _said(table: Sequence[Agreement]) -> Iterator[str]:
-    """Which metric agrees best with people, in a sentence, and which cannot be told from it."""
+    """Which metric agrees best with people, in a sentence, and which cannot be told apart from it."""
     best = next((one for one in table if one.mean.mark == "best"), None)
     if best is None or len(table) < 2:
         return
     tied = [one.label for one in table if one.mean.mark == "tied"]
-    worse = len(table) - 1 - len(tied)
-    text = f"{best.label} agrees best with {best.judgement} ({directed(best.statistic)} {decimals(best.mean.value)})"
+    worse = [one.label for one in table if one is not best and one.mean.mark != "tied"]
+    people = "people" if best.judgement == "human" else best.judgement
+    text = f"{best.label} agrees best with {people} ({directed(best.statistic)} {decimals(best.mean.value)})"
     if not tied:
         yield f"{text}, and that is more than chance."
     else:
-        rest = f"; the other {worse} agree less" if worse > 1 else "; the other agrees less" * worse
-        yield f"{text}, but {listed(tied)} cannot be told from it{rest}."
+        rest = (
+            f"; the other {len(worse)} agree less"
+            if len(worse) > 1
+            else "".join(f"; {one} agrees less" for one in worse)
+        )
+        yield f"{text}, but {listed(tied)} cannot be told apart from it{rest}."
 
 
 def directed(statistic: str) -> str:

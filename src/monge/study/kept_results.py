@@ -28,7 +28,7 @@ STATISTICS = {
 class Measured:
     """The agreement of a metric on a data set: its mean over groups, the interval, and how it stands to the best.
 
-    `mark` is `best`, `tied` (cannot be told from the best) or nothing.
+    `mark` is `best`, `tied` (cannot be told apart from the best) or nothing.
     """
 
     value: float

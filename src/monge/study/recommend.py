@@ -31,7 +31,7 @@ TASKS = {
 USELESS = 0.2
 """Below this agreement nothing is recommended."""
 MUCH = 3.0
-"""A metric that cannot be told from the best is taken where it is so many times cheaper."""
+"""A metric that cannot be told apart from the best is taken where it is so many times cheaper."""
 SAME = 1e-3
 """Two figures of one metric that differ by less were measured on the same judgements."""
 _BUDGET = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(s|ms|mb|gb)?\s*", re.IGNORECASE)
@@ -117,7 +117,7 @@ class Recommendation(Shown):
 
     @property
     def choice(self) -> Candidate | None:
-        """What to take: the cheapest that cannot be told from the best where it is much cheaper, else the best."""
+        """What to take: the cheapest that cannot be told apart from the best if it is much cheaper, else the best."""
         best, cheap = self.best, self.cheapest
         if best is None or cheap is None or best.cost is None or cheap.cost is None:
             return best

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from monge.render.cells import listed
+
 if TYPE_CHECKING:
     from monge.study.compare import Comparison
 
@@ -25,11 +27,6 @@ def _too_few(found: Comparison, systems: int) -> str | None:
         f"Nothing was tested: {resamples} resamples cannot show any of {pairs} differences at the level {alpha:g}; "
         "leave --resamples out, or ask for more."
     )
-
-
-def listed(names: Sequence[str], word: str = "and") -> str:
-    """Names as a sentence lists them."""
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {word} {names[-1]}"
 
 
 def _metrics(labels: Sequence[str], every: int) -> str:
@@ -58,10 +55,10 @@ def verdict(found: Comparison) -> list[str]:
             lines.append(f"{top[0]} is the best system by {by}, and that is more than chance.")
         elif len(top) == count:
             who = listed(top) if count <= NAMED else f"all {count}"
-            lines.append(f"By {by} the systems cannot be told apart: {who} share the first place.")
+            lines.append(f"By {by}, the systems cannot be told apart: {who} share the first place.")
         else:
             who = listed(top) if len(top) <= NAMED else f"{len(top)} systems"
-            lines.append(f"By {by} {who} share the first place: no difference between them is more than chance.")
+            lines.append(f"By {by}, {who} share the first place: the differences between them may be chance.")
     apart: dict[tuple[str, str], int] = {}
     for one in found.standings:
         for pair in one.pairs:

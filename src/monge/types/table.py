@@ -23,7 +23,7 @@ class Span:
 class Cell:
     """What stands in a place: a text, a smaller one under it, a mark, and what a page draws there.
 
-    `mark` is `best`, `tied` (cannot be told from the best), `only` (nothing to compare it with), or nothing.
+    `mark` is `best`, `tied` (cannot be told apart from the best), `only` (nothing to compare it with), or nothing.
     """
 
     text: str
@@ -41,7 +41,8 @@ class Sheet:
     means, and by which test; `untested` what `best` means where no test stands behind it. `over` are titles above the
     head, each over so many columns. A narrow terminal may leave the `spare` columns out, the last first; `grouped`
     shows equal names of the first column once there; a page folds the table away where it is `folded`. `said` are
-    sentences that say what is found, before the table; `zero`: the spans of the table are drawn around 0.
+    sentences that say what is found, before the table; `zero`: the spans of the table are drawn around 0, and `dots`
+    says what a filled and a hollow dot of them mean.
     """
 
     title: str
@@ -60,6 +61,7 @@ class Sheet:
     folded: bool = False
     said: tuple[str, ...] = ()
     zero: bool = False
+    dots: str = ""
 
     def turned(self) -> Sheet:
         """Rows for columns; only the first column holds words."""

@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+BLANK = "␣"
+"""What a person reads for a piece that is nothing but the mark of a word's beginning."""
+_MARKS = frozenset({"▁", "Ġ"})
+
 
 @dataclass(frozen=True, slots=True)
 class Segment:
@@ -66,7 +70,8 @@ class Units:
         if self.tokens.special[group[0]]:
             return self.tokens.pieces[group[0]]
         if not self.words:
-            return self.tokens.surface(group)
+            bare = all(self.tokens.pieces[place] in _MARKS for place in group)
+            return BLANK if bare else self.tokens.surface(group)
         end = group[-1]
         while end + 1 < len(self.tokens.ids) and self.tokens.continues[end + 1]:
             end += 1

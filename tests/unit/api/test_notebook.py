@@ -17,10 +17,10 @@ def test_results_and_explanations_show_themselves(tiny_bert):
     shown = result._repr_html_()
     assert 'class="monge"' in shown and "<h1>bertscore</h1>" in shown and "<html" not in shown
     several = monge.score(texts, texts[::-1], metric=["bertscore", "twmd"], model=str(tiny_bert))
-    assert "<h1>bertscore, twmd</h1>" in several._repr_html_()
+    assert "<h1>bertscore and twmd</h1>" in several._repr_html_()
     e = monge.explain(*texts, metric="bertscore", model=str(tiny_bert))
     shown = e._repr_html_()
-    assert "mg-arc" in shown and "Most was lost by" in shown and "<script" not in shown
+    assert "mg-arc" in shown and "Most was lost by matching" in shown and "<script" not in shown
     assert set(re.findall(r'class="unit l(\d)"', shown)) - {"0"}
 
 

@@ -205,7 +205,7 @@ def test_text_tells_the_moves_of_each_direction():
     lines = shown.splitlines()
     assert lines[0].startswith("wmd ↑  ")
     assert "precision 0.5000   recall 0.2500" in lines[0]
-    assert "moves, what lost most first" in shown and "precision  recall" in shown
+    assert "moves, worst first" in shown and "precision  recall" in shown
     assert any(line.startswith("  the →") for line in lines)
     assert any(line.startswith("  a   ←") for line in lines)
     assert shown.endswith("signature  metric:wmd|version:0.1.0\n")
@@ -213,7 +213,7 @@ def test_text_tells_the_moves_of_each_direction():
 
 def test_text_counts_what_it_leaves_out():
     shown = explanation_text(LARGE, moves=5)
-    assert f"moves, what lost most first, 5 of {len(LARGE.moves)}" in shown
+    assert f"moves, worst first (5 of {len(LARGE.moves)})" in shown
 
 
 @pytest.mark.parametrize("name", ["small", "large", "one", "empty", "wide"])
@@ -284,3 +284,18 @@ def test_the_worst_units_come_first_by_what_they_cost(name):
     for share_of, loss in (("cost", side.shares), ("similarity", side.weights - side.shares)):
         worst = worst_units(replace(e, share_of=share_of), "hypothesis", half)
         assert worst == sorted(range(len(side.units)), key=lambda k: -loss[k])[:half]
+
+
+def test_the_mark_of_a_word_s_beginning_is_a_blank_and_the_words_after_it_are_found():
+    from monge.render.explanation_page import located
+    from monge.types import Side
+    from monge.types.text import BLANK, Tokens, Units
+
+    text, pieces = "猫が 👍", ("▁", "猫", "が", "▁", "👍")
+    spans = ((0, 1), (0, 1), (1, 2), (2, 3), (3, 4))
+    flags = (False,) * 5
+    tokens = Tokens(text, (1, 2, 3, 1, 4), pieces, spans, flags, (False, True, True, False, True))
+    labels = Units(tokens, tuple((k,) for k in range(5)), flags).labels
+    assert labels == (BLANK, "猫", "が", BLANK, "👍")
+    ones = np.ones(5)
+    assert located(Side(text, labels, ones, ones)) == [(0, 0), (0, 1), (1, 2), (2, 2), (3, 4)]

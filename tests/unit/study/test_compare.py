@@ -62,7 +62,7 @@ def test_many_systems_get_the_resamples_that_their_pairs_need():
     ]
     assert compare(SYSTEMS, REFERENCES, ["chrf"]).resampling.resamples == 1000
     same = compare(dict.fromkeys(systems, lines), lines, ["chrf"]).verdict
-    assert same == ["By chrf the systems cannot be told apart: all 10 share the first place."]
+    assert same == ["By chrf, the systems cannot be told apart: all 10 share the first place."]
 
 
 def test_lower_can_be_better():
@@ -169,4 +169,4 @@ def test_best_is_marked_only_where_a_test_says_so():
     twins = {"good": GOOD, "twin": [*GOOD[:-1], BAD[1]], "bad": BAD}
     equal = compare(twins, REFERENCES, ["chrf"], resampling=Resampling(resamples=200))
     assert [equal.standings[0].cell(k).mark for k in range(3)] == ["tied", "tied", ""]
-    assert "cannot be told from the best (paired bootstrap" in render_study(equal, "text", version="1")
+    assert "cannot be told apart from the best (paired bootstrap" in render_study(equal, "text", version="1")

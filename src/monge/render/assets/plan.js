@@ -1,6 +1,7 @@
 // A plan as pictures: arcs between the words of two texts, and the same as a heat map.
 import { draw, make, number } from "./dom.js";
 
+const SIDES = { precision: "precision: hypothesis to reference", recall: "recall: reference to hypothesis" };
 const FAINT = 0.01; // of the largest mass: what is smaller is not drawn
 const gauge = document.createElement("canvas").getContext("2d");
 
@@ -22,26 +23,26 @@ export function picture(explained, room, plan = Object.keys(explained.plans)[0])
   const moves = explained.moves.filter((move) => move.plan === plan);
   const heaviest = Math.max(...moves.map((move) => move.mass), 1e-12);
   const high = Math.max(explained.cost ? Math.max(...explained.cost.flat()) : explained.dearest, 1e-9);
-  const told = make("p", { class: "told", "aria-live": "polite" }, "Point at a word, or reach it with Tab, to see where its mass went.");
+  const told = make("p", { class: "told", "aria-live": "polite" }, "Point at a word or tap it (or press Tab) to see what it was matched with.");
   const scene = { explained, plan, moves, told, heaviest, shade: (cost) => mixed(Math.min(Math.max(cost / high, 0), 1)), groups: [], drawn: [] };
   const shown = moves.filter((move) => move.mass > FAINT * heaviest);
   const arcs = make("div", { class: "picture" }, arcsOf(scene, shown, room));
-  const key = make("div", { class: "key" }, make("span", {}, "cost 0 ", make("span", { class: "ramp cost" }), ` ${number(high, 2)}`), make("span", {}, "width: mass moved"),
-    make("span", {}, "orange words: what they lost"), chooser(explained, plan, (other) => box.replaceWith(picture(explained, room, other))));
+  const key = make("div", { class: "key" }, make("span", {}, "cost 0 ", make("span", { class: "ramp cost" }), ` ${number(high, 2)}`), make("span", {}, "thicker: more mass moved"),
+    make("span", {}, "orange words lost score"), chooser(explained, plan, (other) => box.replaceWith(picture(explained, room, other))));
   const box = make("div", { class: "plan" }, arcs, key, told, ...(explained.cost ? [lostOf(explained), gridOf(scene)] : []));
   return box;
 }
 
 function gridOf(scene) {
-  return make("details", { open: true }, make("summary", {}, "As a heat map"), make("div", { class: "picture" }, heatOf(scene)),
+  return make("details", { open: true }, make("summary", {}, "As a heat map"), make("div", { class: "picture", tabindex: 0, role: "region", "aria-label": "Heat map" }, heatOf(scene)),
     make("div", { class: "key" }, make("span", {}, "how close two words are ", make("span", { class: "ramp near" })), make("span", {}, "disc: mass moved, in the colour of its cost")));
 }
 
 function chooser(explained, plan, chosen) {
   const names = Object.keys(explained.plans);
   if (names.length < 2) return null;
-  const select = make("select", { onchange: () => chosen(select.value) }, names.map((name) => make("option", { value: name, selected: name === plan }, name)));
-  return make("label", { class: "check" }, "plan of", select);
+  const select = make("select", { onchange: () => chosen(select.value) }, names.map((name) => make("option", { value: name, selected: name === plan }, SIDES[name] ?? name)));
+  return make("label", { class: "check" }, "show", select);
 }
 
 function arcsOf(scene, shown, room) {

@@ -32,7 +32,7 @@ function unitsOf(text, places, lost, most) {
   for (let end = 0; read.more();) {
     const start = end + read.next();
     end = start + read.next();
-    units.push({ text: text.slice(start, end), start, end, lost: most * losses.next() / LOST });
+    units.push({ text: text.slice(start, end) || "␣", start, end, lost: most * losses.next() / LOST });
   }
   return units;
 }
@@ -104,27 +104,35 @@ function keeps(report, view, item) {
 
 function viewOf(report) {
   return { search: at("search").value.trim().toLowerCase(), filter: at("filter").value, order: at("order").value, metric: Number(at("metric").value),
-    system: Number(at("system").value), other: Number(at("other").value), down: at("descending").checked };
+    system: Number(at("system")?.value ?? 0), other: Number(at("other")?.value ?? 0), down: at("descending").checked };
+}
+
+// The choices that are about the two chosen systems say their names.
+function nameChoices(report, view) {
+  const mine = report.systems[view.system], other = report.systems[view.other];
+  const names = { better: `where ${mine} is better than ${other}`, worse: `where ${mine} is worse than ${other}`, score: `score of ${mine}`, difference: `${mine} minus ${other}`, human: `${report.human_name} of ${mine}`, disagreement: `disagreement of the metrics on ${mine}` };
+  for (const option of document.querySelectorAll("#filter option, #order option")) option.textContent = names[option.value] ?? option.textContent;
 }
 
 function itemOf(report, view, item, key) {
   const keyed = view.order === "input" ? "" : ` · ${at("order").selectedOptions[0].textContent} ${number(key)}`;
   const source = report.sources ? make("p", { dir: "auto" }, make("span", { class: "soft" }, "source: "), report.sources[item]) : null;
-  return make("article", { class: "item", "data-id": report.ids[item], "data-key": key, "aria-label": `Item ${report.ids[item]}` },
-    make("h3", {}, `Item ${report.ids[item]}`, make("span", { class: "soft" }, keyed)), source,
+  return make("article", { class: "item", "data-id": report.ids[item], "data-key": key, "aria-label": `Segment ${report.ids[item]}` },
+    make("h3", {}, `Segment ${report.ids[item]}`, make("span", { class: "soft" }, keyed)), source,
     report.references[item].map((text) => make("p", { dir: "auto" }, make("span", { class: "soft" }, "reference: "), text)),
     make("div", { class: "outputs" }, report.order.map((system) => outputOf(report, view, item, system))));
 }
 
 function outputOf(report, view, item, system) {
   const explained = explainedOf(report, item, system, view.metric), name = report.systems[system], flags = report.flags[`${system},${item}`] ?? [];
-  const text = explained ? markedText(explained.text, explained.hypothesis.units, mostOf(report, item, view.metric)) : [report.hypotheses[system][item]];
+  if (explained) explained.most_lost = mostOf(report, item, view.metric);
+  const text = explained ? markedText(explained.text, explained.hypothesis.units, explained.most_lost) : [report.hypotheses[system][item]];
   const scores = make("p", { class: "scores" }, report.metrics.map((metric, m) => make("span", { class: m === view.metric ? "chosen" : "" }, `${metric.name} `, make("b", {}, number(own(report.scores[m][system][item]))))),
     report.human ? make("span", {}, `${report.human_name} `, make("b", {}, number(report.human[system][item]))) : null);
   const box = make("div", { class: "output" }, make("p", {}, make("strong", {}, name)), make("p", { dir: "auto", class: "words" }, text), scores, flags.map((flag) => make("p", { class: "soft" }, flag)));
   if (explained) {
     const shown = make("div", { class: "opened", hidden: true });
-    const button = make("button", { type: "button", class: "chip", "aria-expanded": "false", "aria-label": `Plan of ${name}, item ${report.ids[item]}`, onclick: () => {
+    const button = make("button", { type: "button", class: "chip", "aria-expanded": "false", "aria-label": `Plan of ${name}, segment ${report.ids[item]}`, onclick: () => {
       shown.hidden = !shown.hidden;
       button.setAttribute("aria-expanded", String(!shown.hidden));
       if (!shown.hidden && !shown.children.length) shown.append(picture(explained, (box.clientWidth || 320) - 30));
@@ -146,13 +154,14 @@ async function begin() {
   };
   const update = () => {
     const view = viewOf(report), keys = keysOf(report, view), sign = view.down ? -1 : 1;
+    nameChoices(report, view);
     found = keys.map((key, item) => [item, key]).filter(([item]) => keeps(report, view, item)).sort((a, b) => sign * (a[1] - b[1]) || a[0] - b[0]);
     start = 0;
     show();
   };
   let timer = 0;
   at("search").addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(update, 150); });
-  for (const id of ["filter", "order", "metric", "system", "other", "descending"]) at(id).addEventListener("change", update);
+  for (const id of ["filter", "order", "metric", "system", "other", "descending"]) at(id)?.addEventListener("change", update);
   at("previous").addEventListener("click", () => { start = Math.max(start - SIZE, 0); show(); });
   at("next").addEventListener("click", () => { start += SIZE; show(); });
   at("browser").hidden = false;

@@ -142,7 +142,8 @@ def _moved(found: Sensitivity) -> Sheet:
     for metric in found.metrics:
         head += [metric, ""]
     title = f"How much preprocessing moves {found.statistic} with {found.human}: CV in %, mean over groups"
-    return Sheet(title, tuple(head), tuple(rows), said=tuple(found.verdict), zero=True)
+    first, *rest = found.verdict
+    return Sheet(title, tuple(head), tuple(rows), tuple(rest), said=(first,), zero=True)
 
 
 def _bests_table(found: Sensitivity) -> Sheet:
@@ -207,6 +208,7 @@ def _by_setting(found: Sensitivity, name: str) -> Sheet:
         tuple(rows),
         tuple(notes),
         words=2,
+        folded=True,
         tied=f"best, but its lead over the runner-up is no more than noise; CV and RD in %, {_deviation(found)}",
     )
 
@@ -238,7 +240,7 @@ def _spreads(one: Effect, groups: Sequence[str]) -> list[tuple[Cell, ...]]:
     rows.append(row("range", [dashed(each.range, 3) for each in (*spreads, one.mean)]))
     leads = [each.lead for each in (*spreads, one.mean)]
     rows.append(row("lead of best", [dashed(lead.difference, 3) for lead in leads]))
-    rows.append(row("", [span(lead.low, lead.high) for lead in leads]))
+    rows.append(row("its interval", [span(lead.low, lead.high) for lead in leads]))
     return rows
 
 
@@ -272,7 +274,7 @@ def _groups(found: Sensitivity) -> Sheet:
             best = " ".join(shown(setting) for setting in one.best[group])
             rows.append((Cell(one.metric), Cell(group), *map(_percent, values), Cell(best)))
     head = ("metric", "group", *names, "interactions", "best setting")
-    return Sheet("full crossing by group", head, tuple(rows), words=2)
+    return Sheet("full crossing by group", head, tuple(rows), words=2, folded=True)
 
 
 def verdict(effects: Sequence[Effect], crossings: Sequence[Crossing], statistic: str) -> list[str]:
