@@ -41,8 +41,10 @@ def test_any_metric_by_its_name(evaluate, directory, pairs, tmp_path):
     found = module.compute(layers=3)
     assert found["score"] == pytest.approx(expected.score, abs=1e-6)
     assert found["signature"] == str(expected.signature)
-    with pytest.raises(ValueError, match="unknown option 'layer'; did you mean layers"):
+    with pytest.raises(TypeError, match="unexpected keyword argument 'layer'"):  # as of evaluate's own modules
         module.compute(predictions=pairs[0], references=pairs[1], layer=3)
+    with pytest.raises(ValueError, match="layers=99"):
+        module.compute(predictions=pairs[0], references=pairs[1], layers=99)
     with pytest.raises(UnknownName, match="did you mean bertscore"):
         directory("bert-score")
 
@@ -97,9 +99,10 @@ def test_bertscore_errors_are_value_errors(evaluate, directory, pairs, embedded,
     module = evaluate.load(directory("bertscore"), cache_dir=str(tmp_path))
     for said, asked in {
         "Either lang or model_type": {},
-        "unexpected keyword argument 'modeltype'": {"modeltype": embedded},
         "idf from 1 text": {"model_type": embedded, "idf": True},
         "give num_layers": {"model_type": embedded, "all_layers": True},
     }.items():
         with pytest.raises(ValueError, match=said):
             module.compute(predictions=pairs[0][:1], references=pairs[1][:1], **asked)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'modeltype'"):
+        module.compute(predictions=pairs[0], references=pairs[1], modeltype=embedded)

@@ -22,7 +22,8 @@ import numpy as np
 
 from monge.api import Corpora, Metric, load, score_segments, segments_of
 from monge.compat.heatmap import draw
-from monge.compat.peers import IdfTable, PeerEOFError, PeerValueError, prepared, raising
+from monge.compat.peers import PeerEOFError, PeerValueError, raising
+from monge.compat.prepared_idf import IdfTable, prepared
 from monge.errors import Unused, UsageError
 from monge.text import stopwords
 from monge.types import CorpusStats

@@ -144,7 +144,11 @@ def _texts(preds: Texts) -> Sequence[str]:
 
 
 def _rows(target: References) -> Any:
-    return [target] if isinstance(target, str) else target
+    """References as we take them; where some predictions have one and others several, all get lists."""
+    if isinstance(target, str):
+        return [target]
+    mixed = len({isinstance(one, str) for one in target}) == 2
+    return [[one] if isinstance(one, str) else one for one in target] if mixed else target
 
 
 def _segment(line: bytes, number: int) -> Segment:
