@@ -109,6 +109,17 @@ def test_sacrebleus_own_metrics_refuse_what_it_cuts(pairs):
             MongeMetric("chrf").corpus_score(wrong, [references])
 
 
+@pytest.mark.parametrize("metric", [ours.BLEU(), ours.TER(), MongeMetric("chrf")])
+def test_nothing_to_score_is_said(metric):
+    with pytest.raises(ValueError, match="nothing to score"):
+        metric.corpus_score([], [[]])
+    with pytest.raises(ValueError, match="nothing to compare with"):
+        metric.sentence_score("a text", [])
+    for wrong in (None, 3):
+        with pytest.raises(TypeError, match="list of texts"):
+            metric.corpus_score(["a text"], [wrong])
+
+
 def test_its_import_costs_nothing_but_sacrebleus():
     """A script that scores in a tenth of a second must not wait for what it does not use."""
     program = "import sys, monge.compat.sacrebleu as m; m.BLEU(); print([k for k in sys.modules if 'monge' in k])"

@@ -130,12 +130,7 @@ class BERTScorer:
 
     def _load(self, layer: int | str | None, **settings: str) -> Metric:
         where = {"model": self.model_type, "device": self._device, "online": self._online}
-        try:
-            return load(METRIC, layers=layer, settings=self._length | settings, **where)  # type: ignore[arg-type]
-        except MongeError as error:
-            if self._online or "--online" not in str(error):
-                raise
-            raise type(error)(str(error).replace("--online", "online=True")) from None
+        return load(METRIC, layers=layer, settings=self._length | settings, **where)  # type: ignore[arg-type]
 
     def _loaded(self) -> list[Metric]:
         """The metric at its layer, or at every layer of the model."""

@@ -48,9 +48,9 @@ class MongeScore(evaluate.Metric):  # type: ignore[misc]
     def _info(self) -> evaluate.MetricInfo:
         return _about(
             "The metric of monge that the configuration names: evaluate.load(directory(), 'moverscore').",
-            "compute(predictions=..., references=...) gives score, scores and parts (of every pair), signature. Further "
-            "keywords are those of monge.load: model, layers, precision, device, lang, settings, online, cache.",
-            citation="MoverScore: Zhao et al., EMNLP-IJCNLP 2019, pages 563-578. What a metric stands on: monge info NAME.",
+            "compute(predictions=..., references=...) gives score, scores and parts (of every pair), signature. "
+            "Further keywords as of monge.load: model, layers, precision, device, lang, settings, online, cache.",
+            citation="MoverScore: Zhao et al., EMNLP-IJCNLP 2019. Where a metric comes from: monge show NAME.",
             urls=[_MOVERSCORE],
         )
 

@@ -35,7 +35,7 @@ DIGITS = 4
 
 def check_streams(hypotheses: Sequence[str], streams: Streams) -> None:
     """Raise where hypotheses and streams are no lists of texts, or streams have another number of them."""
-    if isinstance(hypotheses, str) or any(isinstance(one, str) for one in streams):
+    if not isinstance(hypotheses, Sequence) or isinstance(hypotheses, str) or any(map(_no_stream, streams)):
         raise PeerTypeError("hypotheses are a list of texts, references a list of streams: [references]")
     for k, one in enumerate(hypotheses):
         if not isinstance(one, str):
@@ -48,7 +48,27 @@ def check_streams(hypotheses: Sequence[str], streams: Streams) -> None:
             )
 
 
-class _Checked(SacreMetric):  # type: ignore[misc]
+def _no_stream(given: object) -> bool:
+    return isinstance(given, str) or not isinstance(given, Sequence)
+
+
+class _NotEmpty(SacreMetric):  # type: ignore[misc]
+    """A metric that says so where there is nothing to score; sacrebleu fails with an IndexError."""
+
+    def _check_corpus_score_args(self, hyps: Sequence[str], refs: Streams | None) -> None:
+        if hyps is not None and not len(hyps):
+            raise PeerValueError("there is nothing to score: no hypotheses")
+        if refs is not None:
+            check_streams(hyps, refs)
+        super()._check_corpus_score_args(hyps, refs)
+
+    def _check_sentence_score_args(self, hyp: str, refs: Sequence[str]) -> None:
+        if refs is not None and not len(refs):
+            raise PeerValueError("there is nothing to compare with: no references")
+        super()._check_sentence_score_args(hyp, refs)
+
+
+class _Checked(_NotEmpty):
     """A metric of sacrebleu that refuses streams of another length, and counts the words of references once."""
 
     _counted: tuple[list[tuple[str | None, ...]], list[Any], int] | None = None
@@ -117,7 +137,7 @@ class MongeSignature(Signature):  # type: ignore[misc]
         return "|".join([shortened(self.line) if short else self.line, *added])
 
 
-class MongeMetric(SacreMetric):  # type: ignore[misc]
+class MongeMetric(_NotEmpty):
     """A metric of monge for lists of sacrebleu metrics."""
 
     _SIGNATURE_TYPE = MongeSignature

@@ -133,7 +133,7 @@ class Run:
         mine = [stats[system] for (owner, *_), stats in zip(self._members, self._stats, strict=True) if owner == k]
         return of_members(mine, self._corpora.stats)
 
-    def results(self, *, expect: Expected | None = None, watch: Watch = Watch()) -> list[Result]:  # noqa: B008
+    def results(self, *, expect: Expected | None = None, watch: Watch = Watch()) -> list[Result]:
         """Results system by system, metrics in the given order; what `expect` says must be met."""
         self.check_replay(expect)
         with closing(Scratch()) as scratch:

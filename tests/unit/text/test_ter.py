@@ -14,9 +14,7 @@ def made(seed):
     """Two lists of words: unrelated ones, or one that is turned round and has a word replaced; some beyond the beam."""
     draw = random.Random(seed)
     words = draw.choice([2, 4, 15])
-    sides = [
-        [str(draw.randrange(words)) for _ in range(draw.randint(0, draw.choice([4, 12, 60])))] for _ in range(2)
-    ]
+    sides = [[str(draw.randrange(words)) for _ in range(draw.randint(0, draw.choice([4, 12, 60])))] for _ in range(2)]
     if sides[0] and draw.random() < 0.6:
         cut = draw.randrange(len(sides[0]))
         sides[1] = sides[0][cut:] + sides[0][:cut]
@@ -32,9 +30,9 @@ def test_the_number_of_edits_is_sacrebleus(seed):
 
 
 def test_by_hand():
-    assert ter.edits("a b c d".split(), "a b c d".split()) == 0
-    assert ter.edits("c d a b".split(), "a b c d".split()) == 1  # one shift of two words
-    assert ter.edits("a x c".split(), "a b c d".split()) == 2
+    assert ter.edits([*"abcd"], [*"abcd"]) == 0
+    assert ter.edits([*"cdab"], [*"abcd"]) == 1  # one shift of two words
+    assert ter.edits([*"axc"], [*"abcd"]) == 2
     assert ter.edits([], ["a", "b"]) == ter.edits(["a", "b"], []) == 2
     assert ter.counts("c d a b", [["a", "b", "c", "d"], ["c", "d"]]) == [1, 3.0]
 
