@@ -1,9 +1,11 @@
 """Runs every script of this directory before and after its import is changed, and says how long both took.
 
-    python examples/peers/run.py --keep          # all, three times: examples/peers/times.json and docs/migration.md
+    python examples/peers/run.py --keep                          # all, three times, on the 36 pairs of the example
+    python examples/peers/run.py --data DIR --pairs 500 --keep   # on 500 pairs of WMT17 into English
     python examples/peers/run.py --only bert_score
 
-A script is a process of its own, imports included. A peer that cannot be run here is named with the reason:
+What is kept stands in examples/peers/times.json and docs/migration.md. A script is a process of its own, imports
+included; a process of 36 pairs is mostly imports. A peer that cannot be run here is named with the reason:
 MoverScore's package does not import, and evaluate fetches its module from the hub (EVALUATE_MODULE names a copy of it).
 """
 
@@ -19,9 +21,12 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
+from tempfile import TemporaryDirectory
 
 HERE = Path(__file__).parent
 TIMES, PAGE = HERE / "times.json", HERE.parents[1] / "docs" / "migration.md"
+OF_EXAMPLE = 36
+"""Pairs of the example."""
 MARKS = "<!-- times of examples/peers/run.py -->\n", "<!-- end of times -->\n"
 
 
@@ -49,12 +54,7 @@ SCRIPTS = {
         before=(('evaluate.load("bertscore")', 'evaluate.load(__import__("os").environ["EVALUATE_MODULE"])'),),
     ),
     "moverscore": Script((("from moverscore_v2 import", "from monge.compat.moverscore_v2 import"),)),
-    "sacrebleu": Script(
-        (
-            ("from sacrebleu.metrics import BLEU, CHRF, TER", "from monge.compat.sacrebleu import MongeMetric"),
-            ("(BLEU(), CHRF(), TER())", '(MongeMetric("bleu"), MongeMetric("chrf"), MongeMetric("ter"))'),
-        )
-    ),
+    "sacrebleu": Script((("from sacrebleu.metrics import", "from monge.compat.sacrebleu import"),)),
     "sentence_transformers": Script(
         (
             (
@@ -70,9 +70,15 @@ SCRIPTS = {
 }
 
 
-def sources(name: str) -> tuple[str, str]:
-    """A script as the peer has it, and with our import."""
+EXAMPLE = 'EXAMPLE = Path(__file__).parents[2] / "src" / "monge" / "example"'
+
+
+def sources(name: str, texts: Path | None = None) -> tuple[str, str]:
+    """A script as the peer has it, and with our import; `texts` is a directory in the place of the example's."""
     text, script = (HERE / f"{name}_script.py").read_text("utf-8"), SCRIPTS[name]
+    if EXAMPLE not in text:
+        raise ValueError(f"{name}: the script does not read the example")
+    text = text if texts is None else text.replace(EXAMPLE, f"EXAMPLE = Path({str(texts)!r})")
     found = []
     for changes in (script.before, script.changes):
         changed = text
@@ -82,6 +88,21 @@ def sources(name: str) -> tuple[str, str]:
             changed = changed.replace(old, new)
         found.append(changed)
     return found[0], found[1]
+
+
+def write_pairs(data: Path, pairs: int, folder: Path) -> None:
+    """Pairs of WMT17 into English as the example has them; system-b is system-a without the last third of its words."""
+    from monge.data import open_dataset
+
+    groups = [group for pair, group in open_dataset("wmt17", data).groups.items() if pair.endswith("-en")]
+    rows = [group.segments[k] for k in range(-(-pairs // len(groups))) for group in groups][:pairs]
+    words = [row.hypothesis.split() for row in rows]
+    for name, lines in {
+        "system-a": [" ".join(one) for one in words],
+        "system-b": [" ".join(one[: max(1, 2 * len(one) // 3)]) for one in words],
+        "reference": [" ".join(row.references[0].split()) for row in rows],
+    }.items():
+        (folder / f"{name}.txt").write_text("".join(f"{line}\n" for line in lines), "utf-8")
 
 
 def ran(name: str, source: str) -> tuple[str, float]:
@@ -102,9 +123,9 @@ def shape(printed: str) -> str:
     return re.sub(r"-?\d+\.\d+", "N", printed)
 
 
-def measured(name: str, repeat: int) -> dict[str, object]:
+def measured(name: str, repeat: int, texts: Path | None = None) -> dict[str, object]:
     """What both sides of a script printed and took: medians of `repeat` processes, in turn."""
-    sides = dict(zip(("before", "after"), sources(name), strict=True))
+    sides = dict(zip(("before", "after"), sources(name, texts), strict=True))
     printed: dict[str, str] = {}
     seconds: dict[str, list[float]] = {side: [] for side in sides}
     why = ""
@@ -143,25 +164,39 @@ def line(name: str, found: dict[str, object]) -> str:
     return f"{name}: {before:.2f} s, with monge {after:.2f} s: {middle:.2f} [{low:.2f}, {high:.2f}] x; {same} shape"
 
 
-def table(kept: dict[str, object]) -> str:
+def table(kept: dict[str, dict[str, object]]) -> str:
     """What was seen as a table of the page, between its marks."""
-    rows = ["| script | the peer, s | monge, s | times faster |", "|---|---|---|---|"]
-    for name, found in kept["scripts"].items():  # type: ignore[attr-defined]
-        after = f"{found['after']['seconds']:.1f}"
-        if found["before"] is None:
-            rows.append(f"| {name} | cannot be run: {found['why']} | {after} | |")
-        else:
-            low, middle, high = found["times_faster"]
-            rows.append(
-                f"| {name} | {found['before']['seconds']:.1f} | {after} | {middle:.2f} [{low:.2f}, {high:.2f}] |"
-            )
+    rows = ["| script | pairs | the peer, s | monge, s | times faster |", "|---|---|---|---|---|"]
+    for name in SCRIPTS:
+        for pairs, seen in kept.items():
+            found = seen["scripts"].get(name)  # type: ignore[attr-defined]
+            if found is None:
+                continue
+            after = f"{found['after']['seconds']:.2f}"
+            if found["before"] is None:
+                rows.append(f"| {name} | {pairs} | cannot be run: {found['why']} | {after} | |")
+            else:
+                low, middle, high = found["times_faster"]
+                before = f"{found['before']['seconds']:.2f}"
+                rows.append(f"| {name} | {pairs} | {before} | {after} | {middle:.2f} [{low:.2f}, {high:.2f}] |")
     return "\n".join(rows) + "\n"
 
 
-def written(page: str, kept: dict[str, object]) -> str:
+def written(page: str, kept: dict[str, dict[str, object]]) -> str:
     """The page with the table of what was seen."""
     head, _, rest = page.partition(MARKS[0])
     return f"{head}{MARKS[0]}{table(kept)}{MARKS[1]}{rest.partition(MARKS[1])[2]}"
+
+
+def keep(pairs: int, found: dict[str, object]) -> None:
+    """Keep what was seen of so many pairs beside what is kept of others, and write the page."""
+    kept = json.loads(TIMES.read_text("utf-8")) if TIMES.exists() else {}
+    before = kept.get(str(pairs), {"scripts": {}})["scripts"]
+    command = " ".join(["python", "examples/peers/run.py", *sys.argv[1:]])
+    kept[str(pairs)] = {"command": command, "scripts": {**before, **found}}
+    kept = dict(sorted(kept.items(), key=lambda one: int(one[0])))
+    TIMES.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", "utf-8")
+    PAGE.write_text(written(PAGE.read_text("utf-8"), kept), "utf-8")
 
 
 def main() -> int:
@@ -169,16 +204,20 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--only", action="append", choices=list(SCRIPTS), help="a script; repeatable")
     parser.add_argument("--repeat", type=int, default=3, help="how often each side is run")
+    parser.add_argument("--data", type=Path, help="the directory of WMT17's judgements; without it the example is read")
+    parser.add_argument("--pairs", type=int, default=500, help="how many pairs of WMT17")
     parser.add_argument("--keep", action="store_true", help="keep what was seen, and write it into the page")
     args = parser.parse_args()
     found = {}
-    for name in args.only or SCRIPTS:
-        found[name] = measured(name, args.repeat)
-        print(line(name, found[name]), flush=True)
+    with TemporaryDirectory() as folder:
+        texts = None if args.data is None else Path(folder)
+        if texts is not None:
+            write_pairs(args.data, args.pairs, texts)
+        for name in args.only or SCRIPTS:
+            found[name] = measured(name, args.repeat, texts)
+            print(line(name, found[name]), flush=True)
     if args.keep:
-        kept = {"command": " ".join(["python", "examples/peers/run.py", *sys.argv[1:]]), "scripts": found}
-        TIMES.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", "utf-8")
-        PAGE.write_text(written(PAGE.read_text("utf-8"), kept), "utf-8")
+        keep(OF_EXAMPLE if args.data is None else args.pairs, found)
     return 0
 
 

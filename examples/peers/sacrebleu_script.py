@@ -1,4 +1,4 @@
-"""sacrebleu as its documentation uses it: objects of metrics, one loop over all."""
+"""sacrebleu as its documentation uses it: objects of metrics, one loop over all, with bootstrap intervals."""
 
 from pathlib import Path
 
@@ -6,9 +6,12 @@ from sacrebleu.metrics import BLEU, CHRF, TER
 
 EXAMPLE = Path(__file__).parents[2] / "src" / "monge" / "example"
 
-sys = [line.rstrip("\n") for line in (EXAMPLE / "system-a.txt").open(encoding="utf-8")]
 refs = [[line.rstrip("\n") for line in (EXAMPLE / "reference.txt").open(encoding="utf-8")]]
+metrics = (BLEU(), CHRF(), TER())
 
-for metric in (BLEU(), CHRF(), TER()):
-    result = metric.corpus_score(sys, refs)
-    print(f"{result.score:.4f}, signed: {bool(str(metric.get_signature()))}")
+for name in ("system-a", "system-b"):
+    sys = [line.rstrip("\n") for line in (EXAMPLE / f"{name}.txt").open(encoding="utf-8")]
+    for metric in metrics:
+        result = metric.corpus_score(sys, refs, n_bootstrap=1000)
+        print(f"{name}: {result}")
+        print(f"signed: {bool(str(metric.get_signature()))}")

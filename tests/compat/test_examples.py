@@ -67,8 +67,18 @@ def test_the_page_says_what_was_measured(peers):
     kept = json.loads(peers.TIMES.read_text("utf-8"))
     page = peers.PAGE.read_text("utf-8")
     assert peers.written(page, kept) == page
-    assert set(kept["scripts"]) == set(peers.SCRIPTS)
-    assert all(one["same_shape"] for one in kept["scripts"].values() if one["before"])
+    assert set(kept) == {"36", "500"}
+    for seen in kept.values():
+        assert set(seen["scripts"]) == set(peers.SCRIPTS)
+        assert all(one["same_shape"] for one in seen["scripts"].values() if one["before"])
+
+
+def test_real_pairs_in_the_place_of_the_example(peers, data_dir, tmp_path):
+    peers.write_pairs(data_dir, 20, tmp_path)
+    lines = {one.stem: one.read_text("utf-8").splitlines() for one in tmp_path.iterdir()}
+    assert {name: len(some) for name, some in lines.items()} == {"system-a": 20, "system-b": 20, "reference": 20}
+    for name in peers.SCRIPTS:
+        assert all(repr(str(tmp_path)) in one for one in peers.sources(name, tmp_path))
 
 
 def unmet(requirements):

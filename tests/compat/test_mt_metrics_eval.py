@@ -20,7 +20,7 @@ from monge import stats
 from monge.cli.app import run
 from monge.compat.mt_metrics_eval import TaskKey, read_scores, read_task_scores, submit, write_scores
 from monge.data import open_dataset
-from monge.errors import Misaligned, UnknownName, Unreadable
+from monge.errors import InvalidSetting, Misaligned, UnknownName, Unreadable
 
 PAIR, METRIC = "de-en", "chrf"
 
@@ -133,6 +133,81 @@ def test_agreement_is_that_of_its_own_stats(folder, gold, ours, its_stats):
         )
     )
     assert found["groups"][PAIR]["value"] == pytest.approx(agree / pairs, abs=1e-9)
+
+
+AVERAGES = {
+    "pearson": lambda asked, by: asked.Pearson(by),
+    "spearman": lambda asked, by: asked.Spearman(by),
+    "kendall": lambda asked, by: asked.Kendall(by),
+    "tau23": lambda asked, by: asked.KendallVariants(by, variant="23"),
+    "acc23": lambda asked, by: asked.KendallVariants(by, variant="acc23"),
+    "acc_eq_calibrated": lambda asked, by: asked.KendallWithTiesOpt(by, sample_rate=1.0),
+}
+
+
+def matrix(seed, systems=5, items=30):
+    """Human scores [systems, items], coarse, some NaN, and a metric's, with ties."""
+    generator = np.random.default_rng(seed)
+    human = generator.integers(-4, 1, (systems, items)).astype(float)
+    metric = (human / 4 + generator.normal(size=human.shape)).round(1)
+    human[generator.random(human.shape) < 0.2] = np.nan
+    return human, metric
+
+
+def averaged(human, metric, statistic, by):
+    """Our mean over items or systems."""
+    judged, places = ~np.isnan(human), np.indices(human.shape)
+    labels = places[1 if by == "item" else 0][judged]
+    return np.nanmean(stats.group_values(statistic, human[judged], metric[judged], labels))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_averages_are_those_of_its_own_stats(seed, its_stats):
+    human, metric = matrix(seed)
+    gold = [None if np.isnan(one) else one for one in human.ravel()]
+    asked = its_stats.Correlation(len(human), gold, metric.ravel().tolist())
+    for statistic, theirs in AVERAGES.items():
+        for by in ("item", "system"):
+            expected = theirs(asked, "sys" if by == "system" else by)[0]
+            assert averaged(human, metric, statistic, by) == pytest.approx(expected, abs=1e-9), (statistic, by)
+
+
+@pytest.mark.parametrize("by", ["item", "system"])
+def test_averages_by_hand(by):
+    """A loop over items or systems that leaves out what has no value; and every threshold of ties tried."""
+    human, metric = matrix(7)
+    rows = list(zip(*((side.T if by == "item" else side) for side in (human, metric)), strict=True))
+    kept = [(h[~np.isnan(h)], m[~np.isnan(h)]) for h, m in rows]
+    expected = [pearsonr(h, m).statistic for h, m in kept if len(set(h)) > 1 and len(set(m)) > 1]
+    assert averaged(human, metric, "pearson", by) == pytest.approx(np.mean(expected), abs=1e-9)
+
+    def accuracy(h, m, epsilon):
+        near = [(a, b) for a in range(len(h)) for b in range(a)]
+        signs = [(np.sign(h[a] - h[b]), 0 if abs(m[a] - m[b]) <= epsilon else np.sign(m[a] - m[b])) for a, b in near]
+        return np.mean([one == other for one, other in signs])
+
+    steps = {abs(x - y) for _, m in kept for x in m for y in m}
+    best = max(np.mean([accuracy(h, m, one) for h, m in kept if len(h) > 1]) for one in steps)
+    assert averaged(human, metric, "acc_eq_calibrated", by) == pytest.approx(best, abs=1e-9)
+
+
+def test_averages_are_asked_for_by_name(folder, ours, gold, capsys):
+    asked = ["pearson-by-item", "acc-eq-by-system", "acc_eq_calibrated_by_item", "pearson"]
+    task = monge.Task("mt-metrics-eval", folder, statistic=asked, human="mqm")
+    found = {one["statistic"]: one["groups"][PAIR] for one in monge.evaluate(task, [METRIC]).to_dict()["results"]}
+    assert list(found) == ["pearson_by_item", "acc23_by_system", "acc_eq_calibrated_by_item", "pearson"]
+    names = ["all", "half.v2", "next"]
+    human = np.array([[np.nan if one is None else one for one in gold["seg"][name]] for name in names])
+    metric = np.array([ours.segments[name] for name in names])
+    expected = averaged(human, metric, "pearson", "item")
+    assert found["pearson_by_item"]["value"] == pytest.approx(expected, abs=1e-9)
+    assert found["acc23_by_system"]["value"] == pytest.approx(averaged(human, metric, "acc23", "system"), abs=1e-9)
+    for wrong in ("pearson-by-segments", "mae100-by-item", "nothing-by-item"):
+        with pytest.raises(InvalidSetting, match="STATISTIC-by-item"):
+            monge.evaluate(monge.Task("mt-metrics-eval", folder, statistic=wrong, human="mqm"), [METRIC])
+    with pytest.raises(InvalidSetting, match="these are systems"):
+        task = monge.Task("mt-metrics-eval", folder, level="system", statistic="pearson-by-item")
+        monge.evaluate(task, [METRIC])
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -1,6 +1,7 @@
 """The peers' own test files against ours, from checkouts of their repositories: their packages leave them out.
 
-    git clone the peers into a directory, as bert_score and torchmetrics; MONGE_PEER_TESTS names it
+    git clone the peers into a directory, as bert_score, torchmetrics and evaluate; MONGE_PEER_TESTS names it; their
+    tests want the packages cachier and absl-py
 
 Nothing of theirs stands here. A file is run as it is, with the import replaced by ours and the model by the embedded
 one. Numbers that a file expects of a model that is not here are replaced by what the peer says of the one that is.
@@ -9,6 +10,7 @@ one. Numbers that a file expects of a model that is not here are replaced by wha
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import unittest
@@ -20,6 +22,7 @@ import torch
 
 from monge.compat import bert_score as ours
 from monge.compat.bert_score_hash import parse_hash
+from monge.compat.evaluate import directory
 
 LAYER = 4
 pytestmark = pytest.mark.usefixtures("quietly")
@@ -98,31 +101,76 @@ def test_bert_scores_file_fails_where_numbers_are_others(checkout, embedded, pee
     assert len(result.failures) == 4
 
 
-def test_torchmetrics(checkout, embedded, tmp_path):
-    """Its testers for text metrics.
+def pytest_says(folder: Path, *arguments: str, **environment: str) -> str:
+    """The last line of pytest, run in a checkout; what failed is shown."""
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments]
+    done = subprocess.run(command, cwd=folder, env={**os.environ, **environment}, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout[-4000:]
+    return done.stdout.strip().splitlines()[-1]
 
-    Left out: two processes (they want a pool of its conftest), rescaled rows (no published baseline of this model),
-    literal numbers of roberta-large, the error for a long text without truncation, which we read as bert-score does.
+
+EXPECTED = """
+def _as_bert_score_says(preds, target):
+    from bert_score import score
+
+    rows = [[one] if isinstance(one, str) else list(one) for one in target]
+    return dict(zip(_METRIC_KEY_TO_IDX, score(preds, rows, model_type=MODEL_NAME, num_layers=6)))
+
+
+"""
+"""What a test of torchmetrics expects where its own numbers are of a model that is not here."""
+
+
+def test_torchmetrics(checkout, embedded, baselines, tmp_path):
+    """All of test_bertscore.py, with its tester classes and its pool of two processes, but one row.
+
+    Left out: the error for a long text without truncation, which we read as bert-score does.
     """
-    theirs = checkout("torchmetrics") / "tests"
-    source = (theirs / "unittests" / "text" / "test_bertscore.py").read_text("utf-8")
+    theirs = tmp_path / "tests"
+    shutil.copytree(checkout("torchmetrics") / "tests", theirs)
+    file = theirs / "unittests" / "text" / "test_bertscore.py"
+    source = file.read_text("utf-8")
+    multiple = "def test_bertscore_multiple_references(preds, target, expected):\n"
+    described = '    """Test both functional and class APIs with multiple references."""\n'
     for before, after in {
         "from torchmetrics.functional.text.bert import bert_score": "from monge.compat.torchmetrics import bert_score",
         "from torchmetrics.text.bert import BERTScore": "from monge.compat.torchmetrics import BERTScore",
-        'MODEL_NAME = "albert-base-v2"': f"MODEL_NAME = {embedded!r}",
+        'MODEL_NAME = "albert-base-v2"\n': f"MODEL_NAME = {embedded!r}\n{EXPECTED}",
         "        (8, ": f"        ({LAYER}, ",
         "        (12, ": "        (6, ",
+        "        nthreads=0,\n": f"        nthreads=0,\n        baseline_path={str(baselines)!r},\n",
+        '            "idf": idf,\n': f'            "idf": idf,\n            "baseline_path": {str(baselines)!r},\n',
+        "@skip_on_connection_issues()\nclass": "class",  # which makes a function of it, that pytest does not collect
+        multiple + described: f"{multiple}    expected = _as_bert_score_says(preds, target)\n",
     }.items():
         assert before in source
         source = source.replace(before, after)
-    (tmp_path / "test_bertscore.py").write_text(source, "utf-8")
-    (tmp_path / "conftest.py").write_text(
+    file.write_text(source, "utf-8")
+    package = theirs / "unittests" / "__init__.py"  # a memory of expected numbers on disk: two processes wait for it
+    memory = "_reference_cachier = cachier(cache_dir=_PATH_TEST_CACHE, separate_files=True)"
+    assert memory in package.read_text("utf-8")
+    package.write_text(package.read_text("utf-8").replace(memory, "_reference_cachier = lambda one: one"), "utf-8")
+    (theirs / "conftest.py").write_text(
         f"import monge.compat.torchmetrics as one\none.DEFAULT_MODEL = {embedded!r}\n", "utf-8"
     )
-    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers = DDP\n", "utf-8")
-    left_out = "not True-precision and not True-f1 and not multiple_references and not (truncation and False)"
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "not DDP", "-k", left_out]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(theirs), os.environ.get("PYTHONPATH", "")])}
-    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout[-4000:]
-    assert "17 passed" in done.stdout
+    (theirs / "pytest.ini").write_text("[pytest]\nmarkers = DDP\n", "utf-8")
+    said = pytest_says(
+        theirs,
+        "unittests/text/test_bertscore.py",
+        "-k",
+        "not (truncation and False)",
+        USE_PYTEST_POOL="1",
+        PYTHONPATH=os.pathsep.join([str(theirs), os.environ.get("PYTHONPATH", "")]),
+    )
+    assert said.startswith("39 passed, 1 deselected"), said
+
+
+def test_evaluates_module_checks(checkout, tmp_path):
+    """The checks that evaluate holds each of its own modules to, on a tree whose metrics are our two."""
+    shutil.copytree(checkout("evaluate") / "tests", tmp_path / "tests")
+    for name in ("bertscore", "monge_score"):
+        shutil.copytree(directory(name), tmp_path / "metrics" / name, ignore=shutil.ignore_patterns("__pycache__"))
+    (tmp_path / "pytest.ini").write_text("[pytest]\n", "utf-8")
+    left_out = "not seqeval"  # a test of another module
+    said = pytest_says(tmp_path, "tests/test_metric_common.py", "-k", left_out, HF_HUB_OFFLINE="1")
+    assert said.startswith("2 passed, 2 skipped, 1 deselected"), said  # skipped: marked slow, from the hub

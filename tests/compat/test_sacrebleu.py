@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 
 import numpy as np
 import pytest
-from sacrebleu.metrics import BLEU, CHRF
+from sacrebleu.metrics import BLEU, CHRF, TER
 from sacrebleu.significance import PairedTest
 
 import monge
+from monge.compat import sacrebleu as ours
 from monge.compat.sacrebleu import MongeMetric
 
 
@@ -73,3 +76,53 @@ def test_errors(pairs):
     with pytest.raises(ValueError, match="did you mean twmd"):
         MongeMetric("twdm")
     assert np.isfinite(metric.corpus_score(pairs[0], [pairs[1]]).score)
+
+
+@pytest.mark.parametrize("theirs", [BLEU, CHRF, TER])
+def test_sacrebleus_own_metrics_keep_their_numbers(theirs, pairs):
+    hypotheses, references = pairs
+    mine = getattr(ours, theirs.__name__)
+    streams = [references, [*references[1:], None]]
+    both = [kind() for kind in (mine, theirs)]
+    for texts in (hypotheses, references, hypotheses[::-1]):  # one after another: references are counted once
+        found = [str(metric.corpus_score(list(texts), streams)) for metric in both]
+        assert found[0] == found[1]
+    found = [metric.corpus_score(hypotheses, [references], n_bootstrap=50) for metric in both]
+    assert str(found[0]) == str(found[1])
+    assert str(both[0].get_signature()) == str(both[1].get_signature())
+    kept = [kind(references=[references]).corpus_score(hypotheses, None).score for kind in (mine, theirs)]
+    assert kept[0] == kept[1]
+    sentence = [metric.sentence_score(hypotheses[0], [references[0], references[1]]).score for metric in both]
+    assert sentence[0] == sentence[1]
+
+
+def test_sacrebleus_own_metrics_refuse_what_it_cuts(pairs):
+    hypotheses, references = pairs
+    with pytest.raises(ValueError, match=r"8 hypotheses, but references\[0\] has 1"):
+        ours.BLEU().corpus_score(hypotheses, [[one] for one in references])
+    with pytest.raises(ValueError, match="7 hypotheses, but references have 8"):
+        ours.TER(references=[references]).corpus_score(hypotheses[1:], None)
+    for wrong in ([*hypotheses[1:], None], [*hypotheses[1:], 3]):
+        with pytest.raises(TypeError):
+            ours.CHRF().corpus_score(wrong, [references])
+        with pytest.raises(TypeError):
+            MongeMetric("chrf").corpus_score(wrong, [references])
+
+
+@pytest.mark.parametrize("metric", [ours.BLEU(), ours.TER(), MongeMetric("chrf")])
+def test_nothing_to_score_is_said(metric):
+    with pytest.raises(ValueError, match="nothing to score"):
+        metric.corpus_score([], [[]])
+    with pytest.raises(ValueError, match="nothing to compare with"):
+        metric.sentence_score("a text", [])
+    for wrong in (None, 3):
+        with pytest.raises(TypeError, match="list of texts"):
+            metric.corpus_score(["a text"], [wrong])
+
+
+def test_its_import_costs_nothing_but_sacrebleus():
+    """A script that scores in a tenth of a second must not wait for what it does not use."""
+    program = "import sys, monge.compat.sacrebleu as m; m.BLEU(); print([k for k in sys.modules if 'monge' in k])"
+    said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+    assert "monge.api" not in said
+    assert said.count("monge") <= 5

@@ -14,7 +14,7 @@ import torch.multiprocessing
 from torchmetrics import Metric, MetricCollection
 
 import monge
-from monge.compat.torchmetrics import BERTScore, TextScore
+from monge.compat.torchmetrics import BERTScore, TextScore, bert_score
 
 LAYER = 4
 IDF = "bertscore[weights=idf]"
@@ -65,6 +65,84 @@ def test_it_can_be_collected_copied_pickled_and_plotted(pairs):
     assert figure.axes
 
 
+def made(kind, embedded, **settings):
+    """A metric of either class; BERTScore with idf, which scores nothing before compute."""
+    if kind is TextScore:
+        return TextScore("chrf", metric_settings=settings)
+    return BERTScore(embedded, num_layers=LAYER, idf=True, **settings)
+
+
+def values(found):
+    """What compute gave, as numbers."""
+    return found["f1"].tolist() if isinstance(found, dict) else [found.item()]
+
+
+@pytest.mark.parametrize("kind", [TextScore, BERTScore])
+def test_it_keeps_the_contract_of_a_metric(kind, pairs, embedded):
+    """What torchmetrics asks of every metric: constants, clones, hashes, states, types, batches beside the whole."""
+    metric = made(kind, embedded)
+    for name in ("is_differentiable", "higher_is_better"):
+        with pytest.raises(RuntimeError, match=f"change const `{name}`"):
+            setattr(metric, name, True)
+    clone = metric.clone()
+    assert (type(clone), clone is metric, isinstance(hash(metric), int)) == (kind, False, True)
+    assert metric.state_dict() == {}
+    batches = [(pairs[0][one], pairs[1][one]) for one in (slice(0, 3), slice(3, 8))]
+    for batch in batches:
+        alone = made(kind, embedded)
+        alone.update(*batch)
+        assert values(metric(*batch)) == values(alone.compute())
+    whole = made(kind, embedded)
+    whole.update(*pairs)
+    assert values(metric.compute()) == values(whole.compute())
+    assert values(clone.to("cpu")(*pairs)) == values(whole.compute())  # it had seen nothing before
+    metric.persistent(True)
+    again = made(kind, embedded)
+    again.persistent(True)
+    again.load_state_dict(metric.state_dict())
+    again._update_count = 1  # load_state_dict does not say that there were updates
+    assert values(again.compute()) == values(whole.compute())
+    metric.set_dtype(torch.float16)
+    found = metric.compute() if kind is TextScore else metric.compute()["f1"]
+    assert found.dtype == torch.float16
+    assert found.flatten().tolist() == pytest.approx(values(whole.compute()), rel=1e-3)
+    metric.reset()
+    metric.update(*batches[0])
+    assert values(metric.compute()) == pytest.approx(values(made(kind, embedded)(*batches[0])), rel=1e-3)
+
+
+def test_the_function_is_the_class_used_once(pairs, embedded):
+    several = [[one, "another"] for one in pairs[1]]
+    for references in (pairs[1], several, [pairs[1][0], *several[1:]]):
+        metric = BERTScore(embedded, num_layers=LAYER)
+        metric.update(pairs[0], references)
+        once, found = bert_score(pairs[0], references, embedded, num_layers=LAYER), metric.compute()
+        assert {part: one.tolist() for part, one in once.items()} == {part: one.tolist() for part, one in found.items()}
+    single = bert_score(pairs[0][0], pairs[1][0], embedded, num_layers=LAYER)
+    assert single["f1"].shape == (1,)
+
+
+def test_what_cannot_be_taken_is_a_value_error(pairs, embedded):
+    for preds, target, said in (
+        ([None, *pairs[0][1:]], pairs[1], "Invalid input provided. Prediction 0"),
+        (pairs[0], [None, *pairs[1][1:]], r"references\[0\]: expected a text"),
+        (pairs[0], pairs[1][1:], "8 hypotheses but 7 references"),
+        ([], [], "nothing to score"),
+    ):
+        for metric in (made(TextScore, embedded), made(BERTScore, embedded)):
+            with pytest.raises(ValueError, match=said):
+                metric.update(preds, target)
+    for preds, target in ((3, pairs[1]), (pairs[0], None)):
+        with pytest.raises(TypeError, match="expected a text or a list of texts"):
+            made(TextScore, embedded).update(preds, target)
+    with pytest.raises(OSError, match="no-such-model"):
+        BERTScore("no-such-model", num_layers=LAYER)
+    with pytest.raises(ValueError, match="did you mean"):
+        TextScore("twdm")
+    with pytest.raises(ValueError, match="99"):
+        BERTScore(embedded, num_layers=99)
+
+
 def test_v1_each_prediction_meets_its_own_reference(pairs, embedded, peer_bert_score, quietly):
     """Pairs of several lengths in one call: torchmetrics 1.9.0 mixes them up, bert-score and we do not."""
     from torchmetrics.text.bert import BERTScore as Theirs
@@ -99,7 +177,7 @@ def test_bertscore_takes_the_peers_parameters(pairs, embedded):
         metric.update(pairs[0], pairs[1][1:])
 
 
-def _process(rank: int, pairs, folder: str) -> None:
+def _process(rank: int, pairs, embedded: str, folder: str) -> None:
     torch.distributed.init_process_group("gloo", init_method=f"file://{folder}/meet", rank=rank, world_size=2)
     try:
         for name in ("twmd", IDF, "bleu"):
@@ -108,6 +186,10 @@ def _process(rank: int, pairs, folder: str) -> None:
             metric.sync()
             torch.save((total, summed(metric), metric.gathered()[0].shape), f"{folder}/{name}-{rank}")
             metric.unsync()
+        each_step = TextScore("chrf", metric_settings={"dist_sync_on_step": True})
+        torch.save(each_step(*(side[SHARES[rank][0]] for side in pairs)).item(), f"{folder}/step-{rank}")
+        f1 = fed(BERTScore(embedded, num_layers=LAYER, idf=True), pairs, SHARES[rank]).compute()["f1"]
+        torch.save(f1, f"{folder}/f1-{rank}")
         warnings.simplefilter("ignore")  # torchmetrics warns the process that has nothing
         empty = fed(TextScore("twmd"), pairs, SHARES[0] if rank == 0 else [])
         torch.save(empty.compute().item(), f"{folder}/empty-{rank}")
@@ -116,9 +198,9 @@ def _process(rank: int, pairs, folder: str) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
-def test_two_processes_with_uneven_shares_give_the_number_of_one(pairs, tmp_path):
+def test_two_processes_with_uneven_shares_give_the_number_of_one(pairs, embedded, tmp_path):
     fed(TextScore("twmd"), pairs, [slice(0, 1)])  # the model is loaded before the processes part
-    share = partial(_process, pairs=pairs, folder=str(tmp_path))
+    share = partial(_process, pairs=pairs, embedded=embedded, folder=str(tmp_path))
     torch.multiprocessing.start_processes(share, nprocs=2, start_method="fork")
     for name in ("twmd", IDF, "bleu"):
         one = fed(TextScore(name), pairs, [*SHARES[0], *SHARES[1]])
@@ -127,6 +209,10 @@ def test_two_processes_with_uneven_shares_give_the_number_of_one(pairs, tmp_path
             assert shape == (8, 1)
             assert total == one.compute().item()
             assert abs(sums - summed(one)) <= 1e-9
+    both = TextScore("chrf")(*(side[0:4] for side in pairs)).item()  # the first share of each: 0, and 1 to 3
+    assert [torch.load(tmp_path / f"step-{rank}") for rank in (0, 1)] == [both, both]
+    alone = fed(BERTScore(embedded, num_layers=LAYER, idf=True), pairs, [*SHARES[0], *SHARES[1]]).compute()["f1"]
+    assert all((torch.load(tmp_path / f"f1-{rank}") - alone).abs().max() <= 1e-9 for rank in (0, 1))
     part = fed(TextScore("twmd"), pairs, SHARES[0]).compute().item()
     assert [torch.load(tmp_path / f"empty-{rank}") for rank in (0, 1)] == [part, part]
     assert np.isfinite(part)

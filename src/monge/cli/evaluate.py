@@ -32,8 +32,8 @@ class Judgements(bundles.Judgements):
         typer.Option(
             "--statistic",
             metavar="NAME",
-            help="How agreement is measured: pearson, spearman, kendall, tau10, spa …; by default what the data set "
-            "was published with; repeatable.",
+            help="How agreement is measured: pearson, spearman, kendall, tau10, spa, pearson-by-item …; by default "
+            "what the data set was published with; repeatable.",
             rich_help_panel=options.STATISTICS,
         ),
     ] = None

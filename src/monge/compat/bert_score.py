@@ -21,7 +21,8 @@ import numpy as np
 
 from monge.api import Corpora, Metric, load, score_segments, segments_of
 from monge.compat.heatmap import draw
-from monge.compat.peers import PeerAssertionError, PeerValueError, prepared, raising
+from monge.compat.peers import PeerAssertionError, PeerValueError, raising
+from monge.compat.prepared_idf import prepared
 from monge.data.lines import is_there, read_lines
 from monge.data.lists import reference_lists
 from monge.data.rows import Rows
@@ -78,10 +79,7 @@ def score(
     )  # fmt: skip
     with raising(PeerAssertionError):
         _check(len(cands) == len(refs), f"{len(cands)} candidates but {len(refs)} references")
-    if idf is True:
-        scorer.compute_idf([text for row in refs for text in ([row] if isinstance(row, str) else row)])
-    elif not isinstance(idf, bool):
-        scorer.take_idf(idf)
+    scorer.weigh(idf, refs)
     return scorer.score(cands, refs, verbose, batch_size, return_hash)
 
 
@@ -132,12 +130,7 @@ class BERTScorer:
 
     def _load(self, layer: int | str | None, **settings: str) -> Metric:
         where = {"model": self.model_type, "device": self._device, "online": self._online}
-        try:
-            return load(METRIC, layers=layer, settings=self._length | settings, **where)  # type: ignore[arg-type]
-        except MongeError as error:
-            if self._online or "--online" not in str(error):
-                raise
-            raise type(error)(str(error).replace("--online", "online=True")) from None
+        return load(METRIC, layers=layer, settings=self._length | settings, **where)  # type: ignore[arg-type]
 
     def _loaded(self) -> list[Metric]:
         """The metric at its layer, or at every layer of the model."""
@@ -192,6 +185,13 @@ class BERTScorer:
         """Take weights of words that were made before: monge's statistics, or a dictionary of `get_idf_dict`."""
         with raising(PeerValueError):
             self._idf = idf if isinstance(idf, CorpusStats) else prepared(self._reader, references=idf)
+
+    def weigh(self, idf: Idf, refs: Refs) -> None:
+        """Take `idf` as calls do: True fits the weights of words on `refs`, False gives every word the same."""
+        if idf is True:
+            self.compute_idf([text for row in refs for text in ([row] if isinstance(row, str) else row)])
+        elif not isinstance(idf, bool):
+            self.take_idf(idf)
 
     @property
     def _stats(self) -> CorpusStats | None:

@@ -8,7 +8,7 @@ Every call of `compute` fits its own statistics: nothing of an earlier call weig
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +16,12 @@ import datasets
 import evaluate
 
 from monge.api import DEFAULT_METRIC, load
-from monge.compat.bert_score import PARTS, BERTScorer
+from monge.compat.bert_score import PARTS, BERTScorer, Idf
 from monge.compat.peers import PeerValueError, raising
-from monge.errors import UnknownName, UsageError
+from monge.errors import UnknownName
 
 MODULES = ("monge_score", "bertscore")
-_HOME = "https://arxiv.org/abs/1909.02622"
+_MOVERSCORE, _BERTSCORE = "https://arxiv.org/abs/1909.02622", "https://arxiv.org/abs/1904.09675"
 _TEXT = datasets.Value("string")
 
 
@@ -32,13 +32,14 @@ def directory(name: str = MODULES[0]) -> str:
     return str(Path(__file__).parent / "evaluate_modules" / name)
 
 
-def _about(description: str, usage: str) -> evaluate.MetricInfo:
+def _about(description: str, usage: str, *, citation: str, urls: Sequence[str]) -> evaluate.MetricInfo:
     """What evaluate wants to know of a module; predictions are texts, references texts or lists of texts."""
     several = datasets.Features({"predictions": _TEXT, "references": datasets.Sequence(_TEXT, id="references")})
     single = datasets.Features({"predictions": _TEXT, "references": _TEXT})
     return evaluate.MetricInfo(
-        description=description, citation="", homepage=_HOME, inputs_description=usage, features=[several, single]
-    )
+        description=description, citation=citation, homepage=urls[0], inputs_description=usage,
+        features=[several, single], reference_urls=list(urls),
+    )  # fmt: skip
 
 
 class MongeScore(evaluate.Metric):  # type: ignore[misc]
@@ -47,14 +48,32 @@ class MongeScore(evaluate.Metric):  # type: ignore[misc]
     def _info(self) -> evaluate.MetricInfo:
         return _about(
             "The metric of monge that the configuration names: evaluate.load(directory(), 'moverscore').",
-            "compute(predictions=..., references=...) gives score, scores and parts (of every pair), signature; "
-            "further keywords are those of monge.load: model, layers, lang, settings ...",
+            "compute(predictions=..., references=...) gives score, scores and parts (of every pair), signature. "
+            "Further keywords as of monge.load: model, layers, precision, device, lang, settings, online, cache.",
+            citation="MoverScore: Zhao et al., EMNLP-IJCNLP 2019. Where a metric comes from: monge show NAME.",
+            urls=[_MOVERSCORE],
         )
 
-    def _compute(self, predictions: Sequence[str], references: Sequence[Any], **options: Any) -> dict[str, Any]:
+    def _compute(
+        self,
+        predictions: Sequence[str],
+        references: Sequence[Any],
+        model: str = "auto",
+        layers: int | float | str | None = None,
+        precision: str | None = None,
+        device: str = "auto",
+        lang: str | None = None,
+        settings: Sequence[str] | Mapping[str, object] = (),
+        online: bool = False,
+        cache: str | None = None,
+    ) -> dict[str, Any]:
         name = DEFAULT_METRIC if self.config_name == "default" else self.config_name
         with raising(PeerValueError):
-            return load(name, **options).compute(predictions=predictions, references=references)
+            metric = load(
+                name, model=model, layers=layers, precision=precision, device=device, lang=lang, settings=settings,
+                online=online, cache=cache,
+            )  # fmt: skip
+            return metric.compute(predictions=predictions, references=references)
 
 
 class BERTScore(evaluate.Metric):  # type: ignore[misc]
@@ -64,29 +83,41 @@ class BERTScore(evaluate.Metric):  # type: ignore[misc]
         return _about(
             "BERTScore as bert-score 0.3.13 computes it.",
             "compute(predictions=..., references=..., lang=... or model_type=...) gives precision, recall and f1 of "
-            "every pair, and hashcode, which is monge's signature.",
+            "every pair, and hashcode, which is monge's signature. Further keywords are those of evaluate's bertscore, "
+            "and online, which lets a model be fetched.",
+            citation="Zhang et al., BERTScore: Evaluating Text Generation with BERT, ICLR 2020.",
+            urls=[_BERTSCORE],
         )
 
     def _compute(
         self,
         predictions: Sequence[str],
         references: Sequence[Any],
-        *,
-        idf: bool = False,
+        lang: str | None = None,
+        model_type: str | None = None,
+        num_layers: int | None = None,
         verbose: bool = False,
-        **settings: Any,
+        idf: Idf = False,
+        device: str | None = None,
+        batch_size: int = 64,
+        nthreads: int = 4,
+        all_layers: bool = False,
+        rescale_with_baseline: bool = False,
+        baseline_path: str | None = None,
+        use_fast_tokenizer: bool = False,
+        online: bool = False,
     ) -> dict[str, Any]:
+        if all_layers:
+            raise PeerValueError("all_layers: give num_layers; for every layer use monge.compat.bert_score.score")
         rows = [[one] if isinstance(one, str) else list(one) for one in references]
         try:
-            scorer = BERTScorer(idf=idf, **settings)
-        except TypeError as error:
-            raise PeerValueError(str(error).replace("BERTScorer.__init__()", "compute()")) from None
-        except AssertionError as error:
+            scorer = BERTScorer(
+                model_type, num_layers, batch_size, nthreads, idf=bool(idf), device=device, lang=lang,
+                rescale_with_baseline=rescale_with_baseline, baseline_path=baseline_path,
+                use_fast_tokenizer=use_fast_tokenizer, online=online,
+            )  # fmt: skip
+            scorer.weigh(idf, rows)
+            (result,) = scorer.results(predictions, rows, verbose=verbose)
+        except AssertionError as error:  # a kind of bert-score's; here ValueError is what users catch
             raise PeerValueError(str(error)) from None
-        if scorer.all_layers:
-            raise PeerValueError("all_layers: give num_layers; for every layer use monge.compat.bert_score.score")
-        with raising(PeerValueError, of=UsageError):
-            if idf:
-                scorer.compute_idf([text for row in rows for text in row])
-        (result,) = scorer.results(predictions, rows, verbose=verbose)
         return {part: result.parts[part].tolist() for part in PARTS} | {"hashcode": str(result.signature)}

@@ -22,8 +22,9 @@ import numpy as np
 
 from monge.api import Corpora, Metric, load, score_segments, segments_of
 from monge.compat.heatmap import draw
-from monge.compat.peers import IdfTable, PeerEOFError, PeerValueError, prepared, raising
-from monge.errors import Unused, UsageError
+from monge.compat.peers import PeerEOFError, PeerValueError, raising
+from monge.compat.prepared_idf import IdfTable, prepared
+from monge.errors import ModelError, Unused, UsageError
 from monge.text import stopwords
 from monge.types import CorpusStats
 
@@ -143,7 +144,10 @@ class Release:
 
     def _load(self, settings: Mapping[str, str], device: str | None, model: str | None) -> Metric:
         named = model or os.environ.get("MOVERSCORE_MODEL") or "auto"
-        return load(self.metric, model=named, device=device or "auto", settings=settings)
+        try:
+            return load(self.metric, model=named, device=device or "auto", settings=settings)
+        except ModelError as error:  # nothing is fetched here
+            raise ModelError(str(error).replace(", or --online to fetch it", "")) from None
 
 
 def _equal(table: Table) -> bool:

@@ -1,18 +1,11 @@
-"""What the call shapes share: errors of a kind the peer's users catch, and prepared idf tables."""
+"""Errors of a kind that the peer's users catch."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
-from hashlib import blake2b
-from math import exp, log
 
-from monge.errors import MongeError, UsageError
-from monge.types import DIGEST_SPACE, CorpusStats, DocumentCounts
-
-_CLOSE = 1e-6
-"""How far a prepared idf may be from that of whole counts: dictionaries that went through float32 are read too."""
+from monge.errors import ModelError, MongeError, StatisticsMismatch
 
 
 class PeerAssertionError(MongeError, AssertionError):
@@ -21,6 +14,10 @@ class PeerAssertionError(MongeError, AssertionError):
 
 class PeerEOFError(MongeError, EOFError):
     """An error of monge where the peer's users catch EOFError."""
+
+
+class PeerModelError(ModelError, OSError, ValueError):
+    """A model that is not there or cannot be read: the peers let OSError of transformers through."""
 
 
 class PeerTypeError(MongeError, TypeError):
@@ -33,54 +30,18 @@ class PeerValueError(MongeError, ValueError):
 
 @contextmanager
 def raising(kind: type[MongeError], of: type[MongeError] = MongeError) -> Iterator[None]:
-    """Errors of monge (`of` a class) inside become errors of this kind, with the same message and exit code."""
+    """Errors of monge (`of` a class) inside become errors of this kind, with the same message and exit code.
+
+    Those of models become PeerModelError, whatever is asked; options are called as Python calls them.
+    """
     try:
         yield
-    except (PeerAssertionError, PeerEOFError, PeerTypeError, PeerValueError):
+    except (PeerAssertionError, PeerEOFError, PeerModelError, PeerTypeError, PeerValueError):
         raise
-    except of as error:
-        found = kind(str(error))
+    except MongeError as error:
+        model = isinstance(error, ModelError) and not isinstance(error, StatisticsMismatch)
+        if not model and not isinstance(error, of):
+            raise
+        found = (PeerModelError if model else kind)(str(error).replace("--online", "online=True"))
         found.exit_code, found.http_status = error.exit_code, error.http_status
         raise found from error
-
-
-class IdfTable(defaultdict[int, float]):
-    """The idf of every piece, ln((N+1)/(df+1)), as bert-score and MoverScore write it, and the counts it is made of."""
-
-    def __init__(self, counts: DocumentCounts) -> None:
-        """The weights of the pieces that were seen; others weigh ln(N+1)."""
-        super().__init__(lambda: log(counts.n + 1))
-        self.counts = counts
-        self.update({piece: log((counts.n + 1) / (df + 1)) for piece, df in counts.df.items()})
-
-
-def document_counts(table: Mapping[int, float]) -> DocumentCounts:
-    """The counts behind an idf dictionary ln((N+1)/(df+1)) by piece, as bert-score and MoverScore make them.
-
-    What the dictionary gives for pieces it does not hold, ln(N+1), tells the number of texts N.
-    """
-    make = getattr(table, "default_factory", None)
-    if make is None:
-        raise UsageError(
-            f"idf: expected True, False, monge's CorpusStats, or the dictionary of get_idf_dict, which knows the "
-            f"number of its texts; got {type(table).__name__}"
-        )
-    n = round(exp(make())) - 1
-    df = {int(piece): round((n + 1) / exp(value)) - 1 for piece, value in table.items()}
-    for piece, value in table.items():
-        if n < 1 or df[int(piece)] < 0 or abs(log((n + 1) / (df[int(piece)] + 1)) - value) > _CLOSE:
-            raise UsageError(
-                f"idf: {value!r} of piece {piece} is not ln((N+1)/(df+1)) for whole numbers (N={n} by the default of "
-                "the dictionary); take idf=True, or idf_sents"
-            )
-    seen = {piece: count for piece, count in sorted(df.items()) if count}
-    known = getattr(table, "counts", None)
-    if known is not None and (known.n, dict(known.df)) == (n, seen):
-        return known  # type: ignore[no-any-return]
-    key = blake2b(repr((n, list(seen.items()))).encode(), digest_size=16).digest()
-    return DocumentCounts(n, seen, int.from_bytes(key) % DIGEST_SPACE)
-
-
-def prepared(reader: str, **sides: Mapping[int, float]) -> CorpusStats:
-    """Corpus statistics of idf dictionaries, one a side; `reader` is the key of what reads the texts."""
-    return CorpusStats(reader, {side: document_counts(table) for side, table in sides.items()})

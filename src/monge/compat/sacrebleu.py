@@ -1,32 +1,109 @@
-"""sacrebleu's shape: a metric with `corpus_score`, `sentence_score` and `get_signature`, beside BLEU(), CHRF(), TER().
+"""sacrebleu's shape: its own metrics, checked and quicker, and any metric of monge beside them.
 
-    metrics = [BLEU(), CHRF(), MongeMetric("twmd")]
-    for metric in metrics:
+    from sacrebleu.metrics import BLEU, CHRF, TER   ->  from monge.compat.sacrebleu import BLEU, CHRF, TER
+
+    for metric in [BLEU(), CHRF(), MongeMetric("twmd")]:
         print(metric.corpus_score(hypotheses, [references]), metric.get_signature())
 
-References come as in sacrebleu, a list of streams: references[k][i] is the k-th reference of hypothesis i. Bootstrap
-intervals (`n_bootstrap`) and sacrebleu's `PairedTest` work on it. Streams of another length than the hypotheses are an
-error; sacrebleu cuts them to the shortest.
+References come as in sacrebleu, a list of streams: references[k][i] is the k-th reference of hypothesis i. Streams of
+another length than the hypotheses are an error; sacrebleu cuts them to the shortest. BLEU, CHRF and TER are those of
+sacrebleu, numbers and signatures too; what is counted in references is kept for the next system, and TER tries shifts
+in batches (`monge.text.ter`). Bootstrap intervals (`n_bootstrap`) and sacrebleu's `PairedTest` work on all.
+Importing this imports nothing else of monge.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
-import numpy as np
+import sacrebleu.metrics as peer
 from sacrebleu.metrics.base import Metric as SacreMetric
 from sacrebleu.metrics.base import Score, Signature
 
-from monge.api import Corpora, Options, load, score_segments, segments_of
 from monge.compat.peers import PeerTypeError, PeerValueError, raising
-from monge.errors import Misaligned
-from monge.spec.signature import shortened
-from monge.types import Array, CorpusStats
 
+if TYPE_CHECKING:
+    from monge.api import Options
+    from monge.types import Array, CorpusStats
+
+__all__ = ["BLEU", "CHRF", "TER", "MongeMetric"]
 Streams = Sequence[Sequence[str | None]]
 DIGITS = 4
+
+
+def check_streams(hypotheses: Sequence[str], streams: Streams) -> None:
+    """Raise where hypotheses and streams are no lists of texts, or streams have another number of them."""
+    if not isinstance(hypotheses, Sequence) or isinstance(hypotheses, str) or any(map(_no_stream, streams)):
+        raise PeerTypeError("hypotheses are a list of texts, references a list of streams: [references]")
+    for k, one in enumerate(hypotheses):
+        if not isinstance(one, str):
+            raise PeerTypeError(f"hypothesis {k} is no text (str), but {type(one).__name__}")
+    for k, stream in enumerate(streams):
+        if len(stream) != len(hypotheses):
+            raise PeerValueError(
+                f"{len(hypotheses)} hypotheses, but references[{k}] has {len(stream)}: references[k][i] is the k-th "
+                "reference of hypothesis i"
+            )
+
+
+def _no_stream(given: object) -> bool:
+    return isinstance(given, str) or not isinstance(given, Sequence)
+
+
+class _NotEmpty(SacreMetric):  # type: ignore[misc]
+    """A metric that says so where there is nothing to score; sacrebleu fails with an IndexError."""
+
+    def _check_corpus_score_args(self, hyps: Sequence[str], refs: Streams | None) -> None:
+        if hyps is not None and not len(hyps):
+            raise PeerValueError("there is nothing to score: no hypotheses")
+        if refs is not None:
+            check_streams(hyps, refs)
+        super()._check_corpus_score_args(hyps, refs)
+
+    def _check_sentence_score_args(self, hyp: str, refs: Sequence[str]) -> None:
+        if refs is not None and not len(refs):
+            raise PeerValueError("there is nothing to compare with: no references")
+        super()._check_sentence_score_args(hyp, refs)
+
+
+class _Checked(_NotEmpty):
+    """A metric of sacrebleu that refuses streams of another length, and counts the words of references once."""
+
+    _counted: tuple[list[tuple[str | None, ...]], list[Any], int] | None = None
+
+    def _cache_references(self, references: Streams) -> list[Any]:
+        streams = [tuple(stream) for stream in references]
+        if self._counted is None or self._counted[0] != streams:
+            found = super()._cache_references(references)
+            self._counted = streams, found, self.num_refs
+        _, found, self.num_refs = self._counted
+        return found
+
+    def _extract_corpus_statistics(self, hypotheses: Sequence[str], references: Streams | None) -> Any:
+        given = references or ()
+        check_streams(hypotheses, given)
+        if not given and self._ref_cache and len(self._ref_cache) != len(hypotheses):
+            raise PeerValueError(f"{len(hypotheses)} hypotheses, but references have {len(self._ref_cache)}")
+        return super()._extract_corpus_statistics(hypotheses, references)
+
+
+class BLEU(_Checked, peer.BLEU):  # type: ignore[misc]
+    """sacrebleu's BLEU."""
+
+
+class CHRF(_Checked, peer.CHRF):  # type: ignore[misc]
+    """sacrebleu's chrF."""
+
+
+class TER(_Checked, peer.TER):  # type: ignore[misc]
+    """sacrebleu's TER, the same number of edits sooner."""
+
+    def _compute_segment_statistics(self, hypothesis: str, ref_kwargs: dict[str, Any]) -> list[float]:
+        from monge.text.ter import counts
+
+        return counts(hypothesis, ref_kwargs["ref_words"])
 
 
 class MongeScore(Score):  # type: ignore[misc]
@@ -54,11 +131,13 @@ class MongeSignature(Signature):  # type: ignore[misc]
 
     def format(self, short: bool = False) -> str:
         """The whole signature, or its short form."""
+        from monge.spec.signature import shortened
+
         added = [f"{name}:{value}" for name, value in self.info.items() if value is not None]
         return "|".join([shortened(self.line) if short else self.line, *added])
 
 
-class MongeMetric(SacreMetric):  # type: ignore[misc]
+class MongeMetric(_NotEmpty):
     """A metric of monge for lists of sacrebleu metrics."""
 
     _SIGNATURE_TYPE = MongeSignature
@@ -79,6 +158,8 @@ class MongeMetric(SacreMetric):  # type: ignore[misc]
             stats: Corpus statistics of `monge.fit`; otherwise each call fits its own.
             options: model, layers, precision, device, lang, settings, online, cache: as `monge.load` takes them.
         """
+        from monge.api import load
+
         super().__init__()
         with raising(PeerValueError):
             self.loaded = load(metric, **options)
@@ -89,18 +170,13 @@ class MongeMetric(SacreMetric):  # type: ignore[misc]
 
     def _extract_corpus_statistics(self, hypotheses: Sequence[str], references: Streams | None) -> list[list[float]]:
         """Of every segment the numbers that are added up: its score and 1, or what a corpus score is made of."""
+        from monge.api import Corpora, score_segments, segments_of
+
         streams = self._references if references is None else references
         if streams is None:
             raise RuntimeError("No references provided, neither here nor when the metric was made.")
-        if isinstance(hypotheses, str) or any(isinstance(one, str) for one in streams):
-            raise PeerTypeError("hypotheses are a list of texts, references a list of streams: [references]")
+        check_streams(hypotheses, streams)
         with raising(PeerValueError):
-            for k, stream in enumerate(streams):
-                if len(stream) != len(hypotheses):
-                    raise Misaligned(
-                        f"{len(hypotheses)} hypotheses, but references[{k}] has {len(stream)}: references[k][i] is the "
-                        "k-th reference of hypothesis i"
-                    )
             rows = [[one for one in row if one is not None] for row in zip(*streams, strict=True)]
             (found,) = score_segments([self.loaded], segments_of(hypotheses, rows), corpora=Corpora(self.stats))
         counts = {len(row) for row in rows}
@@ -112,10 +188,12 @@ class MongeMetric(SacreMetric):  # type: ignore[misc]
         return [[score, 1.0] for score in found.segments.tolist()]
 
     def _aggregate_and_compute(self, stats: Sequence[Sequence[float]]) -> MongeScore:
+        import numpy as np
+
         return self._compute_score_from_stats(np.asarray(stats, dtype=np.float64).sum(0))
 
     def _compute_score_from_stats(self, stats: Array) -> MongeScore:
-        return MongeScore(self.name, float(self._whole(np.asarray(stats, dtype=np.float64))))
+        return MongeScore(self.name, float(self._whole(stats.astype("float64"))))
 
     # what sacrebleu's base class wants of metrics that score one segment after another: ours scores all in one pass
 

@@ -10,14 +10,16 @@ the saved model will give.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isfinite
 from tempfile import TemporaryDirectory
 from typing import Any, Unpack
 
 from sentence_transformers.evaluation import SentenceEvaluator
 
-from monge.api import Options, load
+from monge.api import Options, changes_of, load, segments_of
 from monge.compat.peers import PeerValueError, raising
-from monge.errors import Misaligned
+from monge.errors import DataError, Misaligned
+from monge.spec.presets import resolve
 from monge.stats import pearson, spearman
 
 
@@ -34,14 +36,17 @@ class MetricEvaluator(SentenceEvaluator):  # type: ignore[misc]
         name: str = "",
         **options: Unpack[Options],
     ) -> None:
-        """Nothing is loaded yet; `options` are those of `monge.load`, without model."""
+        """Checks what is given before hours of training; `options` are those of `monge.load`, without model."""
         super().__init__()
         with raising(PeerValueError):
             if not len(hypotheses) == len(references) == len(human_scores):
                 raise Misaligned(
                     f"{len(hypotheses)} hypotheses, {len(references)} references, {len(human_scores)} human scores"
                 )
-        self.texts, self.human = (hypotheses, references), [float(one) for one in human_scores]
+            segments_of(hypotheses, references)
+            self.human = [_number(k, one) for k, one in enumerate(human_scores)]
+            resolve(metric, changes_of(options), options.get("lang"))
+        self.texts = hypotheses, references
         self.metric, self.name, self.options = metric, name, options
         self.primary_metric = f"{metric}_pearson"
 
@@ -65,3 +70,14 @@ class MetricEvaluator(SentenceEvaluator):  # type: ignore[misc]
     def get_config_dict(self) -> dict[str, Any]:
         """What the model card says of it."""
         return {"metric": self.metric, "texts": len(self.human)}
+
+
+def _number(place: int, given: Any) -> float:
+    """A human score."""
+    try:
+        found = float(given)
+    except (TypeError, ValueError):
+        found = float("nan")
+    if not isfinite(found):
+        raise DataError(f"human score {place} is no number: {given!r}")
+    return found

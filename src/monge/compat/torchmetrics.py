@@ -22,7 +22,7 @@ from torchmetrics import Metric as TorchMetric
 
 from monge.api import Metric, Options, load, score_segments, segments_of
 from monge.compat.bert_score import PARTS, BERTScorer
-from monge.compat.peers import PeerValueError, raising
+from monge.compat.peers import PeerTypeError, PeerValueError, raising
 from monge.errors import UsageError
 from monge.spec.metric import MetricSpec
 from monge.types import Array, Result, Segment
@@ -132,8 +132,17 @@ class _Gathered(TorchMetric):  # type: ignore[misc]
         return self._plot(val, ax)
 
 
-def _texts(preds: Texts) -> Sequence[str]:
-    texts = [preds] if isinstance(preds, str) else preds
+def _listed(given: object, name: str) -> list[Any]:
+    """What was given as a list: one text, or several."""
+    if isinstance(given, str):
+        return [given]
+    if not isinstance(given, Iterable):
+        raise PeerTypeError(f"{name}: expected a text or a list of texts, got {type(given).__name__}")
+    return list(given)
+
+
+def _texts(preds: Texts) -> list[str]:
+    texts = _listed(preds, "preds")
     wrong = next(((k, one) for k, one in enumerate(texts) if not isinstance(one, str)), None)
     if wrong is not None:  # the first words are the peer's
         raise PeerValueError(
@@ -144,7 +153,10 @@ def _texts(preds: Texts) -> Sequence[str]:
 
 
 def _rows(target: References) -> Any:
-    return [target] if isinstance(target, str) else target
+    """References as we take them; where some predictions have one and others several, all get lists."""
+    rows = _listed(target, "target")
+    mixed = {isinstance(one, str) for one in rows if isinstance(one, Iterable)} == {True, False}
+    return [[one] if isinstance(one, str) else one for one in rows] if mixed else rows
 
 
 def _segment(line: bytes, number: int) -> Segment:
@@ -321,4 +333,4 @@ def bert_score(
         truncation, online=online,
     )  # fmt: skip
     metric.update(preds, target)
-    return metric.compute()
+    return BERTScore.compute(metric)  # of one pair too a tensor [1]: the class makes a number of it, the function not

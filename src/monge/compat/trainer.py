@@ -11,7 +11,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from monge.api import DEFAULT_METRIC, Options, score
+from monge.api import DEFAULT_METRIC, Options, load, score_segments, segments_of
 from monge.compat.peers import PeerValueError, raising
 
 IGNORED = -100
@@ -21,7 +21,7 @@ IGNORED = -100
 def compute_metrics(
     tokenizer: Any, metric: str | Sequence[str] = DEFAULT_METRIC, **options: Unpack[Options]
 ) -> Callable[[Any], dict[str, float]]:
-    """What a Trainer calls with predictions and labels: their texts, scored by one metric or several.
+    """What a Trainer calls with predictions and labels: their texts, scored by one metric or several, loaded here.
 
     Args:
         tokenizer: What decodes: a tokenizer, or a processor with `batch_decode`.
@@ -31,12 +31,15 @@ def compute_metrics(
     Returns:
         A function of an EvalPrediction that gives a score a metric, by name.
     """
-    names = [metric] if isinstance(metric, str) else list(metric)
+    names = list(dict.fromkeys([metric] if isinstance(metric, str) else metric))
+    with raising(PeerValueError):  # before hours of training
+        loaded = [load(name, **options) for name in names]
 
     def computed(prediction: Any) -> dict[str, float]:
         texts = [_decoded(tokenizer, one) for one in (prediction.predictions, prediction.label_ids)]
         with raising(PeerValueError):
-            return {name: one.score for name, one in score(*texts, metric=names, **options).items()}
+            results = score_segments(loaded, segments_of(*texts), cache=options.get("cache"))
+        return {name: one.score for name, one in zip(names, results, strict=True)}
 
     return computed
 

@@ -54,11 +54,11 @@ def reference_lists(values: object, count: int | None) -> list[tuple[str, ...]]:
     nested = [not isinstance(row, str) for row in rows]
     if not any(nested):
         return [(check_text(row, f"references[{index}]"),) for index, row in enumerate(rows)]
-    if not all(nested):
-        raise UsageError(f"references: item {nested.index(False)} is a text, others are lists; give one form for all")
     for index, row in enumerate(rows):
         if not isinstance(row, Iterable) or isinstance(row, bytes | Mapping):
             check_text(row, f"references[{index}]")
+    if not all(nested):
+        raise UsageError(f"references: item {nested.index(False)} is a text, others are lists; give one form for all")
     lists = [_listed(row, f"references[{index}]") for index, row in enumerate(rows)]
     if count is not None and len(lists) != count and lists and all(len(row) == count for row in lists):
         raise Misaligned(

@@ -1,5 +1,6 @@
 """Pure statistics on numbers: agreement with humans, significance, dispersion. Imports no scipy.stats."""
 
+from monge.stats.averaged import group_values
 from monge.stats.bootstrap import (
     Interval,
     OfCounts,
@@ -22,8 +23,8 @@ from monge.stats.systems import better_than, order_agreement, pair_mean, soft_ag
 __all__ = [
     "RESAMPLES", "SEED", "STATISTICS", "Interval", "OfCounts", "OfSums", "PairCounts", "PairwiseTests",
     "PermutationTest", "Statistic", "TieCalibration", "UndefinedError", "VarianceShares", "WilliamsTest", "better_than",
-    "bootstrap_means", "calibrate_ties", "clusters", "cv", "higher_is_better", "holm", "interval_of", "mae100",
-    "of_counts", "order_agreement", "pair_counts", "pair_mean", "pairwise_tests", "pearson", "percentiles",
+    "bootstrap_means", "calibrate_ties", "clusters", "cv", "group_values", "higher_is_better", "holm", "interval_of",
+    "mae100", "of_counts", "order_agreement", "pair_counts", "pair_mean", "pairwise_tests", "pearson", "percentiles",
     "perm_both", "pooled_tests", "ranking_outcomes", "ranking_tau", "rd", "resample_counts", "resampled_scores",
     "rmse100", "soft_agreement", "spearman", "spread", "variance_shares", "williams", "williams_scores", "within",
 ]  # fmt: skip

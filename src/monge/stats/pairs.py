@@ -7,8 +7,10 @@ difference between the named statistics, so every one of them is a formula on `P
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import sqrt
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -147,10 +149,11 @@ def _inversions(ranks: Labels) -> int:
 
 @dataclass(frozen=True, slots=True)
 class TieCalibration:
-    """The best threshold, and acc_eq with it."""
+    """The best threshold, acc_eq with it, and that of each group where it is a mean over groups."""
 
     epsilon: float
     accuracy: float
+    each: tuple[float, ...] = ()
 
 
 def calibrate_ties(human: npt.ArrayLike, metric: npt.ArrayLike) -> TieCalibration:
@@ -161,12 +164,38 @@ def calibrate_ties(human: npt.ArrayLike, metric: npt.ArrayLike) -> TieCalibratio
     Of several best thresholds the smallest is taken. p pairs cost p log p.
     """
     h, s = vectors(human=human, metric=metric)
-    first, second = every_pair(len(h))
-    by_human, by_metric = h[first] - h[second], s[first] - s[second]
-    distance = np.abs(by_metric)
-    tied, right = by_human == 0, np.sign(by_human) == np.sign(by_metric)
-    epsilon = _best_threshold(distance, tied.astype(np.float64) - right)
-    return TieCalibration(epsilon, float(np.where(distance <= epsilon, tied, right).mean()))
+    return calibrate_ties_of([(h, s)])
+
+
+def calibrate_ties_of(groups: Sequence[tuple[Array, Array]]) -> TieCalibration:
+    """The epsilon that maximises the mean of acc_eq(epsilon) over groups of human and metric scores, each [n >= 2]."""
+    every = [_by_pair(*one) for one in groups]
+    share = np.concatenate([np.full(len(one.distance), 1 / len(one.distance)) for one in every])
+    distance = np.concatenate([one.distance for one in every])
+    epsilon = _best_threshold(distance, share * np.concatenate([one.gain for one in every]))
+    each = [float(np.where(one.distance <= epsilon, one.tied, one.right).mean()) for one in every]
+    return TieCalibration(epsilon, float(np.mean(each)), tuple(each))
+
+
+class _Pairs(NamedTuple):
+    """Of every pair [p] how far the metric's scores are apart, whether people tie it, whether the metric orders it so.
+
+    `gain` is what calling it a tie gains.
+    """
+
+    distance: Array
+    tied: Labels
+    right: Labels
+
+    @property
+    def gain(self) -> Array:
+        return self.tied.astype(np.float64) - self.right
+
+
+def _by_pair(human: Array, metric: Array) -> _Pairs:
+    first, second = every_pair(len(human))
+    by_human, by_metric = human[first] - human[second], metric[first] - metric[second]
+    return _Pairs(np.abs(by_metric), by_human == 0, np.sign(by_human) == np.sign(by_metric))
 
 
 def _best_threshold(distance: Array, gain: Array) -> float:

@@ -24,6 +24,7 @@ from monge.stats import (
     STATISTICS,
     OfCounts,
     UndefinedError,
+    group_values,
     higher_is_better,
     of_counts,
     order_agreement,
@@ -38,6 +39,8 @@ from monge.types import Array
 RANKING_STATISTICS = ("tau10", "tau13", "tau14")
 PAIRWISE, SOFT = "pairwise_accuracy", "soft_pairwise_accuracy"
 SYNONYMS = {"darr": "tau10", "tau_b": "kendall", "acc_eq": "acc23", "spa": SOFT}
+AVERAGED, _BY = ("item", "system"), "_by_"
+"""What a statistic may be averaged over, `pearson_by_item`: within items between systems, or the other way round."""
 _PAIR = re.compile(r"[a-z]{2,3}-([a-z]{2,3})")
 
 
@@ -209,8 +212,10 @@ def named(statistic: str, kind: str, *, errors: bool = False, segments: bool = F
     `errors`: whether the study knows statistics of which less is better; `segments`: whether it hands over the
     scores of segments where systems are judged.
     """
-    key = statistic.strip().lower().replace("-", "_")
+    key, _, by = statistic.strip().lower().replace("-", "_").partition(_BY)
     key = SYNONYMS.get(key, key)
+    if by:
+        return _named_by(statistic, key, by, kind)
     if kind == "systems":
         key = PAIRWISE if key == "acc23" else key
     elif key == PAIRWISE:
@@ -229,6 +234,15 @@ def named(statistic: str, kind: str, *, errors: bool = False, segments: bool = F
     raise UnknownName("statistic", statistic, {*known, *SYNONYMS})
 
 
+def _named_by(statistic: str, key: str, by: str, kind: str) -> str:
+    """The name of a statistic that is averaged over items or systems."""
+    if by not in AVERAGED or key not in STATISTICS or not higher_is_better(key):
+        raise InvalidSetting(f"{statistic}: averages are STATISTIC-by-item or STATISTIC-by-system, as pearson-by-item")
+    if kind in ("systems", "rankings"):
+        raise InvalidSetting(f"{statistic} averages over groups of judged segments; these are {kind}")
+    return f"{key}{_BY}{by}"
+
+
 def _known(kind: str) -> tuple[str, ...]:
     if kind == "systems":
         return (*(name for name in STATISTICS if name != "acc23"), PAIRWISE, SOFT)
@@ -244,6 +258,8 @@ def question(group: Group, statistic: str, direction: int, human_range: tuple[fl
         return _of_rankings(group, statistic)
     if statistic in (PAIRWISE, SOFT):
         return _of_pairs(group, statistic, direction)
+    if _BY in statistic:
+        return _averaged(group, statistic, direction)
     given = group.scores if group.scores is not None else np.array(list((group.systems or {}).values()))
     human, function = np.asarray(given * direction, dtype=np.float64), STATISTICS[statistic]
     if not higher_is_better(statistic):
@@ -287,6 +303,31 @@ def _of_rankings(group: Group, statistic: str) -> Question:
         return lambda counts: ranking_tau(statistic, counts @ per_item)
 
     return Question(statistic, len(better), int(items.max()) + 1, value, drawn)
+
+
+def _averaged(group: Group, statistic: str, direction: int) -> Question:
+    """The mean of a statistic over items (between their systems) or systems (between their items).
+
+    Items or systems where it is undefined are left out, as in mt-metrics-eval; what is averaged over is resampled.
+    """
+    assert group.scores is not None
+    human = np.asarray(group.scores * direction, dtype=np.float64)
+    plain, _, by = statistic.partition(_BY)
+    labels = np.unique([one.id if by == "item" else one.system for one in group.segments], return_inverse=True)[1]
+
+    def value(scores: Array) -> float:
+        each = group_values(plain, human, scores, labels)
+        if np.isnan(each).all():
+            raise UndefinedError(f"{statistic} is undefined: no {by} has scores that differ")
+        return float(np.nanmean(each))
+
+    def drawn(scores: Array) -> OfCounts:
+        each = group_values(plain, human, scores, labels)
+        there = ~np.isnan(each)
+        with np.errstate(invalid="ignore"):
+            return lambda counts: (counts[:, there] @ each[there]) / counts[:, there].sum(1)
+
+    return Question(statistic, len(human), int(labels.max()) + 1, value, drawn)
 
 
 def _of_pairs(group: Group, statistic: str, direction: int) -> Question:

@@ -1,6 +1,7 @@
 """Metrics that compare words and characters: the scorers behind the table `spec.lexical.LEXICAL`.
 
-    bleu sentbleu chrf chrf++ ter    sacrebleu                 0..100 (ter: 0..)
+    bleu sentbleu chrf chrf++        sacrebleu                 0..100
+    ter                              sacrebleu, `text.ter`     0..
     rouge1 rouge2 rougeL             rouge-score               0..1
     meteor                           `text.meteor`             0..1
     cider                            `text.cider` (CIDEr-D)    0..10
@@ -28,6 +29,7 @@ from monge.spec.lexical import LexicalSpec
 from monge.text.cider import DocumentFrequency
 from monge.text.cider import cider as cider_of
 from monge.text.meteor import MeteorScorer
+from monge.text.ter import counts as ter_counts
 from monge.types import Array, Pooled
 
 Texts = Sequence[str]
@@ -156,7 +158,9 @@ def chrf(spec: LexicalSpec, hypotheses: Texts, references: References) -> Scored
 
 def ter(spec: LexicalSpec, hypotheses: Texts, references: References) -> Scored:
     """Translation edit rate: edits per 100 reference words, lower is better."""
-    return _pooled(library("sacrebleu.metrics.ter").TER(**spec.options), hypotheses, references, {})
+    scorer = library("sacrebleu.metrics.ter").TER(**spec.options)
+    scorer._compute_segment_statistics = lambda text, known: ter_counts(text, known["ref_words"])
+    return _pooled(scorer, hypotheses, references, {})
 
 
 def _pooled(scorer: Any, hypotheses: Texts, references: References, extra: Mapping[str, object]) -> Scored:

@@ -1,4 +1,14 @@
-"""What `evaluate.load` reads: any metric of monge."""
+"""What `evaluate.load` reads: any metric of monge.
+
+>>> import evaluate
+>>> from monge.compat.evaluate import directory
+>>> chrf = evaluate.load(directory(), "chrf")
+>>> results = chrf.compute(predictions=["Two cats sat."], references=[["Two cats sat.", "There sat two cats."]])
+>>> results["score"]
+100.0
+>>> sorted(results)
+['score', 'scores', 'signature']
+"""
 
 from monge.compat.evaluate import MongeScore
 
