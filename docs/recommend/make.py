@@ -2,7 +2,7 @@
 
     MONGE_DATA=DIR make recommend          # what is missing, then the page; what is kept is not run again
     python docs/recommend/make.py agreement --data DIR [--cache DIR] [--again KEY …]
-    python docs/recommend/make.py cost --data DIR [--pairs N] [--again]   # on a quiet machine: seconds and memory
+    python docs/recommend/make.py cost --data DIR [--pairs N] [--again]   # seconds of the processor, and memory
     python docs/recommend/make.py page                          # no runs: docs/recommend.md and its pictures
 
 Agreement comes from `monge.study.evaluate`, cost from a process a metric that scores the same pairs with one thread.
@@ -223,9 +223,9 @@ if given["source"]:
 hypotheses = [row[0] for row in given["pairs"]]
 def run(n):
     sides = {name: texts and texts[:n] for name, texts in side.items()}
-    start = time.perf_counter()
+    start = time.process_time()  # of the processor: other jobs of the machine do not count
     metric.score(hypotheses[:n], **sides)
-    return time.perf_counter() - start
+    return time.process_time() - start
 run(max(len(hypotheses) // 10, 8))
 print(json.dumps({"seconds": run(None), "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss}))
 """
@@ -242,7 +242,7 @@ def workload(dataset: str, group: str | None, data: str, count: int) -> list[tup
 
 
 def cost(where: argparse.Namespace) -> None:
-    """Seconds a 1,000 pairs and peak memory of every metric: each alone in a process, one thread, best of several."""
+    """Processor seconds a 1,000 pairs and peak memory of every metric: a process each, one thread, best of several."""
     every = [] if where.again else (kept(COST) or [])
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
     for texts, model, dataset, group, share in WORKLOADS:
@@ -276,7 +276,7 @@ def cost(where: argparse.Namespace) -> None:
 
 
 def measured(given: Mapping[str, Any], environment: Mapping[str, str]) -> dict[str, float]:
-    """Seconds of a warmed run, and the peak of the process that made it, in kilobytes."""
+    """Processor seconds of a warmed run, and the peak of the process that made it, in kilobytes."""
     command = [sys.executable, "-c", MEASURE]
     done = subprocess.run(
         command, input=json.dumps(given), text=True, capture_output=True, env=dict(environment), check=False
@@ -336,8 +336,8 @@ monge recommend --task translation --lang de -f json  # with intervals and signa
 BETWEEN = """
 ![Agreement against seconds for 1,000 pairs, with the front that nothing beats](recommend/agreement-and-cost.svg)
 
-Seconds are those of one thread with the model loaded, each metric alone; metrics of a run share the encoding, so that a
-second one costs little. Where several metrics are tied, take the one that your readers know.
+Seconds are processor seconds of one thread, with the model loaded and each metric alone. Metrics of one run share the
+encoding, so a second one costs little. Where several metrics are tied, take the one that your readers know.
 """
 
 

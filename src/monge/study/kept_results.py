@@ -76,7 +76,7 @@ class Judgements:
 
 @dataclass(frozen=True)
 class Cost:
-    """Seconds a 1,000 pairs with one thread, and the most memory that the process took, in megabytes."""
+    """Processor seconds a 1,000 pairs with one thread, and the most memory that the process took, in megabytes."""
 
     seconds: float
     megabytes: float
