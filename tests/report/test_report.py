@@ -118,7 +118,7 @@ def test_sentences_of_a_table_are_in_sight_on_a_phone(folder, opened):
     page = opened(folder / "direct.html", 375)
     cells = page.locator("#metrics table.stacked td")
     boxes = [cells.nth(k).bounding_box() for k in range(5)]
-    assert all(0 <= box["x"] and box["x"] + box["width"] <= 375 for box in boxes)
+    assert all(box["x"] >= 0 and box["x"] + box["width"] <= 375 for box in boxes)
     assert (
         "system: "
         in page.evaluate("getComputedStyle(document.querySelectorAll('#metrics .stacked td')[1], '::before').content")

@@ -71,6 +71,7 @@ class _NotEmpty(SacreMetric):  # type: ignore[misc]
 class _Checked(_NotEmpty):
     """A metric of sacrebleu that refuses streams of another length, and counts the words of references once."""
 
+    num_refs: int
     _counted: tuple[list[tuple[str | None, ...]], list[Any], int] | None = None
 
     def _cache_references(self, references: Streams) -> list[Any]:
