@@ -1,7 +1,7 @@
 """A Ray that is there for one run on one machine: without what it starts for dashboards, and for clusters that grow.
 
-Ray has no options for this. Five processes less begin several seconds earlier where there are few processors; where a
-version of Ray names these parts otherwise, they are started as ever, and nothing else changes.
+Ray has no options for this. With five processes less, a run begins several seconds earlier where there are few
+processors. These are inner parts of Ray: they are left out of the versions that were tried; any other Ray starts as ever.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
+TRIED = ("2.60.",)
+"""How the versions of Ray begin whose parts are known."""
 _NODE = "ray._private.node:Node"
 _STATS = "ray.data._internal.stats:_StatsManager"
 _EXECUTOR = "ray.data._internal.execution.streaming_executor:"
@@ -67,8 +69,9 @@ def place(where: str) -> Any:
 
 @contextmanager
 def without(left_out: Parts) -> Iterator[None]:
-    """Have Ray start, meanwhile, nothing of some parts."""
-    parts = [(place(where), name, instead) for where, name, instead in left_out]
+    """Have a Ray whose parts are known start, meanwhile, nothing of some of them."""
+    known = left_out if import_module("ray").__version__.startswith(TRIED) else ()
+    parts = [(place(where), name, instead) for where, name, instead in known]
     before = [(home, name, vars(home)[name]) for home, name, _ in parts if home is not None and name in vars(home)]
     standing_in = {(where, name): instead for where, name, instead in parts}
     try:

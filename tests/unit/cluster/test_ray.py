@@ -181,6 +181,13 @@ def test_a_ray_of_our_own_leaves_out_what_it_names(nodes):
     assert [vars(place(where))[name] for where, name, _ in left_out] == before
 
 
+def test_another_ray_starts_as_ever(nodes, monkeypatch):
+    monkeypatch.setattr("ray.__version__", "2.99.0")
+    left_out = *OF_RAY, *OF_DATA
+    with without(left_out):
+        assert not any(vars(place(where))[name] is instead for where, name, instead in left_out)
+
+
 OWN = """
 import os, sys
 from pathlib import Path
