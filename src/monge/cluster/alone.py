@@ -1,7 +1,7 @@
 """A Ray that is there for one run on one machine: without what it starts for dashboards, and for clusters that grow.
 
 Ray has no options for this. With five processes less, a run begins several seconds earlier where there are few
-processors. These are inner parts of Ray: they are left out of the versions that were tried; any other Ray starts as ever.
+processors. These are inner parts of Ray: only versions that were tried are treated so, any other Ray starts as ever.
 """
 
 from __future__ import annotations
