@@ -132,7 +132,9 @@ def measured(size: str, keep: Path, times: int) -> dict[str, Any]:
         browser.close()
     medians = {name: round(sorted(one[name] for one in runs)[times // 2]) for name in runs[0]}
     said = re.search(r"Words are marked and plans can be opened in (\d+) of the \d+ segments", source)
-    about = json.loads((keep / f"{size}.json").read_text("utf-8"))
+    note, (systems, segments) = keep / f"{size}.json", map(int, size.split("x"))
+    about = {"systems": systems, "segments": segments, "metrics": list(METRICS)}
+    about |= json.loads(note.read_text("utf-8")) if note.is_file() else {}
     explained = int(said[1]) if said else about["segments"]
     return {
         **about, "bytes": path.stat().st_size, "parts": parts(source), "explained": explained, **medians,
@@ -149,10 +151,14 @@ def table(kept: list[dict[str, Any]]) -> str:
     lines += [
         f"| {one['systems']} × {one['segments']:,} × {len(one['metrics'])} | {one['bytes'] / 1e6:.1f} MB "
         f"| {one['loaded_ms'] / 1000:.2f} s | {one['segments_shown_ms'] / 1000:.2f} s "
-        f"| {one['explained']:,} segments | {one['cpu_seconds_to_make'] / 60:.0f} min |"
+        f"| {one['explained']:,} segments | {_minutes(one.get('cpu_seconds_to_make'))} |"
         for one in kept
     ]
     return "\n".join(lines)
+
+
+def _minutes(seconds: float | None) -> str:
+    return "not measured" if seconds is None else f"{seconds / 60:.0f} min"
 
 
 def page_text() -> str:
@@ -184,10 +190,14 @@ def main() -> None:
         for size in sizes(given.sizes):
             make(size, given.data, given.keep)
     elif given.step == "open":
-        found = [measured(size, given.keep, given.times) for size in sizes(given.sizes)]
+        before = json.loads(given.output.read_text("utf-8")) if given.output.is_file() else []
+        kept = {(one["systems"], one["segments"]): one for one in before}
+        for size in sizes(given.sizes):
+            one = measured(size, given.keep, given.times)
+            kept[one["systems"], one["segments"]] = one
+            print(json.dumps(one), flush=True)
         given.output.parent.mkdir(parents=True, exist_ok=True)
-        given.output.write_text(json.dumps(found, indent=1) + "\n", "utf-8")
-        print(json.dumps(found))
+        given.output.write_text(json.dumps([kept[size] for size in sorted(kept)], indent=1) + "\n", "utf-8")
     else:
         PAGE.write_text(page_text(), "utf-8")
 
