@@ -159,8 +159,13 @@ def chrf(spec: LexicalSpec, hypotheses: Texts, references: References) -> Scored
 def ter(spec: LexicalSpec, hypotheses: Texts, references: References) -> Scored:
     """Translation edit rate: edits per 100 reference words, lower is better."""
     scorer = library("sacrebleu.metrics.ter").TER(**spec.options)
-    scorer._compute_segment_statistics = lambda text, known: ter_counts(text, known["ref_words"])
+    scorer._compute_segment_statistics = _edits
     return _pooled(scorer, hypotheses, references, {})
+
+
+def _edits(text: str, known: Mapping[str, Any]) -> Any:
+    """What sacrebleu's TER asks of a text and the words of its references; by name, so that a process can send it."""
+    return ter_counts(text, known["ref_words"])
 
 
 def _pooled(scorer: Any, hypotheses: Texts, references: References, extra: Mapping[str, object]) -> Scored:
