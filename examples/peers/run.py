@@ -192,11 +192,16 @@ def keep(pairs: int, found: dict[str, object]) -> None:
     """Keep what was seen of so many pairs beside what is kept of others, and write the page."""
     kept = json.loads(TIMES.read_text("utf-8")) if TIMES.exists() else {}
     before = kept.get(str(pairs), {"scripts": {}})["scripts"]
-    command = " ".join(["python", "examples/peers/run.py", *sys.argv[1:]])
+    command = " ".join(["python", "examples/peers/run.py", *_without_places(sys.argv[1:])])
     kept[str(pairs)] = {"command": command, "scripts": {**before, **found}}
     kept = dict(sorted(kept.items(), key=lambda one: int(one[0])))
     TIMES.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", "utf-8")
     PAGE.write_text(written(PAGE.read_text("utf-8"), kept), "utf-8")
+
+
+def _without_places(arguments: list[str]) -> list[str]:
+    """Arguments as they are kept: --data of this machine is DIR."""
+    return ["DIR" if before == "--data" else one for before, one in zip(["", *arguments], arguments, strict=False)]
 
 
 def main() -> int:
