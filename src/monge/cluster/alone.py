@@ -1,6 +1,6 @@
 """A Ray that is there for one run on one machine: without what it starts for dashboards, and for clusters that grow.
 
-Ray has no options for this. With five processes less, a run begins several seconds earlier where there are few
+Ray has no options for this. With three processes less, a run begins several seconds earlier where there are few
 processors. These are inner parts of Ray: only versions that were tried are treated so, any other Ray starts as ever.
 """
 
@@ -14,30 +14,10 @@ from typing import Any
 TRIED = ("2.60.",)
 """How the versions of Ray begin whose parts are known."""
 _NODE = "ray._private.node:Node"
-_STATS = "ray.data._internal.stats:_StatsManager"
-_EXECUTOR = "ray.data._internal.execution.streaming_executor:"
 
 
 def _nothing(*given: Any, **named: Any) -> None:
     """In place of what would start a process, or tell one."""
-
-
-class _AsItIs:
-    """What answers Ray Data, instead of an autoscaler, how much this machine has."""
-
-    def try_trigger_scaling(self) -> None:
-        """The machine does not grow."""
-
-    def on_executor_shutdown(self) -> None:
-        """Nothing was asked for."""
-
-    def get_total_resources(self) -> Any:
-        """Processors and memory of the Ray that is running."""
-        import ray
-        from ray.data import ExecutionResources
-
-        found = ray.cluster_resources()
-        return ExecutionResources(cpu=found.get("CPU", 0), object_store_memory=found.get("object_store_memory", 0))
 
 
 Parts = tuple[tuple[str, str, Callable[..., Any]], ...]
@@ -48,13 +28,6 @@ OF_RAY: Parts = (
     (_NODE, "start_api_server", _nothing),
 )
 """The autoscaler, the reader of logs, the dashboard."""
-OF_DATA: Parts = (
-    (_STATS, "register_dataset_to_stats_actor", staticmethod(_nothing)),
-    (_STATS, "update_execution_metrics", staticmethod(_nothing)),
-    (_STATS, "update_iteration_metrics", staticmethod(_nothing)),
-    (_EXECUTOR, "create_cluster_autoscaler", lambda *given, **named: _AsItIs()),
-)
-"""The figures that Ray Data keeps for the dashboard, and what asks for more machines."""
 
 
 def place(where: str) -> Any:

@@ -1,20 +1,20 @@
-"""Ray: started on this machine or joined, and a pass over blocks as a Ray data set with a pool of workers."""
+"""Ray: started on this machine or joined, and a pass over blocks as tasks of Ray."""
 
 from __future__ import annotations
 
-import json
 import logging
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
-from monge.cluster.alone import OF_DATA, OF_RAY, without
+from monge.cluster.alone import OF_RAY, without
 from monge.cluster.blocks import Block
 from monge.cluster.job import Job, Recipe
-from monge.cluster.worker import do_blocks, warm
+from monge.cluster.worker import do_block, unable, warm
 from monge.errors import InvalidSetting, MissingExtra, UsageError
 
 LOOPBACK = "127.0.0.1"
@@ -22,6 +22,8 @@ _ANY = {"RAY_USAGE_STATS_ENABLED": "0"}
 _STARTED = {"RAY_worker_niceness": "0", "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}
 """Environment of any Ray: it tells nobody; of one that is started here: its workers do not yield to everything else on
 the machine, and it listens on the loopback address alone (Ray would turn 127.0.0.1 into one that others reach)."""
+DEATHS = 4
+"""How often Ray begins a task whose worker dies."""
 STORE = 128 << 20
 """Bytes of the object store of a Ray that is started here: what passes through it is a line a block."""
 
@@ -53,27 +55,15 @@ def check_ray(address: str | None = None) -> Any:
     return ray
 
 
-def _data() -> Any:
-    """Ray Data, imported while the processes of Ray start; raises where Ray was installed without it."""
-    try:
-        import ray.data
-    except ImportError:
-        raise MissingExtra("--engine ray", "ray") from None
-    return ray.data
-
-
 @contextmanager
 def connected(engine: Engine) -> Iterator[int]:
     """Join a Ray, or start one that only this machine can reach and that ends with this; gives how many workers."""
     ray = check_ray(engine.address)
     with ExitStack() as stack:
         if not ray.is_initialized():
-            ours = engine.address is None
-            stack.enter_context(without(OF_RAY if ours else ()))
+            stack.enter_context(without(OF_RAY if engine.address is None else ()))
             stack.callback(ray.shutdown)
             _begin(ray, engine)
-            _data()
-            stack.enter_context(without(OF_DATA if ours else ()))
         room = int(ray.cluster_resources().get("CPU", 0)) // engine.threads
         if not room:
             raise UsageError(f"this Ray has no worker with {engine.threads} processor(s)")
@@ -103,7 +93,7 @@ def connecting(engine: Engine, recipe: Recipe) -> Iterator[Future[int]]:
     def begun() -> int:
         workers = stack.enter_context(connected(engine))
         if engine.address is None:  # a model that cannot be loaded is met again with the first block
-            for _ in mapped(warm, range(workers), {"recipe": recipe}, workers=workers, threads=engine.threads):
+            for _ in mapped(warm, [(recipe,)] * workers, workers=workers, threads=engine.threads):
                 pass
         return workers
 
@@ -124,59 +114,46 @@ def each_done(job: Job, blocks: Sequence[Block], *, workers: int) -> Iterator[di
     Blocks are tasks, not actors: their processes stay from pass to pass, and with them the models that they loaded. The
     largest go first, so that all workers end at about the same time.
     """
-    largest_first = sorted(blocks, key=lambda one: -one.rows)
-    items = [json.dumps(asdict(one)) for one in largest_first]
-    for row in mapped(do_blocks, items, {"job": job}, workers=workers, threads=job.threads):
-        yield json.loads(row["told"])
+    import ray
+
+    largest_first, told = sorted(blocks, key=lambda one: -one.rows), ray.put(job)
+    calls = [(one, told) for one in largest_first]
+    for number, found in mapped(do_block, calls, workers=workers, threads=job.threads):
+        if not isinstance(found, Exception):
+            yield found
+        elif isinstance(found, ray.exceptions.RayTaskError):  # it did not come as far as the block
+            yield unable(largest_first[number], found.cause)
 
 
 def mapped(
-    work: Callable[..., dict[str, Any]], items: Sequence[Any], more: Mapping[str, Any], *, workers: int, threads: int
-) -> Iterator[dict[str, Any]]:
-    """The rows that `work` makes of items, each a task of Ray Data, as they are done.
+    work: Callable[..., Any], calls: Sequence[tuple[Any, ...]], *, workers: int, threads: int
+) -> Iterator[tuple[int, Any]]:
+    """What `work` gives for each tuple of arguments, with its number, as it is done; or why Ray could not do it.
 
-    Where the workers are all that the cluster has room for, as many tasks again wait for them in Ray, which hands out
-    the next one at once; Ray Data by itself does so some tenths of a second late.
+    Each call is a task of Ray, which does it again where a worker or its node dies, `DEATHS` times in all. Where the
+    workers are all that the cluster has room for, as many tasks again wait for them in Ray, which hands out the next
+    one at once. What is not done when nobody asks any more is called off.
     """
     import ray
 
     room = int(ray.cluster_resources().get("CPU", 0)) // threads
     at_once = workers if workers < room else 2 * workers
-    with quiet():
-        done = (
-            _data()
-            .from_items(list(items), override_num_blocks=len(items))
-            .map_batches(
-                work,
-                fn_kwargs=dict(more),
-                batch_size=1,
-                batch_format="numpy",
-                concurrency=min(at_once, len(items)),
-                num_cpus=threads,
-            )
-        )
-        yield from done.iter_rows()
-
-
-@contextmanager
-def quiet() -> Iterator[None]:
-    """Ray Data without its own bars and lines, going on where a worker dies, as many tasks at once as it is told."""
-    from ray.data import DataContext
-
-    context = DataContext.get_current()
-    wanted = {"enable_progress_bars": False, "print_on_execution_start": False, "max_errored_blocks": -1,
-              "op_resource_reservation_enabled": False}  # fmt: skip
-    before = {name: getattr(context, name) for name in wanted if hasattr(context, name)}
-    loggers = [logging.getLogger(name) for name in ("ray.data", "ray")]
-    levels = [one.level for one in loggers]
+    task = ray.remote(num_cpus=threads, max_retries=DEATHS - 1)(work)
+    running: dict[Any, int] = {}
+    waiting = enumerate(calls)
     try:
-        for name in before:
-            setattr(context, name, wanted[name])
-        for one in loggers:
-            one.setLevel(logging.CRITICAL)
-        yield
+        while True:
+            for number, call in islice(waiting, at_once - len(running)):
+                running[task.remote(*call)] = number
+            if not running:
+                return
+            done, _ = ray.wait(list(running))
+            number = running.pop(done[0])
+            try:
+                found = ray.get(done[0])
+            except ray.exceptions.RayError as error:
+                found = error
+            yield number, found
     finally:
-        for name, value in before.items():
-            setattr(context, name, value)
-        for one, level in zip(loggers, levels, strict=True):
-            one.setLevel(level)
+        for one in running:
+            ray.cancel(one)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -43,21 +42,14 @@ class _Task:
         return api.score_segments(metrics, self.rows, corpora=api.Corpora(files=self.corpora))
 
 
-def _told(batch: dict[str, Any], tasks: Sequence[Any]) -> dict[str, Any]:
-    """The results of the tasks of a batch of Ray Data, or what went wrong, as JSON."""
-    import ray
-
-    found = []
-    for number in batch["item"]:
-        told: dict[str, Any] = {"task": int(number), "error": "", "data": False}
-        try:
-            results = ray.get(tasks[int(number)]).results()
-            told["results"] = [{**one.to_dict(), "work": dict(one.work)} for one in results]
-        except Exception as error:  # noqa: BLE001 - whatever it is, the driver must hear of it
-            told |= {"error": f"{type(error).__name__}: {error}", "data": isinstance(error, MongeError)}
-            told["error"] = str(error) if told["data"] else told["error"]
-        found.append(json.dumps(told))
-    return {"told": found}
+def _told(task: _Task) -> dict[str, Any]:
+    """The results of a task, or what went wrong."""
+    try:
+        results = task.results()
+    except Exception as error:  # noqa: BLE001 - whatever it is, the driver must hear of it
+        data = isinstance(error, MongeError)
+        return {"error": str(error) if data else f"{type(error).__name__}: {error}", "data": data}
+    return {"error": "", "data": False, "results": [{**one.to_dict(), "work": dict(one.work)} for one in results]}
 
 
 @contextmanager
@@ -71,19 +63,22 @@ def passes_on_ray(engine: Engine) -> Iterator[Passes]:
             tasks = [ray.put(_task(one, engine.threads)) for one in passes]
             missing, why = set(range(len(tasks))), dict[int, str]()
             for _ in range(ATTEMPTS):
-                rows = mapped(_told, sorted(missing), {"tasks": tasks}, workers=workers, threads=engine.threads)
-                for told in (json.loads(row["told"]) for row in rows):
-                    if told["data"]:
+                numbers = sorted(missing)
+                calls = [(tasks[number],) for number in numbers]
+                for place, told in mapped(_told, calls, workers=workers, threads=engine.threads):
+                    number = numbers[place]
+                    if isinstance(told, Exception):
+                        why[number] = str(told)
+                    elif told["data"]:
                         raise DataError(told["error"])
-                    if told["error"]:
-                        why[told["task"]] = told["error"]
-                    elif told["task"] in missing:
-                        missing.remove(told["task"])
-                        yield told["task"], [_result(one) for one in told["results"]]
+                    elif told["error"]:
+                        why[number] = told["error"]
+                    else:
+                        missing.remove(number)
+                        yield number, [_result(one) for one in told["results"]]
                 if not missing:
                     return
-            reason = why.get(min(missing), "its worker died")
-            raise MongeError(f"{len(missing)} of {len(tasks)} passes failed {ATTEMPTS} times ({reason})")
+            raise MongeError(f"{len(missing)} of {len(tasks)} passes failed {ATTEMPTS} times ({why[min(missing)]})")
 
         yield scored
 

@@ -11,7 +11,7 @@ from uuid import uuid4
 
 from monge import api
 from monge.cluster.blocks import Block, Staged, block_rows
-from monge.cluster.engine import Engine, each_done
+from monge.cluster.engine import DEATHS, Engine, each_done
 from monge.cluster.folder import COUNT, RANGE, SUM, Folder, read_json, write_json
 from monge.cluster.job import Job
 from monge.cluster.request import Request, Watch
@@ -21,8 +21,8 @@ from monge.errors import DataError, MongeError
 if TYPE_CHECKING:
     from monge.scoring.scorer import Scorer
 
-ATTEMPTS, DEATHS = 3, 4
-"""How often a block is tried that fails, and one whose worker dies: Ray itself tries a task four times."""
+ATTEMPTS = 3
+"""How often a block is tried that fails."""
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,6 @@ wrong with a block is told, not raised: the driver decides whether it is tried a
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -43,18 +42,27 @@ _here: dict[str, Worker] = {}
 """The worker of this process, by the name of its pass; the process stays from block to block and pass to pass."""
 
 
-def warm(batch: dict[str, Any], recipe: Recipe) -> dict[str, Any]:
+def warm(recipe: Recipe) -> None:
     """Load what a worker needs, before there is a block."""
     recipe.bound()
-    return batch
 
 
-def do_blocks(batch: dict[str, Any], job: Job) -> dict[str, Any]:
-    """Do the blocks of a batch of Ray Data; gives for each, as JSON, what became of it."""
-    told = [_told(Block(**json.loads(one)), job) for one in batch["item"]]
-    for one in told:
-        _counted(job.what, one)
-    return {"told": [json.dumps(one) for one in told]}
+def do_block(block: Block, job: Job) -> dict[str, Any]:
+    """Do a block as a task of Ray; says what became of it."""
+    told = _told(block, job)
+    _counted(job.what, told)
+    return told
+
+
+def unable(block: Block, error: BaseException) -> dict[str, Any]:
+    """What is said of a block that was not done."""
+    data = isinstance(error, MongeError)
+    why = {"error": str(error) if data else f"{type(error).__name__}: {error}", "data": data, "fresh": True}
+    return {**_about(block), **why, "seconds": 0.0}
+
+
+def _about(block: Block) -> dict[str, Any]:
+    return {"block": block.number, "rows": block.rows, "pid": os.getpid(), "error": "", "data": False, "bad": 0}
 
 
 @contextmanager
@@ -69,13 +77,11 @@ def at_work(job: Job) -> Iterator[Callable[[Block], dict[str, Any]]]:
 def _told(block: Block, job: Job) -> dict[str, Any]:
     """Do a block, by the worker of this process, and say what became of it."""
     began = time.perf_counter()
-    about = {"block": block.number, "rows": block.rows, "pid": os.getpid(), "error": "", "data": False, "bad": 0}
     try:
-        about |= _worker(job).done(block)
+        told = {**_about(block), **_worker(job).done(block)}
     except Exception as error:  # noqa: BLE001 - whatever it is, the driver must hear of it
-        data = isinstance(error, MongeError)
-        about |= {"error": str(error) if data else f"{type(error).__name__}: {error}", "data": data, "fresh": True}
-    return {**about, "seconds": time.perf_counter() - began}
+        told = unable(block, error)
+    return {**told, "seconds": time.perf_counter() - began}
 
 
 def _worker(job: Job) -> Worker:

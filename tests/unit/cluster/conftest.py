@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import random
 import sys
 from concurrent.futures import Future
 from contextlib import contextmanager
-from dataclasses import asdict
 
 import pytest
 
@@ -50,8 +48,7 @@ def here(monkeypatch, small_blocks):
         random.Random(len(Here.done)).shuffle(mine)
         for block in mine:
             if block.number not in Here.dies:
-                (said,) = worker.do_blocks({"item": [json.dumps(asdict(block))]}, job)["told"]
-                told = json.loads(said)
+                told = worker.do_block(block, job)
                 Here.done += [(job.what, block.number)] * told["fresh"]
                 yield told
 
