@@ -222,8 +222,8 @@ def test_a_stopping_service_answers_what_it_has_accepted(started, large):
         with ThreadPoolExecutor(8) as pool:
             coming = [pool.submit(ask, k) for k in range(8)]
             deadline = time.monotonic() + 30
-            while "monge_in_flight 2.0" not in web.get("/metrics").text:
-                assert time.monotonic() < deadline
+            while not {"monge_in_flight 2.0", "monge_waiting 6.0"} <= set(web.get("/metrics").text.splitlines()):
+                assert time.monotonic() < deadline  # all eight are accepted: two are worked on, six wait
             service.process.send_signal(signal.SIGTERM)
             time.sleep(0.05)
             late = web.post("/v1/score", json=BODY)
