@@ -31,8 +31,8 @@ class Lesson:
         data: The names of data sets joined by +, or a file of labelled pairs of sentences.
         objective: One of `objectives.OBJECTIVES`; `auto` is `score` where there are scores, `rank` where rankings.
         weight: What its loss is multiplied with.
-        options: `pairs`, `human`, `text`, `sample` (so many judgements, drawn), `batch` (so many a step), or a switch
-            of the data set.
+        options: `pairs`, `human`, `text`, `sample` (so many judgements, drawn), `batch` (so many a step), `teacher`
+            (the group whose texts a teacher reads instead, such as en), or a switch of the data set.
     """
 
     data: str
@@ -49,6 +49,16 @@ class Lesson:
     def sample(self) -> int | None:
         """How many judgements are drawn, where not all are taken."""
         return self._count("sample")
+
+    @property
+    def for_teacher(self) -> Lesson | None:
+        """The rows that a teacher reads where it reads others: the same ones of the group that `teacher` names."""
+        given = dict(self.options)
+        if "teacher" not in given:
+            return None
+        mine = "teacher", "pairs", "languages", "sample", "batch"
+        others = tuple(one for one in self.options if one[0] not in mine)
+        return replace(self, options=(*others, ("pairs", given["teacher"])))
 
     def _count(self, name: str) -> int | None:
         given = dict(self.options).get(name)
@@ -91,11 +101,13 @@ def open_lesson(lesson: Lesson, place: Place) -> Examples | Labelled:
     kind = lesson.objective
     if kind != "auto" and kind not in OBJECTIVES:
         raise InvalidSetting(f"objective takes {', '.join(OBJECTIVES)}, got {kind!r}")
+    if lesson.for_teacher is not None and kind != "distil":
+        raise InvalidSetting(f"{lesson.data}: the option teacher says what a teacher reads: only distil has one")
     if Path(lesson.data).is_file():
         return _from_file(lesson, place)
     if kind == "nli":
         raise InvalidSetting(f"nli learns from a file of labelled pairs (two sentences, label), got {lesson.data!r}")
-    options = {name: value for name, value in lesson.options if name not in ("sample", "batch")}
+    options = {name: value for name, value in lesson.options if name not in ("sample", "batch", "teacher")}
     pairs = options.pop("pairs").split("/") if "pairs" in options else place.pairs
     named = {"human": place.human, "text": place.text, **options}
     found = judged_examples(lesson.data, place.data, pairs, **{k: v for k, v in named.items() if v is not None})

@@ -261,7 +261,10 @@ def _objective(plan: Plan, number: int, examples: Examples | Labelled, judge: Me
     assert isinstance(examples, Examples)
     if plan.teacher is None:
         raise InvalidSetting(f"distil:{lesson.data} learns from a teacher: give --teacher METRIC and --teacher-model")
-    return distilled(examples, plan.teacher, lesson.weight)
+    others = lesson.for_teacher
+    translated = None if others is None else open_lesson(others, plan.place)
+    assert translated is None or isinstance(translated, Examples)
+    return distilled(examples, plan.teacher, lesson.weight, translated)
 
 
 def _start_affine(objective: Objective, judge: MetricJudge) -> None:

@@ -348,6 +348,35 @@ def test_distil_learns_what_a_teacher_says(plan, tiny_roberta):
     assert falls(found.loop)
 
 
+def test_a_teacher_may_read_the_same_rows_in_another_language(plan, tiny_roberta, tmp_path):
+    from dataclasses import replace
+
+    lines = plan.data.read_text().splitlines()
+    turned = [line.split("\t") for line in lines[1:]]
+    english = [f"{line}\ten" for line in lines[1:]]
+    german = ["\t".join([" ".join(reversed(one[0].split())), one[1], *one[2:], "de"]) for one in turned]
+    both = tmp_path / "both.tsv"
+    both.write_text("\n".join([f"{lines[0]}\tgroup", *german, *english]) + "\n")
+    lesson = "distil:table(pairs=de,teacher=en)"
+    taught = replace(
+        plan, data=both, lessons=lesson, dev="table(pairs=en)", teacher=Teacher("twmd", str(tiny_roberta), 1)
+    )
+    (learned,) = ready(taught).loop.objectives
+    assert [row.hypothesis for row in learned.examples.rows] == [" ".join(reversed(one[0].split())) for one in turned]
+    said = monge.load("twmd", model=str(tiny_roberta)).score([one[0] for one in turned], [one[1] for one in turned])
+    assert np.corrcoef(said.segments, learned.examples.targets)[0, 1] == pytest.approx(1, abs=1e-9)
+    here = replace(taught, lessons="distil:table(pairs=en)", dev="table(pairs=de)")
+    (plain,) = ready(here).loop.objectives
+    for one in turned:
+        backwards = " ".join(reversed(one[0].split()))
+        assert torch.equal(learned.alike.vectors[backwards], plain.alike.vectors[one[0]])
+    both.write_text("\n".join([f"{lines[0]}\tgroup", *german, *english[1:]]) + "\n")
+    with pytest.raises(DataError, match=r"the teacher has no row 0 with 1 reference\(s\) in place of one of table"):
+        ready(taught)
+    with pytest.raises(InvalidSetting, match="only distil has one"):
+        ready(replace(taught, lessons="score:table(pairs=de,teacher=en)"))
+
+
 def test_a_mix_of_layers_is_learned_and_opened(plan, tmp_path):
     from dataclasses import replace
 
