@@ -27,7 +27,7 @@ from pathlib import Path
 from growth import texts, tiny_model
 
 from monge.cluster import blocks, check_ray, engine
-from monge.cluster.worker import do_blocks
+from monge.cluster.worker import do_block
 
 NODES, ROWS = 3, 1024
 """Nodes, and rows of a block at the most: fewer than a run would take, so that many blocks are under way."""
@@ -36,7 +36,7 @@ KINDS = ("worker", "node", "driver")
 DRIVER = "driver"
 
 
-def noted(batch: dict, job: object) -> dict:
+def noted(block: blocks.Block, job: object) -> dict:
     """Do a block, and note beside the output that it was begun, and that it was done already."""
 
     def note(what: str) -> None:
@@ -44,8 +44,8 @@ def noted(batch: dict, job: object) -> dict:
             file.write(f"{job.what} {what}\n")
 
     note("begun")
-    found = do_blocks(batch, job)
-    if not json.loads(found["told"][0])["fresh"]:
+    found = do_block(block, job)
+    if not found["fresh"]:
         note("done before")
     return found
 
@@ -54,7 +54,7 @@ def drive(arguments: list[str]) -> int:
     """`monge` with these arguments, whose workers note what they begin."""
     from monge.cli.app import run
 
-    engine.do_blocks, blocks.LARGEST = noted, ROWS // blocks.ROWS
+    engine.do_block, blocks.LARGEST = noted, ROWS // blocks.ROWS
     return run(arguments)
 
 
