@@ -86,6 +86,25 @@ def test_a_report_says_what_was_found_and_how(folder):
     assert [one["plans"] for one in data["metrics"]] == [["precision", "recall"], ["precision", "recall"], ["plan"], []]
 
 
+def test_people_need_not_judge_everything(folder, opened):
+    rows = [("a", 1, 3.0), ("a", 2, 1.5), ("a", 5, 2.0), ("b", 2, 4.0), ("b", 9, 2.5), ("b", 10, 1.0)]
+    (folder / "some.csv").write_text("system,id,score\n" + "".join(f"{s},{k},{x}\n" for s, k, x in rows), "utf-8")
+    human = "--human", f"adequacy={folder / 'some.csv'}"
+    source = report(folder, *texts(folder), "-m", "chrf", *human, name="some.html")
+    assert "6 of the 28 outputs of 2 systems, those that people judged, together." in source
+    assert "adequacy, for 6 of 28 outputs" in source and "judged on different segments" in source
+    means = re.search(r"Mean of adequacy</h3>.*?</table>", source, re.S)[0]
+    assert re.findall(r">([^<>\n]+)<", means)[-6:] == ["b", "3", "2.5000", "a", "3", "2.1667"]
+    page = opened(folder / "some.html")
+    page.select_option("#system", "0")
+    page.select_option("#order", "human")
+    ids = page.eval_on_selector_all(".item", "all => all.map((one) => one.dataset.id)")
+    assert ids[:3] == ["1", "5", "2"] and "adequacy of a not judged" in page.locator(".item h3").nth(3).inner_text()
+    page.select_option("#filter", "judged")
+    assert page.inner_text("#place") == "1 to 5 of 5 segments"
+    assert page.locator(".scores", has_text="adequacy").count() == 6
+
+
 def test_the_command_of_a_report_gives_its_scores_again(folder, monkeypatch, capsys):
     source = (folder / "direct.html").read_text("utf-8")
     monkeypatch.chdir(folder)
@@ -185,12 +204,18 @@ def test_reports_of_studies(folder):
         (["-t", "a", "-r", "ref", "--plans", "-1"], "--plans takes a whole number"),
         (["c0.json", "-m", "chrf"], "-m is for texts to score"),
         (["nothing.json"], "nothing.json"),
+        (["other.json"], "other.json holds no results that monge saved (a report is made from"),
+        ([], "a table, or saved results"),
+        (["-t", "a", "-r", "ref", "-m", "chrf", "--human", "x="], "--human takes NAME=FILE"),
+        (["-t", "a", "-r", "ref", "-m", "chrf", "--human", "other.csv"], "has 1 scores, 0 of them for the 14 segments"),
     ],
 )
 def test_mistakes_get_one_line(folder, arguments, told, monkeypatch, capsys):
     monkeypatch.chdir(folder)
     row = {"metric": "chrf", "system": "a", "score": 1.0}
     Path("s0.json").write_text(json.dumps({"monge": "0.1.0", "results": [row]}))
+    Path("other.json").write_text('{"hello": 1}')
+    Path("other.csv").write_text("id,score\nx,1\n")
     Path("c0.json").write_text(json.dumps({"monge": "0.1.0", "results": [{**row, "pairs": [], "systems": []}]}))
     assert run(["report", *arguments, "-q"]) in (1, 2)
     error = capsys.readouterr().err

@@ -149,7 +149,14 @@ def _refused(error: Any) -> int:
     if type(error).__name__ == "NoArgsIsHelpError":
         sys.stderr.write(error.format_message() + "\n")
         return 2
-    return _fail(f"{error.format_message()} (see {where} --help)", 2)
+    return _fail(f"{error.format_message()}{_meant_table(error, where)} (see {where} --help)", 2)
+
+
+def _meant_table(error: Any, where: str) -> str:
+    """What to write where a table of one's own stands in the place of a data set's name."""
+    given = getattr(getattr(error, "ctx", None), "params", {}).get("dataset")
+    lacks_data = getattr(getattr(error, "param", None), "name", "") == "data"
+    return f" For a table of your own: {where} table --data {given}" if lacks_data and os.path.isfile(given or "") else ""
 
 
 def _warned(message: Warning | str, category: type[Warning], filename: str, lineno: int, *_: Any, **__: Any) -> None:

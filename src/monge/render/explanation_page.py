@@ -29,12 +29,11 @@ _STYLE = f"""
   position: relative; max-width: none; }}
 .monge .unit {{ border-radius: 4px; padding: .1em .18em; margin: 0 -.04em; cursor: default; }}
 .monge .unit:hover, .monge .unit:focus {{ outline: 2px solid var(--ink); outline-offset: 0; }}
-.monge .tip {{ display: none; position: absolute; left: 0; top: 100%; margin-top: 4px; z-index: 2;
+.monge .unit:hover::after, .monge .unit:focus::after {{ content: attr(data-tip); direction: ltr;
+  display: block; position: absolute; left: 0; top: 100%; margin-top: 4px; z-index: 2;
   max-width: 100%; box-sizing: border-box;
-  padding: .6rem .8rem; background: var(--ink); color: var(--card); border-radius: 6px; white-space: normal;
+  padding: .6rem .8rem; background: var(--ink); color: var(--card); border-radius: 6px; white-space: pre-line;
   font-size: .85rem; line-height: 1.6; font-variant-numeric: tabular-nums; text-align: start; }}
-.monge .unit:hover .tip, .monge .unit:focus .tip {{ display: block; }}
-.monge .tip span {{ display: block; }}
 .monge .key {{ display: flex; flex-wrap: wrap; align-items: center; gap: .2rem 1.4rem; font-size: .9rem;
   color: var(--soft); margin: .6rem 0; }}
 .monge .ramp {{ display: inline-block; width: 6rem; height: .75rem; border-radius: 3px; vertical-align: middle; }}
@@ -124,14 +123,13 @@ def _unit(e: Explanation, name: str, index: int) -> str:
     lines = [head, *(_tip(e, name, route) for route in mine[:_TIP])]
     if len(mine) > _TIP:
         lines.append(f"and {len(mine) - _TIP} smaller moves")
-    tip = "".join(f"<span>{safe(line)}</span>" for line in lines)
+    tip = safe("\n".join(lines))  # an attribute: where styles are taken away the text stays a text
     spans = located(side)
     word = side.units[index] if spans is None else side.text[slice(*spans[index])]
     if not word:
         return ""
     return (
-        f'<span class="unit l{step(lost, e.most_lost)}" tabindex="0">{safe(word)}'
-        f'<span class="tip" role="tooltip" dir="ltr">{tip}</span></span>'
+        f'<span class="unit l{step(lost, e.most_lost)}" tabindex="0" data-tip="{tip}">{safe(word)}</span>'
     )
 
 

@@ -30,7 +30,7 @@ ROOM = 2_400_000
 class Material:
     """Results metric by metric [metrics][systems] on the same items, and the segments [systems][items] behind them.
 
-    `human` are human scores [systems, items]. `plans` are those of `explained` items, [place][system][metric], as
+    `human` are human scores [systems, items], NaN where people gave none. `plans` are those of `explained` items, [place][system][metric], as
     `compact` writes them; `notes` say what is not shown and why.
     """
 

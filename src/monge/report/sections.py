@@ -313,10 +313,11 @@ def human(material: Material) -> Section:
     """Metrics against human scores: agreement, a chart each, and what people said by parts of the metric's scores."""
     assert material.human is not None
     sign = 1.0 if material.human_higher else -1.0
-    people = material.human.reshape(-1) * sign
+    known = np.isfinite(material.human)
+    people = material.human[known] * sign
     rows, charts = [], []
     for k, name in enumerate(material.metrics):
-        mine = material.better[k].reshape(-1)
+        mine = material.better[k][known]
         values = [_agreement(mine, people), _tau(mine, people)]
         rows.append((Cell(name), *(Cell(dashed(one, 3)) for one in values)))
         names = _directed(material, k), material.human_name if material.human_higher else f"−{material.human_name}"
@@ -324,17 +325,30 @@ def human(material: Material) -> Section:
         charts.append(both(every, steps(f"{name}, calibration", calibration(mine, people), names)))
     sheet = Sheet(f"Agreement with {material.human_name}", ("metric", "Pearson's r", "Kendall's tau"), tuple(rows))
     systems = f"{len(material.systems)} systems" if len(material.systems) > 1 else "one system"
-    said = (
-        f"{people.size} outputs of {systems} together. On the left of each pair: every output; the darker a square, "
+    count = f"{people.size}" if known.all() else f"{people.size} of the {known.size}"
+    said = [
+        f"{count} outputs of {systems}{'' if known.all() else ', those that people judged,'} together. On the left of each pair: every output; the darker a square, "
         "the more of them. On the right, calibration: the outputs in equal parts from low to high score, and the mean "
         f"of {material.human_name} in each part with its 95 % interval. With a good metric the line rises all the way.",
+    ]
+    if len(material.systems) > 1 and not (known == known[0]).all():
+        said.append("Systems were judged on different segments: a higher mean can come from easier segments.")
+    shown = sheet, _means_of_people(material, known, sign)
+    return Section("human", f"Against {material.human_name}", tuple(said), shown, charts=tuple(charts))
+
+
+def _means_of_people(material: Material, known: Array, sign: float) -> Sheet:
+    """The mean human score of each system over the outputs that have one, best first."""
+    assert material.human is not None
+    means = [(k, material.human[k][mine].mean() if mine.any() else None) for k, mine in enumerate(known)]
+    means.sort(key=lambda one: (one[1] is None, -sign * float(one[1] or 0)))
+    some = not known.all()
+    rows = tuple(
+        (Cell(material.systems[k]), *([Cell(str(known[k].sum()))] if some else []), Cell("–" if v is None else number(v)))
+        for k, v in means
     )
-    means = [(material.systems[s], float(material.human[s].mean())) for s in range(len(material.systems))]
-    means.sort(key=lambda one: -sign * one[1])
-    table = Sheet(
-        f"Mean of {material.human_name}", ("system", "mean"), tuple((Cell(n), Cell(number(v))) for n, v in means)
-    )
-    return Section("human", f"Against {material.human_name}", said, (sheet, table), charts=tuple(charts))
+    head = ("system", *(["outputs judged"] if some else []), "mean")
+    return Sheet(f"Mean of {material.human_name}", head, rows)
 
 
 def _tau(one: Array, other: Array) -> float | None:
