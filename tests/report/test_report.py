@@ -92,6 +92,9 @@ def test_people_need_not_judge_everything(folder, opened):
     human = "--human", f"adequacy={folder / 'some.csv'}"
     source = report(folder, *texts(folder), "-m", "chrf", *human, name="some.html")
     assert "6 of the 28 outputs of 2 systems, those that people judged, together." in source
+    assert re.search(
+        r"chrf<.*?<svg class=.span.*?\[-?\d\.\d{3}, \d\.\d{3}\]", source[source.index("Agreement with") :], re.S
+    )
     assert "adequacy, for 6 of 28 outputs" in source and "judged on different segments" in source
     means = re.search(r"Mean of adequacy</h3>.*?</table>", source, re.S)[0]
     assert re.findall(r">([^<>\n]+)<", means)[-6:] == ["b", "3", "2.5000", "a", "3", "2.1667"]

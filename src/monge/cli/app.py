@@ -8,6 +8,7 @@ import os
 import sys
 import warnings
 from importlib import import_module
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -156,7 +157,9 @@ def _meant_table(error: Any, where: str) -> str:
     """What to write where a table of one's own stands in the place of a data set's name."""
     given = getattr(getattr(error, "ctx", None), "params", {}).get("dataset")
     lacks_data = getattr(getattr(error, "param", None), "name", "") == "data"
-    return f" For a table of your own: {where} table --data {given}" if lacks_data and os.path.isfile(given or "") else ""
+    if not lacks_data or not given or not Path(given).is_file():
+        return ""
+    return f" For a table of your own: {where} table --data {given}"
 
 
 def _warned(message: Warning | str, category: type[Warning], filename: str, lineno: int, *_: Any, **__: Any) -> None:

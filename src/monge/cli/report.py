@@ -100,7 +100,9 @@ class Shown:
         """The file of human scores."""
         if self.human is None:
             return None
-        named = self.human if "=" in self.human else f"human scores={self.human}"
+        from monge.report.material import HUMAN
+
+        named = self.human if "=" in self.human else f"{HUMAN}={self.human}"
         return replace(given_scores([named], "--human")[0], partial=True)
 
 

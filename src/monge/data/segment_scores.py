@@ -70,7 +70,9 @@ def given_scores(options: Iterable[str], option_name: str = "--scores") -> list[
         first, comma, last = path.rpartition(",")
         if comma and "." not in last and last not in _DIRECTIONS and "/" not in last:
             near = get_close_matches(last, _DIRECTIONS, n=1)
-            raise UsageError(f"{option_name} {name}: after the comma stands lower or higher, got {last!r}{_meant(near)}")
+            raise UsageError(
+                f"{option_name} {name}: after the comma stands lower or higher, got {last!r}{_meant(near)}"
+            )
         lower = bool(comma) and last in _DIRECTIONS
         if not equals or not name or not (first if lower else path):
             raise UsageError(f"{option_name} takes NAME=FILE, or NAME=FILE,lower where lower is better; got {option!r}")

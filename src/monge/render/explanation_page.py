@@ -44,7 +44,7 @@ _STYLE = f"""
 .monge figure {{ margin: .6rem 0 0; overflow-x: auto; }}
 .monge figure.arcs {{ display: flex; flex-wrap: wrap; gap: 1rem 3rem; }}
 .monge h1, .monge p {{ overflow-wrap: anywhere; }}
-.monge figure svg {{ display: block; max-width: none; }}
+.monge figure svg, .monge.monge figure img {{ display: block; max-width: none; }}
 .monge svg.lost rect {{ fill: {COLOURS["dear"][0]}; }}
 @media (max-width: 640px) {{ .monge .flat {{ display: none; }} }}
 @media (min-width: 641px) {{ .monge .tall {{ display: none; }} }}
@@ -57,15 +57,20 @@ def explanation_html(e: Explanation, *, signed: Callable[[str], str] = str) -> s
     return page(f"monge: {e.metric} {number(e.score)}", explanation_fragment(e, signed=signed))
 
 
-def explanation_fragment(e: Explanation, *, title: str = "", signed: Callable[[str], str] = str) -> str:
-    """The content of `explanation_html` to stand inside another page, such as a notebook's output."""
+def explanation_fragment(
+    e: Explanation, *, title: str = "", signed: Callable[[str], str] = str, images: bool = False
+) -> str:
+    """The content of `explanation_html` to stand inside another page, such as a notebook's output.
+
+    `images`: pictures are images instead of elements of the page, which some viewers of notebooks take away.
+    """
     checked_explanation(e)
     content = [f"<h2>{safe(title)}</h2>"] if title else []
     content += [_headline(e), f"<p>{safe(worst_told(e))}</p>"]
     content += [f'<p class="soft">{safe(line)}</p>' for line in (*e.notes, *map(plain_flag, e.flags))]
     content += [*(_side(e, name) for name in SIDES), _key(e)]
     if e.plans and e.cost.size:
-        content += [_pictures(e), *([_moves(e)] if e.moves else [])]
+        content += [_pictures(e, images), *([_moves(e)] if e.moves else [])]
     line = str(e.signature)
     content.append(html_signatures([(line, signed(line))], "Signature"))
     return fragment("\n".join(content), _STYLE)
@@ -128,9 +133,7 @@ def _unit(e: Explanation, name: str, index: int) -> str:
     word = side.units[index] if spans is None else side.text[slice(*spans[index])]
     if not word:
         return ""
-    return (
-        f'<span class="unit l{step(lost, e.most_lost)}" tabindex="0" data-tip="{tip}">{safe(word)}</span>'
-    )
+    return f'<span class="unit l{step(lost, e.most_lost)}" tabindex="0" data-tip="{tip}">{safe(word)}</span>'
 
 
 def _tip(e: Explanation, name: str, route: Route) -> str:
@@ -152,16 +155,20 @@ def _key(e: Explanation) -> str:
     return f'<div class="key"><span>orange: what a word lost ({what}) {ramp}</span></div>'
 
 
-def _pictures(e: Explanation) -> str:
+def _pictures(e: Explanation, images: bool) -> str:
     told = f"Arcs between the words of {e.metric}"
     drawn = []
     for plan in e.plans:
         flat, tall = arcs(e, plan), arcs(e, plan, tall=True)
         label = f"{told}, {PLANS.get(plan, plan)}"
+        if images:
+            drawn.append(flat.image(label, tall if flat.width > tall.width else None))
+            continue
         kinds = ("flat", "tall") if flat.width > tall.width else ("", "")
         drawn.append(flat.svg(label, kinds[0]) + (tall.svg(label, kinds[1]) if kinds[0] else ""))
     top = number(e.cost.max())
-    closeness = "\n".join(one.svg("Closeness of every two words, and the mass moved between them") for one in grids(e))
+    told = "Closeness of every two words, and the mass moved between them"
+    closeness = "\n".join(one.image(told) if images else one.svg(told) for one in grids(e))
     return (
         "<h2>Which word was matched with which</h2>\n"
         '<figure class="arcs" tabindex="0" role="group" aria-label="arcs">\n' + "\n".join(drawn) + "\n</figure>\n"
@@ -170,7 +177,7 @@ def _pictures(e: Explanation) -> str:
         "<details open><summary>As a grid</summary>\n"
         '<figure class="arcs" tabindex="0" role="group" aria-label="grid">\n'
         f"{closeness}\n</figure>\n"
-        '<div class="key"><span>darker cell: the two words are closer <span class="ramp near"></span></span>'
+        '<div class="key"><span>stronger cell: the two words are closer <span class="ramp near"></span></span>'
         f"<span>larger disc: more mass, in the colour of its cost</span><span>{BARS}</span></div></details>"
     )
 

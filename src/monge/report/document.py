@@ -17,7 +17,8 @@ from monge.render.drawing import plain_flag
 from monge.render.page import fragment, html_signatures, page, safe
 from monge.render.table import TABLE_STYLE, html_sheet, render_sheets
 from monge.report.compact import packed
-from monge.report.material import Material
+from monge.report.material import HUMAN, Material
+from monge.report.people import human
 from monge.report.sections import Section, sections
 from monge.types.table import Cell, Sheet
 
@@ -40,7 +41,7 @@ def render_report(material: Material, form: str, *, version: str, signed: Callab
     """The report in a format of `REPORT_FORMATS`; `version` is that of monge, `signed` writes signatures for people."""
     if form not in REPORT_FORMATS:
         raise UnknownName("format", form, REPORT_FORMATS)
-    parts = sections(material)
+    parts = [*sections(material), *([human(material)] if material.human is not None else [])]
     if form == "html":
         return _html(material, parts, version, signed)
     about = Sheet("What was compared", ("", ""), tuple((Cell(a), Cell(b)) for a, b in _facts(material)), words=2)
@@ -64,7 +65,8 @@ def _facts(material: Material) -> list[tuple[str, str]]:
         found.append(("date", material.date))
     if material.human is not None:
         judged, every = int(np.isfinite(material.human).sum()), material.human.size
-        found.append(("human scores", f"{material.human_name}, for {judged if judged < every else 'all'} of {every} outputs"))
+        named = "" if material.human_name == HUMAN else f"{material.human_name}, for "
+        found.append((HUMAN, f"{named}{judged if judged < every else 'all'} of {every} outputs"))
     return [*found, *([("unusual", " ".join(plain_flag(flag) for flag in sorted(flagged)))] if flagged else [])]
 
 
@@ -230,7 +232,7 @@ def payload(material: Material) -> dict[str, Any]:
         "against": [rows if any(any(one) for one in rows) else None for rows in won],
         "flags": flags,
         "human": None if material.human is None else [[_human(float(x)) for x in row] for row in material.human],
-        "human_name": material.human_name,
+        "human_name": "human score" if material.human_name == HUMAN else material.human_name,  # of one output
         "explained": list(material.explained),
         "plans": material.plans,
     }
