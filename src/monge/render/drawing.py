@@ -65,14 +65,14 @@ class Drawing:
             f'height="{self.height:.0f}" viewBox="0 0 {self.width:.0f} {self.height:.0f}">\n{self.content}\n</svg>'
         )
 
-    def image(self, label: str, narrow: Drawing | None = None) -> str:
+    def image(self, label: str, kind: str = "", narrow: Drawing | None = None) -> str:
         """The piece as an image that carries its style, and another on a narrow screen: for notebooks.
 
         Viewers of notebooks that trust nobody take the elements of a picture away and leave its words.
         """
         other = f'<source media="(max-width: 640px)" srcset="{narrow._data()}">' if narrow is not None else ""
         size = f'width="{self.width:.0f}" height="{self.height:.0f}"' if narrow is None else ""
-        return f'<picture>{other}<img alt="{safe(label)}" {size} src="{self._data()}"></picture>'
+        return f'<picture>{other}<img class="{kind}" alt="{safe(label)}" {size} src="{self._data()}"></picture>'
 
     def _data(self) -> str:
         size = f"{self.width:.0f}", f"{self.height:.0f}"

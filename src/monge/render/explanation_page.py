@@ -45,6 +45,7 @@ _STYLE = f"""
 .monge figure.arcs {{ display: flex; flex-wrap: wrap; gap: 1rem 3rem; }}
 .monge h1, .monge p {{ overflow-wrap: anywhere; }}
 .monge figure svg, .monge.monge figure img {{ display: block; max-width: none; }}
+.monge.monge figure img.fit {{ max-width: 100%; height: auto; }}
 .monge svg.lost rect {{ fill: {COLOURS["dear"][0]}; }}
 @media (max-width: 640px) {{ .monge .flat {{ display: none; }} }}
 @media (min-width: 641px) {{ .monge .tall {{ display: none; }} }}
@@ -162,7 +163,7 @@ def _pictures(e: Explanation, images: bool) -> str:
         flat, tall = arcs(e, plan), arcs(e, plan, tall=True)
         label = f"{told}, {PLANS.get(plan, plan)}"
         if images:
-            drawn.append(flat.image(label, tall if flat.width > tall.width else None))
+            drawn.append(flat.image(label, "fit", tall if flat.width > tall.width else None))
             continue
         kinds = ("flat", "tall") if flat.width > tall.width else ("", "")
         drawn.append(flat.svg(label, kinds[0]) + (tall.svg(label, kinds[1]) if kinds[0] else ""))

@@ -52,8 +52,8 @@ def evaluation_charts(found: Evaluation) -> list[str]:
         human, metrics = _pooled(judged, scored)
         charts.append(
             f"<p>Each metric against {safe(judged.judgement)}. Both are standardised in their group: 0 is the mean, 1 "
-            "is a standard deviation above it, higher is better. On the left of each pair: every text; the stronger a "
-            "square, the more of them. On the right, calibration: the texts in equal parts from low to high score, and "
+            "is a standard deviation above it, higher is better. Left of each pair: every text; the stronger a "
+            "square, the more of them. Right, calibration: the texts in equal parts from low to high score, and "
             "the mean judgement in each part with its 95% interval. With a good metric the line rises all the way.</p>"
         )
         for one, values in zip(scored, metrics, strict=True):

@@ -36,8 +36,8 @@ def human(material: Material) -> Section:
     count = f"{people.size}" if known.all() else f"{people.size} of the {known.size}"
     those = "" if known.all() else ", those that people judged,"
     said = [
-        f"{count} outputs of {systems}{those} together. On the left of each pair: every output; the stronger a square's "
-        "colour, the more of them. On the right, calibration: the outputs in equal parts from low to high score, "
+        f"{count} outputs of {systems}{those} together. Left of each pair: every output; the stronger a square's "
+        "colour, the more of them. Right, calibration: the outputs in equal parts from low to high score, "
         f"and the mean of {material.human_name} in each part with its 95% interval. With a good metric the line rises "
         "all the way.",
     ]
