@@ -95,7 +95,7 @@ def stacked(pieces: Sequence[Drawing], gap: float = 10) -> Drawing:
 def document(e: Explanation, inside: Drawing) -> str:
     """A stand-alone SVG file."""
     title = safe(f"{e.metric} {number(e.score)}: transport from the hypothesis to the reference")
-    texts = safe(f"Hypothesis: {e.hypothesis.text}. Reference: {e.reference.text}.")
+    texts = safe(f"Hypothesis: {e.hypothesis.text} Reference: {e.reference.text}")
     width, height = f"{inside.width + 40:.0f}", f"{inside.height + 40:.0f}"
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="mg" role="img" width="{width}" height="{height}" '
