@@ -134,6 +134,8 @@ def test_choices_name_the_systems_and_printing_keeps_the_segments(folder, opened
     assert page.locator(".item").first.is_visible() and page.locator("#search").is_hidden()
     ink = page.evaluate("getComputedStyle(document.querySelector('.chart text')).fill")
     assert ink == "rgb(27, 36, 48)"  # paper is white
+    first = "document.querySelector('#ranking .scroll td')"  # what sticks on a screen would hide letters on paper
+    assert page.evaluate(f"getComputedStyle({first}).position") == "static"
 
 
 def test_sentences_of_a_table_are_in_sight_on_a_phone(folder, opened):

@@ -57,7 +57,9 @@ STYLE = (
   .monge .stacked thead { display: none; } .monge.monge .stacked td { border: 0; padding: .1rem 0; text-align: start; }
   .monge .stacked tr { border-bottom: 1px solid var(--line); padding: .5rem 0; }
   .monge .stacked td::before { content: attr(data-head) ": "; color: var(--soft); } }
-@media print { .monge { padding: 0; color: #000; background: none; } .monge .scroll { overflow: visible; }
+@media print { .monge { padding: 0; color: #000; background: none; }
+  .monge .scroll { overflow: visible; background: none; }
+  .monge .scroll td:first-child, .monge .scroll th:first-child { position: static; background: none; }
   .monge tr, .monge figure { break-inside: avoid; } .monge h2, .monge h3 { break-after: avoid; } }
 /* a notebook styles tables, lists and pictures of its own accord: its dark rows would hide our ink */
 .monge.monge table { color: inherit; table-layout: auto; margin: 0; }
