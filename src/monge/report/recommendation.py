@@ -92,4 +92,5 @@ def _met(box: tuple[float, ...], taken: list[tuple[float, float, float, float]],
     left, low, right, high = box
     names = sum(left < b[2] and b[0] < right and low < b[3] and b[1] < high for b in taken)
     out = left < edge[0][0] or right > edge[1][0] + 20 or low < edge[0][1] or high > edge[1][1] + 8
-    return 10 * names + 5 * out + sum(left - 2 < x < right + 2 and low - 1 < y < high + 1 for x, y in dots)
+    points = sum(left - 2 < x < right + 2 and low - 1 < y < high + 1 for x, y in dots)
+    return float(10 * names + 5 * out + points)
