@@ -396,6 +396,40 @@ def test_axe_finds_nothing_serious_in_other_pages(pages, opened, scheme, width):
         assert page.evaluate("document.documentElement.scrollWidth") <= width, path.name
 
 
+JUPYTER_DARK = """<style>body { background: #111; color: #fff; }
+.jp-RenderedHTMLCommon table { color: #fff; table-layout: fixed; margin-left: auto; }
+:not(.jp-RenderedMarkdown).jp-RenderedHTMLCommon td { text-align: right; }
+.jp-RenderedHTMLCommon tbody tr:nth-child(odd) { background: #111; }
+.jp-RenderedHTMLCommon :not(pre) > code { background-color: #424242; color: #fff; }
+.jp-RenderedHTMLCommon svg { max-width: 100%; height: auto; }
+.jp-OutputArea-output dt, .jp-OutputArea-output dd { float: left; width: 20%; }</style>"""
+
+
+def test_outputs_of_a_dark_notebook_can_be_read(browser):
+    """JupyterLab's own rules for tables and lists, as nbconvert's lab template has them, do not reach our ink."""
+    import monge
+
+    texts = ["The cat slept on the mat.", "A dog ran home."], ["A cat slept on the mat.", "The dog ran home."]
+    shown = [
+        monge.compare({"a": texts[0], "b": texts[1]}, texts[1], ["chrf"])._repr_html_(),
+        monge.explain(texts[0][0], texts[1][0], metric="bertscore")._repr_html_(),
+    ]
+    areas = [f'<div class="jp-RenderedHTMLCommon jp-OutputArea-output">{one}</div>' for one in shown]
+    page = browser.new_page(viewport={"width": 375, "height": 900})
+    page.set_content(JUPYTER_DARK + "".join(areas))
+    seen = page.evaluate(
+        """() => { const style = (what) => getComputedStyle(document.querySelector(what));
+        return [style(".monge tbody tr").backgroundColor, style(".monge tbody td").color,
+        style(".monge tbody td").textAlign,
+        style(".monge code").backgroundColor, style(".monge dt").float, style(".monge svg.span").maxWidth,
+        [...document.querySelectorAll(".monge img.fit")].every((one) => one.naturalWidth > 0
+          && one.getBoundingClientRect().right <= innerWidth), document.documentElement.scrollWidth] }"""
+    )
+    clear = "rgba(0, 0, 0, 0)"
+    assert seen == [clear, "rgb(27, 36, 48)", "start", clear, "none", "none", True, 375]
+    page.close()
+
+
 def test_three_real_systems_by_four_metrics(data_dir, opened, tmp_path):
     """Pictures are kept under MONGE_SHOTS, to be looked at; nothing is wider than its screen."""
     where = data_dir / WMT17
