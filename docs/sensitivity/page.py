@@ -70,8 +70,9 @@ def _best(studies: Studies) -> str:
     return _table(["factor", *(f"`{name}`" for name in found.metrics)], rows)
 
 
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]], *, numbers: bool = False) -> str:
+    """Rows under a head; columns of `numbers`, all but the first, stand to the right."""
+    lines = [head, ["---", *(["---:" if numbers else "---"] * (len(head) - 1))], *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
@@ -82,7 +83,7 @@ def _summary(studies: Studies) -> str:
     for name, found in studies.items():
         moved = {factor.name: percent(_mean([one.cv for one in found.of(factor.name)])) for factor in found.factors}
         rows.append([f"`{name}`", *(moved.get(one, "") for one in FACTORS)])
-    table = _table(["study", *FACTORS], rows)
+    table = _table(["study", *FACTORS], rows, numbers=True)
     largest = Counter(_largest(found) for found in studies.values())
     first = ", ".join(f"{name} in {count}" for name, count in largest.most_common())
     return (

@@ -86,6 +86,28 @@ def test_a_report_says_what_was_found_and_how(folder):
     assert [one["plans"] for one in data["metrics"]] == [["precision", "recall"], ["precision", "recall"], ["plan"], []]
 
 
+def test_people_need_not_judge_everything(folder, opened):
+    rows = [("a", 1, 3.0), ("a", 2, 1.5), ("a", 5, 2.0), ("b", 2, 4.0), ("b", 9, 2.5), ("b", 10, 1.0)]
+    (folder / "some.csv").write_text("system,id,score\n" + "".join(f"{s},{k},{x}\n" for s, k, x in rows), "utf-8")
+    human = "--human", f"adequacy={folder / 'some.csv'}"
+    source = report(folder, *texts(folder), "-m", "chrf", *human, name="some.html")
+    assert "6 of the 28 outputs of 2 systems, those that people judged, together." in source
+    assert re.search(
+        r"chrf<.*?<svg class=.span.*?\[-?\d\.\d{3}, \d\.\d{3}\]", source[source.index("Agreement with") :], re.S
+    )
+    assert "adequacy, for 6 of 28 outputs" in source and "judged on different segments" in source
+    means = re.search(r"Mean of adequacy</h3>.*?</table>", source, re.S)[0]
+    assert re.findall(r">([^<>\n]+)<", means)[-6:] == ["b", "3", "2.5000", "a", "3", "2.1667"]
+    page = opened(folder / "some.html")
+    page.select_option("#system", "0")
+    page.select_option("#order", "human")
+    ids = page.eval_on_selector_all(".item", "all => all.map((one) => one.dataset.id)")
+    assert ids[:3] == ["1", "5", "2"] and "adequacy of a not judged" in page.locator(".item h3").nth(3).inner_text()
+    page.select_option("#filter", "judged")
+    assert page.inner_text("#place") == "1 to 5 of 5 segments"
+    assert page.locator(".scores", has_text="adequacy").count() == 6
+
+
 def test_the_command_of_a_report_gives_its_scores_again(folder, monkeypatch, capsys):
     source = (folder / "direct.html").read_text("utf-8")
     monkeypatch.chdir(folder)
@@ -112,6 +134,8 @@ def test_choices_name_the_systems_and_printing_keeps_the_segments(folder, opened
     assert page.locator(".item").first.is_visible() and page.locator("#search").is_hidden()
     ink = page.evaluate("getComputedStyle(document.querySelector('.chart text')).fill")
     assert ink == "rgb(27, 36, 48)"  # paper is white
+    first = "document.querySelector('#ranking .scroll td')"  # what sticks on a screen would hide letters on paper
+    assert page.evaluate(f"getComputedStyle({first}).position") == "static"
 
 
 def test_sentences_of_a_table_are_in_sight_on_a_phone(folder, opened):
@@ -185,12 +209,18 @@ def test_reports_of_studies(folder):
         (["-t", "a", "-r", "ref", "--plans", "-1"], "--plans takes a whole number"),
         (["c0.json", "-m", "chrf"], "-m is for texts to score"),
         (["nothing.json"], "nothing.json"),
+        (["other.json"], "other.json holds no results that monge saved (a report is made from"),
+        ([], "a table, or saved results"),
+        (["-t", "a", "-r", "ref", "-m", "chrf", "--human", "x="], "--human takes NAME=FILE"),
+        (["-t", "a", "-r", "ref", "-m", "chrf", "--human", "other.csv"], "has 1 scores, 0 of them for the 14 segments"),
     ],
 )
 def test_mistakes_get_one_line(folder, arguments, told, monkeypatch, capsys):
     monkeypatch.chdir(folder)
     row = {"metric": "chrf", "system": "a", "score": 1.0}
     Path("s0.json").write_text(json.dumps({"monge": "0.1.0", "results": [row]}))
+    Path("other.json").write_text('{"hello": 1}')
+    Path("other.csv").write_text("id,score\nx,1\n")
     Path("c0.json").write_text(json.dumps({"monge": "0.1.0", "results": [{**row, "pairs": [], "systems": []}]}))
     assert run(["report", *arguments, "-q"]) in (1, 2)
     error = capsys.readouterr().err
@@ -364,6 +394,40 @@ def test_axe_finds_nothing_serious_in_other_pages(pages, opened, scheme, width):
         page = opened(path, width, scheme, items=False)
         assert (path.name, serious(page)) == (path.name, [])
         assert page.evaluate("document.documentElement.scrollWidth") <= width, path.name
+
+
+JUPYTER_DARK = """<style>body { background: #111; color: #fff; }
+.jp-RenderedHTMLCommon table { color: #fff; table-layout: fixed; margin-left: auto; }
+:not(.jp-RenderedMarkdown).jp-RenderedHTMLCommon td { text-align: right; }
+.jp-RenderedHTMLCommon tbody tr:nth-child(odd) { background: #111; }
+.jp-RenderedHTMLCommon :not(pre) > code { background-color: #424242; color: #fff; }
+.jp-RenderedHTMLCommon svg { max-width: 100%; height: auto; }
+.jp-OutputArea-output dt, .jp-OutputArea-output dd { float: left; width: 20%; }</style>"""
+
+
+def test_outputs_of_a_dark_notebook_can_be_read(browser):
+    """JupyterLab's own rules for tables and lists, as nbconvert's lab template has them, do not reach our ink."""
+    import monge
+
+    texts = ["The cat slept on the mat.", "A dog ran home."], ["A cat slept on the mat.", "The dog ran home."]
+    shown = [
+        monge.compare({"a": texts[0], "b": texts[1]}, texts[1], ["chrf"])._repr_html_(),
+        monge.explain(texts[0][0], texts[1][0], metric="bertscore")._repr_html_(),
+    ]
+    areas = [f'<div class="jp-RenderedHTMLCommon jp-OutputArea-output">{one}</div>' for one in shown]
+    page = browser.new_page(viewport={"width": 375, "height": 900})
+    page.set_content(JUPYTER_DARK + "".join(areas))
+    seen = page.evaluate(
+        """() => { const style = (what) => getComputedStyle(document.querySelector(what));
+        return [style(".monge tbody tr").backgroundColor, style(".monge tbody td").color,
+        style(".monge tbody td").textAlign,
+        style(".monge code").backgroundColor, style(".monge dt").float, style(".monge svg.span").maxWidth,
+        [...document.querySelectorAll(".monge img.fit")].every((one) => one.naturalWidth > 0
+          && one.getBoundingClientRect().right <= innerWidth), document.documentElement.scrollWidth] }"""
+    )
+    clear = "rgba(0, 0, 0, 0)"
+    assert seen == [clear, "rgb(27, 36, 48)", "start", clear, "none", "none", True, 375]
+    page.close()
 
 
 def test_three_real_systems_by_four_metrics(data_dir, opened, tmp_path):

@@ -28,7 +28,7 @@ class NotebookExplanation(Explanation):
     def _repr_html_(self) -> str:
         from monge.render import explanation_fragment
 
-        return explanation_fragment(self)
+        return explanation_fragment(self, images=True)
 
 
 class NotebookResult(Result):

@@ -8,6 +8,7 @@ import os
 import sys
 import warnings
 from importlib import import_module
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -149,7 +150,16 @@ def _refused(error: Any) -> int:
     if type(error).__name__ == "NoArgsIsHelpError":
         sys.stderr.write(error.format_message() + "\n")
         return 2
-    return _fail(f"{error.format_message()} (see {where} --help)", 2)
+    return _fail(f"{error.format_message()}{_meant_table(error, where)} (see {where} --help)", 2)
+
+
+def _meant_table(error: Any, where: str) -> str:
+    """What to write where a table of one's own stands in the place of a data set's name."""
+    given = getattr(getattr(error, "ctx", None), "params", {}).get("dataset")
+    lacks_data = getattr(getattr(error, "param", None), "name", "") == "data"
+    if not lacks_data or not given or not Path(given).is_file():
+        return ""
+    return f" For a table of your own: {where} table --data {given}"
 
 
 def _warned(message: Warning | str, category: type[Warning], filename: str, lineno: int, *_: Any, **__: Any) -> None:

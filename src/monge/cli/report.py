@@ -16,7 +16,7 @@ from monge.cli import bundles, compare, inputs, options
 from monge.cli.emit import bar_wanted, check_output, emit, progress, tell
 from monge.cli.studies import setup_of
 from monge.data.segment_scores import GivenScores, given_scores
-from monge.errors import UsageError
+from monge.errors import Unreadable, UsageError
 from monge.types.table import Study
 
 if TYPE_CHECKING:
@@ -45,7 +45,16 @@ class Asked(bundles.Texts):
         files = {one.name: getattr(self, one.name) for one in fields(bundles.Texts)}
         table = next(iter(self.files or ()), None)
         given = inputs.Input(**files, table=table, table_format=self.table_format, columns=self.columns)
-        return inputs.read_input(given, purpose="report on", quiet=quiet)
+        if not self and table is None:
+            raise UsageError("nothing to report on: give -t HYPOTHESES and -r REFERENCES, a table, or saved results")
+        try:
+            return inputs.read_input(given, purpose="report on", quiet=quiet)
+        except Unreadable as error:
+            if self or not str(table).endswith(".json"):
+                raise
+            from monge.report.saved import ACCEPTED
+
+            raise Unreadable(f"{table} holds no results that monge saved ({ACCEPTED}); as a table: {error}") from None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,7 +67,7 @@ class Shown:
             "--human",
             metavar="[NAME=]FILE[,lower]",
             help="Human scores of the segments, shown beside those of the metrics: a table with columns system, id and "
-            "score, or one number per line.",
+            "score, or one number per line. Not every segment needs one.",
         ),
     ] = None
     title: Annotated[
@@ -91,8 +100,10 @@ class Shown:
         """The file of human scores."""
         if self.human is None:
             return None
-        named = self.human if "=" in self.human else f"human scores={self.human}"
-        return given_scores([named])[0]
+        from monge.report.material import HUMAN
+
+        named = self.human if "=" in self.human else f"{HUMAN}={self.human}"
+        return replace(given_scores([named], "--human")[0], partial=True)
 
 
 @bundles.flat
@@ -129,7 +140,7 @@ def report(
     if saved:
         results, segments = scores_of(saved)
     else:
-        results, segments, loaded = _scored(asked, metric, setup, keep)
+        results, segments, loaded = _scored(asked, metric, setup, keep, human)
     material = replace(
         gathered(results, segments, resampling=tests.resampling(), human=human), title=shown.title, date=shown.date
     )
@@ -174,12 +185,14 @@ def _replay(setup: bundles.Setup) -> Any:
 
 
 def _scored(
-    asked: Asked, metric: list[str] | None, setup: bundles.Setup, keep: bundles.Keep
+    asked: Asked, metric: list[str] | None, setup: bundles.Setup, keep: bundles.Keep, human: GivenScores | None
 ) -> tuple[list[Result], list[Segment], dict[str, api.Metric]]:
     """Results of the texts that were given, the segments, and the metrics by their labels."""
     names = metric or [api.DEFAULT_METRIC]
     setup.checked(names, quiet=keep.quiet)
     rows = asked.rows(quiet=keep.quiet)
+    if human is not None:  # what is wrong with it is told before the scoring, not after
+        human.of({"": list(rows)})
     from monge.study import load_variants
 
     variants = load_variants(names, setup_of(setup))

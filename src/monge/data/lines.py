@@ -167,13 +167,16 @@ def _without_mark(first: bytes, name: str) -> bytes:
     for magic, (kind, advice) in _MAGIC.items():
         if first.startswith(magic):
             raise Unreadable(f"{name} looks like {kind}, not text; {advice}")
+    if first[:200].count(0) > len(first[:200]) // 10:
+        raise Unreadable(f"{name} is not text: it has NUL bytes; accepted is UTF-8, a text a line")
     return first.removeprefix(b"\xef\xbb\xbf")
 
 
 def _alternates(sample: bytes) -> bool:
-    """Whether most bytes at even, or at odd, places are NUL: UTF-16 of western text without a mark."""
+    """Whether most bytes at even, or at odd, places alone are NUL: UTF-16 of western text without a mark."""
     half = len(sample) // 2
-    return half >= 2 and max(sample[0::2].count(0), sample[1::2].count(0)) >= 0.7 * half
+    fewer, more = sorted((sample[0::2].count(0), sample[1::2].count(0)))
+    return half >= 2 and more >= 0.7 * half and fewer <= 0.2 * half
 
 
 def _text(raw: bytes, name: str, number: int, errors: str) -> str:

@@ -32,43 +32,52 @@ _NONE = ("", "none", "nan", "null")
 
 @dataclass(frozen=True)
 class GivenScores:
-    """Scores of segments under a name; `{group}` in the path stands for the name of a group, a file each."""
+    """Scores of segments under a name; `{group}` in the path stands for the name of a group, a file each.
+
+    `partial`: people rarely judge everything, so segments may have no score; it is NaN.
+    """
 
     name: str
     path: str
     higher_is_better: bool = True
+    partial: bool = False
 
     def of(self, groups: Groups) -> tuple[dict[str, Array], str]:
         """The scores [n] of every group's segments, and a digest of them.
 
         Raises:
-            Misaligned: if a segment has no score, or several could be meant.
+            Misaligned: if a segment has no score (where scores are partial: none has), or several could be meant.
             Unreadable: if the file is no file of scores.
         """
         if GROUP in self.path:
             files = {name: self.path.replace(GROUP, name) for name in groups}
-            found = {name: aligned(path, self.name, {name: groups[name]})[name] for name, path in files.items()}
+            found = {name: self._read(path, {name: groups[name]})[name] for name, path in files.items()}
         else:
-            found = aligned(self.path, self.name, groups)
+            found = self._read(self.path, groups)
         pairs = ((row, score) for name, rows in groups.items() for row, score in zip(rows, found[name], strict=True))
         every = sorted((row.system, row.id, float(score)) for row, score in pairs)
         return found, blake2b(repr(every).encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
 
+    def _read(self, path: str, groups: Groups) -> dict[str, Array]:
+        return aligned(path, self.name, groups, partial=self.partial)
 
-def given_scores(options: Iterable[str]) -> list[GivenScores]:
-    """The scores of `--scores NAME=FILE` and `--scores NAME=FILE,lower`."""
+
+def given_scores(options: Iterable[str], option_name: str = "--scores") -> list[GivenScores]:
+    """The scores of `--scores NAME=FILE` and `--scores NAME=FILE,lower`, or of another option of that form."""
     found: list[GivenScores] = []
     for option in options:
         name, equals, path = (part.strip() for part in option.partition("="))
         first, comma, last = path.rpartition(",")
         if comma and "." not in last and last not in _DIRECTIONS and "/" not in last:
             near = get_close_matches(last, _DIRECTIONS, n=1)
-            raise UsageError(f"--scores {name}: after the comma stands lower or higher, got {last!r}{_meant(near)}")
+            raise UsageError(
+                f"{option_name} {name}: after the comma stands lower or higher, got {last!r}{_meant(near)}"
+            )
         lower = bool(comma) and last in _DIRECTIONS
         if not equals or not name or not (first if lower else path):
-            raise UsageError(f"--scores takes NAME=FILE, or NAME=FILE,lower where lower is better; got {option!r}")
+            raise UsageError(f"{option_name} takes NAME=FILE, or NAME=FILE,lower where lower is better; got {option!r}")
         if any(one.name == name for one in found):
-            raise UsageError(f"--scores gives {name} twice")
+            raise UsageError(f"{option_name} gives {name} twice")
         found.append(GivenScores(name, first if lower else path, _DIRECTIONS[last] if lower else True))
     return found
 
@@ -86,15 +95,15 @@ class _Entry:
     place: str
 
 
-def aligned(path: str, name: str, groups: Groups) -> dict[str, Array]:
-    """The scores of a file for every segment, by group, in the order of the segments."""
+def aligned(path: str, name: str, groups: Groups, *, partial: bool = False) -> dict[str, Array]:
+    """The scores of a file for every segment, by group, in the order of the segments; NaN where one may be absent."""
     entries = list(_numbered(_entries(path, name)))
     every = [(group, row) for group, rows in groups.items() for row in rows]
     file = f"{name} ({shown(path)})"
     if not any(entry.keys for entry in entries):
-        scores = _in_order(file, entries, every)
+        scores = _in_order(file, entries, every, partial)
     else:
-        scores = _by_key(file, entries, every)
+        scores = _by_key(file, entries, every, partial)
     starts = np.cumsum([0, *(len(rows) for rows in groups.values())])
     return {group: scores[starts[k] : starts[k + 1]] for k, group in enumerate(groups)}
 
@@ -175,7 +184,7 @@ def _numbered(entries: Iterable[_Entry]) -> Iterator[_Entry]:
         yield _Entry({**entry.keys, "id": str(seen[mine])}, entry.score, entry.place)
 
 
-def _in_order(file: str, entries: Sequence[_Entry], every: Sequence[tuple[str, Segment]]) -> Array:
+def _in_order(file: str, entries: Sequence[_Entry], every: Sequence[tuple[str, Segment]], partial: bool) -> Array:
     """One number a line: as many as there are segments, which must stand in one order only."""
     systems = [(group, row.system) for group, row in every]
     turns = sum(one != other for one, other in pairwise(systems)) + 1
@@ -187,16 +196,16 @@ def _in_order(file: str, entries: Sequence[_Entry], every: Sequence[tuple[str, S
     if len(entries) != len(every):
         raise Misaligned(f"{file} has {len(entries)} scores for {len(every)} segments{_first(every, len(entries))}")
     absent = next((entry for entry in entries if entry.score is None), None)
-    if absent is not None:
+    if absent is not None and not (partial and any(entry.score is not None for entry in entries)):
         raise Misaligned(f"{absent.place}: no score; every segment needs one")
-    return np.array([entry.score for entry in entries], dtype=np.float64)
+    return np.array([np.nan if entry.score is None else entry.score for entry in entries])
 
 
 def _first(every: Sequence[tuple[str, Segment]], at: int) -> str:
     return f"; the first without a score: {_described(*every[at])}" if at < len(every) else ""
 
 
-def _by_key(file: str, entries: Sequence[_Entry], every: Sequence[tuple[str, Segment]]) -> Array:
+def _by_key(file: str, entries: Sequence[_Entry], every: Sequence[tuple[str, Segment]], partial: bool) -> Array:
     """Scores looked up by group, system and id, as far as the file tells them."""
     told = [key for key in KEYS if any(key in entry.keys for entry in entries)]
     systems = _system_names(file, entries, {row.system for _, row in every}) if "system" in told else {}
@@ -213,13 +222,13 @@ def _by_key(file: str, entries: Sequence[_Entry], every: Sequence[tuple[str, Seg
     keys = [key(group, row) for group, row in every]
     _check_told_apart(file, told, keys, every)
     missing = [k for k, one in enumerate(keys) if values.get(one) is None]
-    if missing:
-        zero = "; its ids begin at 0, ours at 1" if any(one[-1] == "0" for one in values) else ""
+    zero = "; its ids begin at 0, ours at 1" if any(one[-1] == "0" for one in values) else ""
+    if missing and (zero or not partial or len(missing) == len(every)):
         raise Misaligned(
             f"{file} has {len(values)} scores, {len(every) - len(missing)} of them for the {len(every)} segments; "
             f"the first without one: {_described(*every[missing[0]])}{zero}"
         )
-    return np.array([values[one] for one in keys], dtype=np.float64)
+    return np.array([values.get(one, np.nan) for one in keys], dtype=np.float64)
 
 
 def _values(entries: Sequence[_Entry], told: Sequence[str]) -> dict[Key, float | None]:

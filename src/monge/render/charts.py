@@ -104,7 +104,7 @@ def histogram(values: Array, low: float, high: float, bins: int = 33) -> list[in
 
 
 def density(title: str, x: Array, y: Array, names: tuple[str, str], bins: int = 22) -> str:
-    """Two scores of the same segments against each other: the darker a square, the more of them stand there."""
+    """Two scores of the same segments against each other: the stronger a square, the more of them stand there."""
     side, left = _SIDE, _LEFT
     ends = [(float(one.min()), float(max(one.max(), one.min() + 1e-9))) for one in (x, y)]
     counts = np.histogram2d(x, y, bins, ends)[0]

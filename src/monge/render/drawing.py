@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass
 from textwrap import wrap
@@ -64,6 +65,23 @@ class Drawing:
             f'height="{self.height:.0f}" viewBox="0 0 {self.width:.0f} {self.height:.0f}">\n{self.content}\n</svg>'
         )
 
+    def image(self, label: str, kind: str = "", narrow: Drawing | None = None) -> str:
+        """The piece as an image that carries its style, and another on a narrow screen: for notebooks.
+
+        Viewers of notebooks that trust nobody take the elements of a picture away and leave its words.
+        """
+        other = f'<source media="(max-width: 640px)" srcset="{narrow._data()}">' if narrow is not None else ""
+        size = f'width="{self.width:.0f}" height="{self.height:.0f}"' if narrow is None else ""
+        return f'<picture>{other}<img class="{kind}" alt="{safe(label)}" {size} src="{self._data()}"></picture>'
+
+    def _data(self) -> str:
+        size = f"{self.width:.0f}", f"{self.height:.0f}"
+        source = (
+            f'<svg xmlns="http://www.w3.org/2000/svg" class="mg" width="{size[0]}" height="{size[1]}" '
+            f'viewBox="0 0 {size[0]} {size[1]}"><style>{STYLE}</style>\n{self.content}\n</svg>'
+        )
+        return f"data:image/svg+xml;base64,{b64encode(source.encode()).decode()}"
+
 
 def stacked(pieces: Sequence[Drawing], gap: float = 10) -> Drawing:
     """Pieces below each other."""
@@ -77,7 +95,7 @@ def stacked(pieces: Sequence[Drawing], gap: float = 10) -> Drawing:
 def document(e: Explanation, inside: Drawing) -> str:
     """A stand-alone SVG file."""
     title = safe(f"{e.metric} {number(e.score)}: transport from the hypothesis to the reference")
-    texts = safe(f"Hypothesis: {e.hypothesis.text}. Reference: {e.reference.text}.")
+    texts = safe(f"Hypothesis: {e.hypothesis.text} Reference: {e.reference.text}")
     width, height = f"{inside.width + 40:.0f}", f"{inside.height + 40:.0f}"
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="mg" role="img" width="{width}" height="{height}" '

@@ -29,12 +29,11 @@ _STYLE = f"""
   position: relative; max-width: none; }}
 .monge .unit {{ border-radius: 4px; padding: .1em .18em; margin: 0 -.04em; cursor: default; }}
 .monge .unit:hover, .monge .unit:focus {{ outline: 2px solid var(--ink); outline-offset: 0; }}
-.monge .tip {{ display: none; position: absolute; left: 0; top: 100%; margin-top: 4px; z-index: 2;
+.monge .unit:hover::after, .monge .unit:focus::after {{ content: attr(data-tip); direction: ltr;
+  display: block; position: absolute; left: 0; top: 100%; margin-top: 4px; z-index: 2;
   max-width: 100%; box-sizing: border-box;
-  padding: .6rem .8rem; background: var(--ink); color: var(--card); border-radius: 6px; white-space: normal;
+  padding: .6rem .8rem; background: var(--ink); color: var(--card); border-radius: 6px; white-space: pre-line;
   font-size: .85rem; line-height: 1.6; font-variant-numeric: tabular-nums; text-align: start; }}
-.monge .unit:hover .tip, .monge .unit:focus .tip {{ display: block; }}
-.monge .tip span {{ display: block; }}
 .monge .key {{ display: flex; flex-wrap: wrap; align-items: center; gap: .2rem 1.4rem; font-size: .9rem;
   color: var(--soft); margin: .6rem 0; }}
 .monge .ramp {{ display: inline-block; width: 6rem; height: .75rem; border-radius: 3px; vertical-align: middle; }}
@@ -45,7 +44,8 @@ _STYLE = f"""
 .monge figure {{ margin: .6rem 0 0; overflow-x: auto; }}
 .monge figure.arcs {{ display: flex; flex-wrap: wrap; gap: 1rem 3rem; }}
 .monge h1, .monge p {{ overflow-wrap: anywhere; }}
-.monge figure svg {{ display: block; max-width: none; }}
+.monge figure svg, .monge.monge figure img {{ display: block; max-width: none; }}
+.monge.monge figure img.fit {{ max-width: 100%; height: auto; }}
 .monge svg.lost rect {{ fill: {COLOURS["dear"][0]}; }}
 @media (max-width: 640px) {{ .monge .flat {{ display: none; }} }}
 @media (min-width: 641px) {{ .monge .tall {{ display: none; }} }}
@@ -58,15 +58,20 @@ def explanation_html(e: Explanation, *, signed: Callable[[str], str] = str) -> s
     return page(f"monge: {e.metric} {number(e.score)}", explanation_fragment(e, signed=signed))
 
 
-def explanation_fragment(e: Explanation, *, title: str = "", signed: Callable[[str], str] = str) -> str:
-    """The content of `explanation_html` to stand inside another page, such as a notebook's output."""
+def explanation_fragment(
+    e: Explanation, *, title: str = "", signed: Callable[[str], str] = str, images: bool = False
+) -> str:
+    """The content of `explanation_html` to stand inside another page, such as a notebook's output.
+
+    `images`: pictures are images instead of elements of the page, which some viewers of notebooks take away.
+    """
     checked_explanation(e)
     content = [f"<h2>{safe(title)}</h2>"] if title else []
     content += [_headline(e), f"<p>{safe(worst_told(e))}</p>"]
     content += [f'<p class="soft">{safe(line)}</p>' for line in (*e.notes, *map(plain_flag, e.flags))]
     content += [*(_side(e, name) for name in SIDES), _key(e)]
     if e.plans and e.cost.size:
-        content += [_pictures(e), *([_moves(e)] if e.moves else [])]
+        content += [_pictures(e, images), *([_moves(e)] if e.moves else [])]
     line = str(e.signature)
     content.append(html_signatures([(line, signed(line))], "Signature"))
     return fragment("\n".join(content), _STYLE)
@@ -124,15 +129,12 @@ def _unit(e: Explanation, name: str, index: int) -> str:
     lines = [head, *(_tip(e, name, route) for route in mine[:_TIP])]
     if len(mine) > _TIP:
         lines.append(f"and {len(mine) - _TIP} smaller moves")
-    tip = "".join(f"<span>{safe(line)}</span>" for line in lines)
+    tip = safe("\n".join(lines))  # an attribute: where styles are taken away the text stays a text
     spans = located(side)
     word = side.units[index] if spans is None else side.text[slice(*spans[index])]
     if not word:
         return ""
-    return (
-        f'<span class="unit l{step(lost, e.most_lost)}" tabindex="0">{safe(word)}'
-        f'<span class="tip" role="tooltip" dir="ltr">{tip}</span></span>'
-    )
+    return f'<span class="unit l{step(lost, e.most_lost)}" tabindex="0" data-tip="{tip}">{safe(word)}</span>'
 
 
 def _tip(e: Explanation, name: str, route: Route) -> str:
@@ -154,16 +156,20 @@ def _key(e: Explanation) -> str:
     return f'<div class="key"><span>orange: what a word lost ({what}) {ramp}</span></div>'
 
 
-def _pictures(e: Explanation) -> str:
+def _pictures(e: Explanation, images: bool) -> str:
     told = f"Arcs between the words of {e.metric}"
     drawn = []
     for plan in e.plans:
         flat, tall = arcs(e, plan), arcs(e, plan, tall=True)
         label = f"{told}, {PLANS.get(plan, plan)}"
+        if images:
+            drawn.append(flat.image(label, "fit", tall if flat.width > tall.width else None))
+            continue
         kinds = ("flat", "tall") if flat.width > tall.width else ("", "")
         drawn.append(flat.svg(label, kinds[0]) + (tall.svg(label, kinds[1]) if kinds[0] else ""))
     top = number(e.cost.max())
-    closeness = "\n".join(one.svg("Closeness of every two words, and the mass moved between them") for one in grids(e))
+    told = "Closeness of every two words, and the mass moved between them"
+    closeness = "\n".join(one.image(told) if images else one.svg(told) for one in grids(e))
     return (
         "<h2>Which word was matched with which</h2>\n"
         '<figure class="arcs" tabindex="0" role="group" aria-label="arcs">\n' + "\n".join(drawn) + "\n</figure>\n"
@@ -172,7 +178,7 @@ def _pictures(e: Explanation) -> str:
         "<details open><summary>As a grid</summary>\n"
         '<figure class="arcs" tabindex="0" role="group" aria-label="grid">\n'
         f"{closeness}\n</figure>\n"
-        '<div class="key"><span>darker cell: the two words are closer <span class="ramp near"></span></span>'
+        '<div class="key"><span>stronger cell: the two words are closer <span class="ramp near"></span></span>'
         f"<span>larger disc: more mass, in the colour of its cost</span><span>{BARS}</span></div></details>"
     )
 

@@ -39,7 +39,7 @@ from monge.types import Array, Explanation, Side
 
 _BAR = 46.0
 _SLANT_FROM = 18.0
-BARS = "Grey bars beside the grid: the weight of a word. Dark line in a bar: how much of it was moved."
+BARS = "Grey bars beside the grid: the weight of a word. Line in a bar: how much of it was moved."
 
 
 @dataclass(frozen=True, slots=True)

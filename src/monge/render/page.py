@@ -21,7 +21,7 @@ STYLE = (
 .monge h1 { font-size: 1.25rem; font-weight: 650; margin: 0; }
 .monge h2 { font-size: 1.05rem; font-weight: 650; margin: 1.8rem 0 .4rem; }
 .monge h3 { font-size: .95rem; font-weight: 650; margin: 1.1rem 0 .3rem; }
-.monge h1, .monge h2, .monge h3 { overflow-wrap: anywhere; } .monge > :first-child { margin-top: 0; }
+.monge h1, .monge h2, .monge h3 { overflow-wrap: anywhere; line-height: 1.35; } .monge > :first-child { margin-top: 0; }
 .monge p { margin: .4rem 0; max-width: 62rem; }
 .monge table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .92rem; }
 .monge th { color: var(--soft); font-weight: 500; text-align: left; }
@@ -47,18 +47,28 @@ STYLE = (
 .monge li summary { margin: .1rem 0; font-weight: 400; font-size: .85rem; color: var(--soft); }
 .monge svg.span { display: block; margin: 0 auto; }
 .monge .span line { stroke: var(--soft); stroke-width: 3; }
-.monge .span line.zero { stroke: var(--line); stroke-width: 1; }
+.monge .span line.zero { stroke: var(--edge); stroke-width: 1; }
 .monge .span circle { fill: var(--accent); }
 .monge .span .plain { fill: var(--card); stroke: var(--soft); stroke-width: 2; }
 @media (max-width: 640px) { .monge { padding: 1rem; border-radius: 0; } .monge h1 { font-size: 1.1rem; }
   .monge td, .monge th { padding-right: .6rem; } .monge td.words { min-width: 4rem; }
   .monge svg.span { width: 104px; height: 12px; }
   .monge table.stacked, .monge .stacked tbody, .monge .stacked tr, .monge .stacked td { display: block; }
-  .monge .stacked thead { display: none; } .monge .stacked td { border: 0; padding: .1rem 0; text-align: start; }
+  .monge .stacked thead { display: none; } .monge.monge .stacked td { border: 0; padding: .1rem 0; text-align: start; }
   .monge .stacked tr { border-bottom: 1px solid var(--line); padding: .5rem 0; }
   .monge .stacked td::before { content: attr(data-head) ": "; color: var(--soft); } }
-@media print { .monge { padding: 0; color: #000; background: none; } .monge .scroll { overflow: visible; }
+@media print { .monge { padding: 0; color: #000; background: none; }
+  .monge .scroll { overflow: visible; background: none; }
+  .monge .scroll td:first-child, .monge .scroll th:first-child { position: static; background: none; }
   .monge tr, .monge figure { break-inside: avoid; } .monge h2, .monge h3 { break-after: avoid; } }
+/* a notebook styles tables, lists and pictures of its own accord: its dark rows would hide our ink */
+.monge.monge table { color: inherit; table-layout: auto; margin: 0; }
+.monge.monge tr:nth-child(n) { background: none; }
+.monge.monge td, .monge.monge th { text-align: start; line-height: 1.55; }
+.monge.monge .number { text-align: right; } .monge.monge .drawn { text-align: center; }
+.monge.monge svg.span { max-width: none; } .monge.monge code { color: var(--soft); background: none; padding: 0; }
+.monge.monge dl, .monge.monge dt, .monge.monge dd { float: none; width: auto; }
+.monge.monge dt { font-weight: 400; } .monge.monge summary { color: inherit; }
 """
 )
 

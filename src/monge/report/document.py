@@ -7,6 +7,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from monge.errors import UnknownName
 from monge.render.cells import listed
 from monge.render.charts import CHART_STYLE
@@ -15,7 +17,8 @@ from monge.render.drawing import plain_flag
 from monge.render.page import fragment, html_signatures, page, safe
 from monge.render.table import TABLE_STYLE, html_sheet, render_sheets
 from monge.report.compact import packed
-from monge.report.material import Material
+from monge.report.material import HUMAN, Material
+from monge.report.people import human
 from monge.report.sections import Section, sections
 from monge.types.table import Cell, Sheet
 
@@ -38,7 +41,7 @@ def render_report(material: Material, form: str, *, version: str, signed: Callab
     """The report in a format of `REPORT_FORMATS`; `version` is that of monge, `signed` writes signatures for people."""
     if form not in REPORT_FORMATS:
         raise UnknownName("format", form, REPORT_FORMATS)
-    parts = sections(material)
+    parts = [*sections(material), *([human(material)] if material.human is not None else [])]
     if form == "html":
         return _html(material, parts, version, signed)
     about = Sheet("What was compared", ("", ""), tuple((Cell(a), Cell(b)) for a, b in _facts(material)), words=2)
@@ -61,7 +64,9 @@ def _facts(material: Material) -> list[tuple[str, str]]:
     if material.date:
         found.append(("date", material.date))
     if material.human is not None:
-        found.append(("human scores", material.human_name))
+        judged, every = int(np.isfinite(material.human).sum()), material.human.size
+        named = "" if material.human_name == HUMAN else f"{material.human_name}, for "
+        found.append((HUMAN, f"{named}{judged if judged < every else 'all'} of {every} outputs"))
     return [*found, *([("unusual", " ".join(plain_flag(flag) for flag in sorted(flagged)))] if flagged else [])]
 
 
@@ -140,6 +145,8 @@ def _browser(material: Material) -> str:
     if len(systems) > 1:
         filters += [("better", "where the system is better"), ("worse", "where the system is worse")]
     filters += [("flagged", "where something was unusual")] * flagged
+    judged = material.human is None or bool(np.isfinite(material.human).all())
+    filters += [("judged", f"with {material.human_name}")] * (not judged)
     filters += [("plans", "with a plan")] * (0 < len(material.explained) < material.items)
     notes = "".join(f'<p class="soft">{safe(line)}</p>' for line in material.notes)
     selects = [
@@ -192,6 +199,11 @@ def command_of(material: Material, signed: Callable[[str], str]) -> str:
     return f"monge score {texts} {side} --ci {' '.join(f'--signature {shlex.quote(signed(line))}' for line in lines)}"
 
 
+def _human(score: float) -> float | None:
+    """A human score as the script reads it; None where there is none."""
+    return round(score, 4) if score == score else None
+
+
 def payload(material: Material) -> dict[str, Any]:
     """What the script of the page shows of the segments."""
     first = material.segments[0]
@@ -219,8 +231,8 @@ def payload(material: Material) -> dict[str, Any]:
         "scores": [[[round(float(x) * 10_000) for x in one.segments] for one in row] for row in material.results],
         "against": [rows if any(any(one) for one in rows) else None for rows in won],
         "flags": flags,
-        "human": None if material.human is None else [[round(float(x), 4) for x in row] for row in material.human],
-        "human_name": material.human_name,
+        "human": None if material.human is None else [[_human(float(x)) for x in row] for row in material.human],
+        "human_name": "human score" if material.human_name == HUMAN else material.human_name,  # of one output
         "explained": list(material.explained),
         "plans": material.plans,
     }

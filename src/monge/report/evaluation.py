@@ -12,7 +12,7 @@ from monge.render.charts import both, density, steps
 from monge.render.page import safe
 from monge.render.palette import BLUE, INK, ORANGE, SERIES, SOFT
 from monge.report.canvas import blank, figure, grid
-from monge.report.sections import calibration
+from monge.report.people import calibration
 from monge.stats import UndefinedError, pearson
 from monge.study.book import Scores
 from monge.study.evaluate import Agreement, Evaluation, directed
@@ -52,9 +52,9 @@ def evaluation_charts(found: Evaluation) -> list[str]:
         human, metrics = _pooled(judged, scored)
         charts.append(
             f"<p>Each metric against {safe(judged.judgement)}. Both are standardised in their group: 0 is the mean, 1 "
-            "is a standard deviation above it, higher is better. On the left of each pair: every text; the darker a "
-            "square, the more of them. On the right, calibration: the texts in equal parts from low to high score, and "
-            "the mean judgement in each part with its 95 % interval. With a good metric the line rises all the way.</p>"
+            "is a standard deviation above it, higher is better. Left of each pair: every text; the stronger a "
+            "square, the more of them. Right, calibration: the texts in equal parts from low to high score, and "
+            "the mean judgement in each part with its 95% interval. With a good metric the line rises all the way.</p>"
         )
         for one, values in zip(scored, metrics, strict=True):
             names = one.label, judged.judgement

@@ -20,6 +20,8 @@ from monge.study.compare import Standings, one_system
 from monge.study.outside import scores_by_system
 from monge.types import Array, Result, Segment
 
+HUMAN = "human scores"
+"""What the scores of people are called where the user gave no name."""
 PLANS = 15_000
 """So many plans are carried, of the segments that tell most; all of them where there are no more."""
 ROOM = 2_400_000
@@ -30,8 +32,8 @@ ROOM = 2_400_000
 class Material:
     """Results metric by metric [metrics][systems] on the same items, and the segments [systems][items] behind them.
 
-    `human` are human scores [systems, items]. `plans` are those of `explained` items, [place][system][metric], as
-    `compact` writes them; `notes` say what is not shown and why.
+    `human` are human scores [systems, items], NaN where people gave none. `plans` are those of `explained` items,
+    [place][system][metric], as `compact` writes them; `notes` say what is not shown and why.
     """
 
     metrics: tuple[str, ...]

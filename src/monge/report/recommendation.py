@@ -25,6 +25,9 @@ def cost_figure(every: Sequence[Recommendation], path: Path) -> Path:
             _panel(panel, one)
         axes[0, 0].set_ylabel("agreement with people")
         axes[0, 0].figure.legend(*_key(axes), loc="outside lower center", ncols=3)
+        axes[0, 0].figure.draw_without_rendering()  # names are placed where everything else stands
+        for panel, one in zip(axes.ravel(), every, strict=False):
+            _name(panel, one)
     return path
 
 
@@ -47,11 +50,47 @@ def _panel(panel: Any, found: Recommendation) -> None:
     front = sorted((cost, mean, one.metric) for cost, mean, one in known if one.front)
     panel.step([one[0] for one in front], [one[1] for one in front], where="post", color=SOFT, linewidth=1, zorder=0,
                label="nothing is better for less")  # fmt: skip
-    for k, (cost, mean, name) in enumerate(front):
-        side = ("right", "bottom", (-4, 3)) if k % 2 else ("left", "top", (4, -3))  # in turn, so that few names meet
-        panel.annotate(name, (cost, mean), xytext=side[2], textcoords="offset points", ha=side[0], va=side[1])
     panel.set_xscale("log")
     panel.margins(x=0.18, y=0.12)
     panel.set_xlabel("seconds for 1,000 pairs, one thread")
     panel.xaxis.set_major_formatter("{x:g}")
     panel.set_title(found.task)
+
+
+_PLACES = [
+    (-5.0, 4.0),
+    (5.0, -12.0),
+    (5.0, 4.0),
+    (-5.0, -12.0),
+    *((-24.0, 12.0 * k) for k in (1, 0, -1, 2, -2, 3, -3, -4, -5)),
+]
+"""Where a name may stand beside its point, in points; those farther away get a line to it."""
+
+
+def _name(panel: Any, found: Recommendation) -> None:
+    """Write the names of the metrics on the front, each in the first place where it meets no other and no point."""
+    known = [(one.cost.seconds, one.mean, one) for one in found.candidates if one.cost is not None]
+    dots = panel.transData.transform([(cost, mean) for cost, mean, _ in known]) * 72 / panel.figure.dpi
+    taken: list[tuple[float, float, float, float]] = []
+    edge = panel.transAxes.transform([(0, 0), (1, 1)]) * 72 / panel.figure.dpi
+    for (cost, mean, one), (x, y) in sorted(zip(known, dots.tolist(), strict=True), key=lambda pair: -pair[0][1]):
+        if not one.front:
+            continue
+        wide = 5.4 * len(one.metric)
+        boxes = [(x + dx - wide * (dx < 0), y + dy, x + dx + wide * (dx > 0), y + dy + 9) for dx, dy in _PLACES]
+        costs = [_met(box, taken, dots.tolist(), edge.tolist()) for box in boxes]
+        k = costs.index(min(costs))
+        dx, dy = _PLACES[k]
+        taken.append(boxes[k])
+        line = {"arrowstyle": "-", "color": SOFT, "linewidth": 0.5, "shrinkA": 0, "shrinkB": 2} if k > 3 else None
+        panel.annotate(one.metric, (cost, mean), xytext=(dx, dy), textcoords="offset points",
+                       ha="right" if dx < 0 else "left", va="bottom", arrowprops=line)  # fmt: skip
+
+
+def _met(box: tuple[float, ...], taken: list[tuple[float, float, float, float]], dots: Any, edge: Any) -> float:
+    """How bad a place is: other names under it weigh most, then the edge, then points."""
+    left, low, right, high = box
+    names = sum(left < b[2] and b[0] < right and low < b[3] and b[1] < high for b in taken)
+    out = left < edge[0][0] or right > edge[1][0] + 20 or low < edge[0][1] or high > edge[1][1] + 8
+    points = sum(left - 2 < x < right + 2 and low - 1 < y < high + 1 for x, y in dots)
+    return float(10 * names + 5 * out + points)

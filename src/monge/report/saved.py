@@ -18,7 +18,7 @@ from monge.types import Result, Segment
 from monge.types.table import Study
 
 _NEAR = 1e-6
-_ACCEPTED = "a report is made from what monge score --with-texts, compare, evaluate or sensitivity write with -f json"
+ACCEPTED = "a report is made from what monge score --with-texts, compare, evaluate or sensitivity write with -f json"
 
 
 def read_json(path: str) -> dict[str, Any] | None:
@@ -46,7 +46,7 @@ def study_of(data: Mapping[str, Any], path: str) -> Study | None:
         if "groups" in first and "statistic" in first:
             return evaluation_of(data)
     except (KeyError, TypeError, ValueError, IndexError) as error:
-        said = f"{shown(path)}: this study cannot be read ({type(error).__name__}: {error}); {_ACCEPTED}"
+        said = f"{shown(path)}: this study cannot be read ({type(error).__name__}: {error}); {ACCEPTED}"
         raise Unreadable(said) from None
     return None
 
@@ -66,7 +66,7 @@ def scores_of(files: Sequence[tuple[str, Mapping[str, Any]]]) -> tuple[list[Resu
                     texts = tuple(one["references"]), one["source"]
                     _put(segments, Segment(str(one["id"]), one["hypothesis"], *texts, system=row["system"]), path)
             except (KeyError, TypeError) as error:
-                raise Unreadable(f"{shown(path)}: these results cannot be read (no {error}); {_ACCEPTED}") from None
+                raise Unreadable(f"{shown(path)}: these results cannot be read (no {error}); {ACCEPTED}") from None
             results.append(found)
     return [*_pooled(results, list(segments.values()))], list(segments.values())
 

@@ -9,11 +9,10 @@ from itertools import combinations
 import numpy as np
 
 from monge.render.cells import dashed, decimals, listed, number, span
-from monge.render.charts import Hill, both, density, histogram, ridges, steps
+from monge.render.charts import Hill, density, histogram, ridges
 from monge.render.drawing import plain_flag
 from monge.report.material import Material
-from monge.stats import UndefinedError, bootstrap_means, pearson
-from monge.stats.correlation import kendall
+from monge.stats import UndefinedError, pearson
 from monge.study.compare import DOTS
 from monge.types import Array
 from monge.types.table import Cell, Sheet, Span
@@ -44,7 +43,7 @@ class Section:
 
 
 def sections(material: Material) -> list[Section]:
-    """All parts that the material allows, in order."""
+    """All parts about scores that the material allows, in order."""
     several = len(material.systems) > 1
     found = [ranking(material)]
     if several:
@@ -53,8 +52,6 @@ def sections(material: Material) -> list[Section]:
     if len(material.metrics) > 1:
         found.append(metrics_apart(material))
     found.append(buckets(material))
-    if material.human is not None:
-        found.append(human(material))
     return found
 
 
@@ -67,7 +64,7 @@ def _others(material: Material) -> str:
     return f"The same by {listed(material.metrics[1:])}" if len(material.metrics) > 1 else ""
 
 
-def _directed(material: Material, k: int) -> str:
+def directed(material: Material, k: int) -> str:
     """The name of a metric on an axis on which higher is better."""
     return f"{'' if material.standings[k].higher_is_better else '−'}{material.metrics[k]}"
 
@@ -132,9 +129,7 @@ def wins(material: Material) -> Section:
                 text = "" if s == t else f"{more} / {material.items - more - less} / {less}"
                 cells.append(Cell(text, mark="best" if more > less and s != t else ""))
             rows.append(tuple(cells))
-        sheets.append(
-            Sheet(_arrow(material, k), ("better / equal / worse", *(material.systems[t] for t in order)), tuple(rows))
-        )
+        sheets.append(Sheet(_arrow(material, k), ("system", *(material.systems[t] for t in order)), tuple(rows)))
     said = (
         "In how many segments the system of the row is better / equal / worse than the system of the column (equal: to "
         "four decimals). Bold: better more often than worse.",
@@ -161,7 +156,7 @@ def distributions(material: Material) -> Section:
             rows.append((Cell(name), Cell(material.systems[s]), *cells))
     head = ("metric", "system", "lowest", "first quarter", "median", "third quarter", "highest", "mean")
     table = Sheet("The same as numbers", head, tuple(rows), words=2, folded=True, grouped=True)
-    said = ("How many segments have which score. The black line is the mean of the segments.",)
+    said = ("How many segments have which score. The upright line is the mean of the segments.",)
     return Section(
         "distributions", "Distributions", said, folded=(table,), more=table.title, charts=tuple(charts), brief=False
     )
@@ -171,12 +166,12 @@ def metrics_apart(material: Material) -> Section:
     """How well the metrics agree on segments, and the segments on which they do not."""
     names, count = material.metrics, len(material.metrics)
     flat = material.better.reshape(count, -1)
-    found = {(i, j): _agreement(flat[i], flat[j]) for i in range(count) for j in range(count)}
+    found = {(i, j): agreement(flat[i], flat[j]) for i in range(count) for j in range(count)}
     rows = tuple((Cell(names[i]), *(Cell(dashed(found[i, j], 3)) for j in range(count))) for i in range(count))
     pairs = list(combinations(range(count), 2))
     charts = [
         density(
-            f"r = {dashed(found[i, j], 2)}", flat[i], flat[j], (_directed(material, i), _directed(material, j)),
+            f"r = {dashed(found[i, j], 2)}", flat[i], flat[j], (directed(material, i), directed(material, j)),
         )
         for i, j in pairs[:MOST_PAIRS]
     ]  # fmt: skip
@@ -185,7 +180,9 @@ def metrics_apart(material: Material) -> Section:
     if known:
         value, i, j = min(known)
         said = [f"{names[i]} and {names[j]} agree least (r = {decimals(value, 2)})."]
-    said.append("Each square holds outputs of systems: the darker it is, the more of them have these two scores.")
+    said.append(
+        "Each square holds outputs of systems: the stronger its colour, the more of them have these two scores."
+    )
     title = "Correlation of segment scores (Pearson's r; scores where lower is better are turned round)"
     matrix = Sheet(title, ("", *names), rows)
     return Section(
@@ -222,7 +219,8 @@ def _disagreed(material: Material) -> list[tuple[list[int], int]]:
     return [(systems, i) for i, systems in found.items()]
 
 
-def _agreement(one: Array, other: Array) -> float | None:
+def agreement(one: Array, other: Array) -> float | None:
+    """Pearson's r, or None where it has no value."""
     try:
         return pearson(one, other)
     except UndefinedError:
@@ -307,52 +305,3 @@ def _by_flags(material: Material) -> Parts:
                 for flag in flags:
                     found.setdefault(flag, {})[item] = None
     return [(plain_flag(flag).rstrip("."), list(at)) for flag, at in sorted(found.items())]
-
-
-def human(material: Material) -> Section:
-    """Metrics against human scores: agreement, a chart each, and what people said by parts of the metric's scores."""
-    assert material.human is not None
-    sign = 1.0 if material.human_higher else -1.0
-    people = material.human.reshape(-1) * sign
-    rows, charts = [], []
-    for k, name in enumerate(material.metrics):
-        mine = material.better[k].reshape(-1)
-        values = [_agreement(mine, people), _tau(mine, people)]
-        rows.append((Cell(name), *(Cell(dashed(one, 3)) for one in values)))
-        names = _directed(material, k), material.human_name if material.human_higher else f"−{material.human_name}"
-        every = density(f"{name}, r = {dashed(values[0])}", mine, people, names)
-        charts.append(both(every, steps(f"{name}, calibration", calibration(mine, people), names)))
-    sheet = Sheet(f"Agreement with {material.human_name}", ("metric", "Pearson's r", "Kendall's tau"), tuple(rows))
-    systems = f"{len(material.systems)} systems" if len(material.systems) > 1 else "one system"
-    said = (
-        f"{people.size} outputs of {systems} together. On the left of each pair: every output; the darker a square, "
-        "the more of them. On the right, calibration: the outputs in equal parts from low to high score, and the mean "
-        f"of {material.human_name} in each part with its 95 % interval. With a good metric the line rises all the way.",
-    )
-    means = [(material.systems[s], float(material.human[s].mean())) for s in range(len(material.systems))]
-    means.sort(key=lambda one: -sign * one[1])
-    table = Sheet(
-        f"Mean of {material.human_name}", ("system", "mean"), tuple((Cell(n), Cell(number(v))) for n, v in means)
-    )
-    return Section("human", f"Against {material.human_name}", said, (sheet, table), charts=tuple(charts))
-
-
-def _tau(one: Array, other: Array) -> float | None:
-    try:
-        return float(kendall(one, other))
-    except UndefinedError:
-        return None
-
-
-def calibration(metric: Array, people: Array, parts: int = 10) -> list[tuple[float, float, float, float]]:
-    """The mean metric score, and the mean human score with its interval, in equal parts by metric score."""
-    order = np.argsort(metric, kind="stable")
-    found = []
-    for at in np.array_split(order, max(min(parts, len(order) // 5), 1)):
-        if len(at) < 2:  # one alone has no interval
-            alone = float(people[at].mean())
-            found.append((float(metric[at].mean()), alone, alone, alone))
-            continue
-        means = bootstrap_means(people[at][None], level=0.95, resamples=500, seed=12345)[0]
-        found.append((float(metric[at].mean()), means.value, means.low, means.high))
-    return found

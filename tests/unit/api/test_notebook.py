@@ -1,6 +1,8 @@
 """What Python users are given back shows itself in a notebook, with the same components as pages."""
 
 import re
+from base64 import b64decode
+from html.parser import HTMLParser
 
 import numpy as np
 import pytest
@@ -20,8 +22,35 @@ def test_results_and_explanations_show_themselves(tiny_bert):
     assert "<h1>bertscore and twmd</h1>" in several._repr_html_()
     e = monge.explain(*texts, metric="bertscore", model=str(tiny_bert))
     shown = e._repr_html_()
-    assert "mg-arc" in shown and "Most was lost by matching" in shown and "<script" not in shown
+    pictures = [b64decode(one).decode() for one in re.findall(r"data:image/svg\+xml;base64,([^\"]+)", shown)]
+    assert "mg-arc" in pictures[0] and "Most was lost by matching" in shown and "<script" not in shown
     assert set(re.findall(r'class="unit l(\d)"', shown)) - {"0"}
+
+
+class Untrusted(HTMLParser):
+    """The words that are left of a page where scripts, styles and elements other than texts are taken away."""
+
+    def __init__(self, source: str) -> None:
+        super().__init__()
+        self.words, self.skipped = "", 0
+        self.feed(source)
+
+    def handle_starttag(self, tag, attrs):
+        self.skipped += tag in ("style", "script")
+
+    def handle_endtag(self, tag):
+        self.skipped -= tag in ("style", "script")
+
+    def handle_data(self, data):
+        self.words += "" if self.skipped else data
+
+
+def test_where_nobody_is_trusted_an_explanation_is_still_read(tiny_bert):
+    """JupyterLab before one trusts a notebook, and GitHub, keep words of pictures and hidden tips: there are none."""
+    e = monge.explain("the cat sat on the mat", "the dog ran to the house", metric="bertscore", model=str(tiny_bert))
+    words = " ".join(Untrusted(e._repr_html_()).words.split())
+    assert "Hypothesis the cat sat on the mat Reference the dog ran to the house orange:" in words
+    assert "Which word was matched with which thicker: more mass moved" in words and words.count("similarity") == 0
 
 
 def test_a_comparison_draws_intervals_and_says_what_it_found():

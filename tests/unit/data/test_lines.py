@@ -54,6 +54,7 @@ def test_compressed_files_are_read_as_they_are(write):
         ("u.txt", "hello\nthere".encode("utf-16"), r"u\.txt looks like UTF-16.*iconv"),
         ("u.txt", "hello\nthere".encode("utf-16-le"), r"u\.txt looks like UTF-16"),
         ("u.txt", "hello\nthere".encode("utf-16-be"), r"u\.txt looks like UTF-16"),
+        ("u.txt", b"\x7fELF\x02\x01\x01" + bytes(9) + b"\x03\x00\x3e\x00\n", r"u\.txt is not text: it has NUL bytes"),
         ("empty.txt", b"", r"empty\.txt is empty"),
         ("empty.txt.gz", gzip.compress(b"", mtime=0), r"is empty"),
         (

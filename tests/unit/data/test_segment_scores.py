@@ -152,6 +152,22 @@ def test_what_does_not_fit_is_named(write, case):
         scores(write("c.tsv", *lines))
 
 
+def test_partial_scores_leave_gaps(write):
+    path = write("c.tsv", HEAD, "a.txt\t1\t0.5", "b.txt\t3\t5.5", "b.txt\t2\tnan", "b.txt\t9\t1")
+    found = GivenScores("human", path, partial=True).of({"": ROWS})[0][""]
+    assert found[np.isfinite(found)].tolist() == [0.5, 5.5] and np.isfinite(found).nonzero()[0].tolist() == [0, 5]
+    rows = [row for row in ROWS if row.system == "a.txt"]
+    found = GivenScores("human", write("c.score", "1", "None", "3"), partial=True).of({"": rows})[0][""]
+    assert found[[0, 2]].tolist() == [1, 3] and np.isnan(found[1])
+
+
+@pytest.mark.parametrize("case", ["ids from 0", "other systems", "no systems", "no score", "a word", "twice"])
+def test_partial_scores_must_fit_too(write, case):
+    lines, kind, says = BAD[case]
+    with pytest.raises(kind, match=says.replace("comet", "human")):
+        GivenScores("human", write("c.tsv", *lines), partial=True).of({"": ROWS})
+
+
 def test_lines_that_are_no_scores(write):
     with pytest.raises(Unreadable, match=r"c\.score:2: expected a score, or system, tab, score; got 'b good'"):
         scores(write("c.score", "a\t1", "b good"))

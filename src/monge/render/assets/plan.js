@@ -49,13 +49,14 @@ function arcsOf(scene, shown, room) {
   const { explained } = scene, rows = [explained.hypothesis.units, explained.reference.units], sizes = rows.map(widths);
   const spans = sizes.map((row) => row.reduce((sum, one) => sum + one + 6, 0)), wide = Math.max(...spans);
   const flat = wide <= Math.max(room - 8, 300), step = 30, tall = Math.max(...rows.map((row) => row.length)) * step + 26;
-  const left = Math.min(Math.max(...sizes[0], 76), 150), right = Math.min(Math.max(...sizes[1]), 150), gap = Math.max(Math.min(room - left - right - 8, 360), 70);
+  const most = Math.min(Math.max((room - 64) / 2, 90), 150); // words give way to the arcs on a phone
+  const left = Math.min(Math.max(...sizes[0], 76), most), right = Math.min(Math.max(...sizes[1]), most), gap = Math.max(Math.min(room - left - right - 8, 360), 48);
   const height = 200, svg = flat ? frame(Math.max(wide, 60), height) : frame(left + gap + right, tall);
   const at = [[], []];
   rows.forEach((row, side) => {
     let x = flat ? (wide - spans[side]) / 2 : 0;
     row.forEach((unit, k) => {
-      const width = flat ? sizes[side][k] : Math.min(sizes[side][k], 150);
+      const width = flat ? sizes[side][k] : Math.min(sizes[side][k], most);
       if (flat) { at[side].push([x + width / 2, side ? height - 32 : 32]); }
       else { x = side ? left + gap : left - width; at[side].push([side ? left + gap : left, k * step + 36]); }
       scene.groups.push(wordOf(scene, side, k, x, flat ? (side ? height - 31 : 3) : k * step + 22, width));

@@ -97,6 +97,7 @@ function keeps(report, view, item) {
   if (view.filter === "better" && gap <= 0) return false;
   if (view.filter === "worse" && gap >= 0) return false;
   if (view.filter === "flagged" && !report.systems.some((_, system) => report.flags[`${system},${item}`])) return false;
+  if (view.filter === "judged" && report.human.every((row) => row[item] === null)) return false;
   if (view.filter === "plans" && !report.place.has(item)) return false;
   if (!view.search) return true;
   return [report.ids[item], ...report.references[item], report.sources?.[item] ?? "", ...report.hypotheses.map((row) => row[item])].some((text) => text.toLowerCase().includes(view.search));
@@ -115,7 +116,7 @@ function nameChoices(report, view) {
 }
 
 function itemOf(report, view, item, key) {
-  const keyed = view.order === "input" ? "" : ` · ${at("order").selectedOptions[0].textContent} ${number(key)}`;
+  const keyed = view.order === "input" ? "" : ` · ${at("order").selectedOptions[0].textContent} ${key === null ? "not judged" : number(key)}`;
   const source = report.sources ? make("p", { dir: "auto" }, make("span", { class: "soft" }, "source: "), report.sources[item]) : null;
   return make("article", { class: "item", "data-id": report.ids[item], "data-key": key, "aria-label": `Segment ${report.ids[item]}` },
     make("h3", {}, `Segment ${report.ids[item]}`, make("span", { class: "soft" }, keyed)), source,
@@ -128,7 +129,7 @@ function outputOf(report, view, item, system) {
   if (explained) explained.most_lost = mostOf(report, item, view.metric);
   const text = explained ? markedText(explained.text, explained.hypothesis.units, explained.most_lost) : [report.hypotheses[system][item]];
   const scores = make("p", { class: "scores" }, report.metrics.map((metric, m) => make("span", { class: m === view.metric ? "chosen" : "" }, `${metric.name} `, make("b", {}, number(own(report.scores[m][system][item]))))),
-    report.human ? make("span", {}, `${report.human_name} `, make("b", {}, number(report.human[system][item]))) : null);
+    (report.human?.[system][item] ?? null) === null ? null : make("span", {}, `${report.human_name} `, make("b", {}, number(report.human[system][item]))));
   const box = make("div", { class: "output" }, make("p", {}, make("strong", {}, name)), make("p", { dir: "auto", class: "words" }, text), scores, flags.map((flag) => make("p", { class: "soft" }, flag)));
   if (explained) {
     const shown = make("div", { class: "opened", hidden: true });
@@ -155,7 +156,7 @@ async function begin() {
   const update = () => {
     const view = viewOf(report), keys = keysOf(report, view), sign = view.down ? -1 : 1;
     nameChoices(report, view);
-    found = keys.map((key, item) => [item, key]).filter(([item]) => keeps(report, view, item)).sort((a, b) => sign * (a[1] - b[1]) || a[0] - b[0]);
+    found = keys.map((key, item) => [item, key]).filter(([item]) => keeps(report, view, item)).sort((a, b) => (a[1] === null) - (b[1] === null) || sign * (a[1] - b[1]) || a[0] - b[0]);
     start = 0;
     show();
   };
