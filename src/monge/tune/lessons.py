@@ -17,6 +17,7 @@ _WRITTEN = re.compile(
     r"(?:(?P<objective>[a-z]+):)?(?P<data>[^*:()]+)(?:\((?P<options>[^()]*)\))?(?:\*(?P<weight>[0-9.]+))?"
 )
 _FORM = "[OBJECTIVE:]DATASET|FILE[(OPTION=VALUE,…)][*WEIGHT]"
+_OF_LESSONS = "sample", "batch", "teacher", "neighbours"  # options that are none of a data set
 GRADES: Mapping[str, Mapping[float, float]] = {
     "germeval": {1: 0.05, 1.5: 0.10, 2: 0.20, 2.5: 0.30, 3: 0.50, 3.5: 0.70, 4: 0.85}
 }
@@ -32,7 +33,8 @@ class Lesson:
         objective: One of `objectives.OBJECTIVES`; `auto` is `score` where there are scores, `rank` where rankings.
         weight: What its loss is multiplied with.
         options: `pairs`, `human`, `text`, `sample` (so many judgements, drawn), `batch` (so many a step), `teacher`
-            (the group whose texts a teacher reads instead, such as en), or a switch of the data set.
+            (the group whose texts a teacher reads instead, such as en), `neighbours` (with so many texts that a teacher
+            finds nearest each text is paired too), or a switch of the data set.
     """
 
     data: str
@@ -43,12 +45,17 @@ class Lesson:
     @property
     def batch(self) -> int | None:
         """How many judgements a step learns from, where the lesson says so."""
-        return self._count("batch")
+        return self._count("batch", 2)
 
     @property
     def sample(self) -> int | None:
         """How many judgements are drawn, where not all are taken."""
-        return self._count("sample")
+        return self._count("sample", 2)
+
+    @property
+    def neighbours(self) -> int:
+        """With how many texts that the teacher finds nearest each text is paired, besides its own."""
+        return self._count("neighbours", 1) or 0
 
     @property
     def for_teacher(self) -> Lesson | None:
@@ -56,14 +63,14 @@ class Lesson:
         given = dict(self.options)
         if "teacher" not in given:
             return None
-        mine = "teacher", "pairs", "languages", "sample", "batch"
+        mine = "pairs", "languages", *_OF_LESSONS
         others = tuple(one for one in self.options if one[0] not in mine)
         return replace(self, options=(*others, ("pairs", given["teacher"])))
 
-    def _count(self, name: str) -> int | None:
+    def _count(self, name: str, least: int) -> int | None:
         given = dict(self.options).get(name)
-        if given is not None and (not given.isdigit() or int(given) < 2):
-            raise InvalidSetting(f"{self.data}: {name} takes a number of judgements, 2 or more, got {given!r}")
+        if given is not None and (not given.isdigit() or int(given) < least):
+            raise InvalidSetting(f"{self.data}: {name} takes a number, {least} or more, got {given!r}")
         return None if given is None else int(given)
 
     @classmethod
@@ -101,13 +108,14 @@ def open_lesson(lesson: Lesson, place: Place) -> Examples | Labelled:
     kind = lesson.objective
     if kind != "auto" and kind not in OBJECTIVES:
         raise InvalidSetting(f"objective takes {', '.join(OBJECTIVES)}, got {kind!r}")
-    if lesson.for_teacher is not None and kind != "distil":
-        raise InvalidSetting(f"{lesson.data}: the option teacher says what a teacher reads: only distil has one")
+    of_teacher = next((name for name, _ in lesson.options if name in ("teacher", "neighbours")), None)
+    if of_teacher is not None and kind != "distil":
+        raise InvalidSetting(f"{lesson.data}: the option {of_teacher} says what a teacher reads: only distil has one")
     if Path(lesson.data).is_file():
         return _from_file(lesson, place)
     if kind == "nli":
         raise InvalidSetting(f"nli learns from a file of labelled pairs (two sentences, label), got {lesson.data!r}")
-    options = {name: value for name, value in lesson.options if name not in ("sample", "batch", "teacher")}
+    options = {name: value for name, value in lesson.options if name not in _OF_LESSONS}
     pairs = options.pop("pairs").split("/") if "pairs" in options else place.pairs
     named = {"human": place.human, "text": place.text, **options}
     found = judged_examples(lesson.data, place.data, pairs, **{k: v for k, v in named.items() if v is not None})

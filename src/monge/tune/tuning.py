@@ -264,7 +264,7 @@ def _objective(plan: Plan, number: int, examples: Examples | Labelled, judge: Me
     others = lesson.for_teacher
     translated = None if others is None else open_lesson(others, plan.place)
     assert translated is None or isinstance(translated, Examples)
-    return distilled(examples, plan.teacher, lesson.weight, translated)
+    return distilled(examples, plan.teacher, lesson, translated, seed)
 
 
 def _start_affine(objective: Objective, judge: MetricJudge) -> None:

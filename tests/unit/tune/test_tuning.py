@@ -117,7 +117,7 @@ def test_a_lesson_says_how_many_of_its_judgements_a_step_takes(plan):
     found = ready(replace(plan, lessons=(Lesson("table"), few)))
     assert [len(found.loop._places(k, 0)) for k in (0, 1)] == [8, 4]
     assert found.loop.steps == 4 * (48 // 8)
-    with pytest.raises(InvalidSetting, match="batch takes a number of judgements, 2 or more, got 'x'"):
+    with pytest.raises(InvalidSetting, match="batch takes a number, 2 or more, got 'x'"):
         _ = Lesson.written("table(batch=x)").batch
 
 
@@ -370,6 +370,19 @@ def test_a_teacher_may_read_the_same_rows_in_another_language(plan, tiny_roberta
     for one in turned:
         backwards = " ".join(reversed(one[0].split()))
         assert torch.equal(learned.alike.vectors[backwards], plain.alike.vectors[one[0]])
+    near = replace(taught, lessons="distil:table(pairs=de,teacher=en,neighbours=2)")
+    (more,) = ready(near).loop.objectives
+    rows = more.examples.rows
+    assert rows[:64] == learned.examples.rows and len(rows) > 2 * 64
+    english_of = {" ".join(reversed(one[0].split())): one[0] for one in turned} | {one[1]: one[1] for one in turned}
+    pairs = [(english_of[row.hypothesis], english_of[row.references[0]]) for row in rows]
+    heard = monge.load("twmd", model=str(tiny_roberta)).score([one for one, _ in pairs], [other for _, other in pairs])
+    assert np.corrcoef(heard.segments, more.examples.targets)[0, 1] == pytest.approx(1, abs=1e-6)
+    known = learned.alike.vectors
+    texts = [(row.hypothesis, row.references[0]) for row in rows[64:]]
+    cosines = [float(torch.cosine_similarity(known[one], known[other], 0)) for one, other in texts]
+    every = torch.nn.functional.normalize(torch.stack(list(known.values())), dim=1)
+    assert np.mean(cosines) > float((every @ every.T).mean())  # neighbours, for the most part
     both.write_text("\n".join([f"{lines[0]}\tgroup", *german, *english[1:]]) + "\n")
     with pytest.raises(DataError, match=r"the teacher has no row 0 with 1 reference\(s\) in place of one of table"):
         ready(taught)
