@@ -166,7 +166,7 @@ def german_table(kept: dict[str, Any]) -> str:
     """Agreement on the German STS benchmark, before and after each recipe."""
     lines = ["| metric | recipe | Pearson before | after | Spearman before | after |", "|---|---|---:|---:|---:|---:|"]
     for metric in ("sbert", "bertscore", "twmd"):
-        for name in ("germeval", "german"):
+        for name in ("germeval", "german", "taught"):
             if f"stsb/{name}" in kept:
                 both = [_both(kept, f"stsb/{name}", statistic, metric) for statistic in ("pearson", "spearman")]
                 cells = " | ".join(f"{one['mean']:.3f}" for pair in both for one in pair)

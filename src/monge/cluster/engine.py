@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -108,7 +108,7 @@ def _processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def each_done(job: Job, blocks: Sequence[Block], *, workers: int) -> Iterator[dict[str, Any]]:
+def each_done(job: Job, blocks: Sequence[Block], *, workers: int) -> Generator[dict[str, Any], None, None]:
     """What became of each block, as it is done; of one whose worker died again and again nothing is heard.
 
     Blocks are tasks, not actors: their processes stay from pass to pass, and with them the models that they loaded. The
@@ -118,21 +118,22 @@ def each_done(job: Job, blocks: Sequence[Block], *, workers: int) -> Iterator[di
 
     largest_first, told = sorted(blocks, key=lambda one: -one.rows), ray.put(job)
     calls = [(one, told) for one in largest_first]
-    for number, found in mapped(do_block, calls, workers=workers, threads=job.threads):
-        if not isinstance(found, Exception):
-            yield found
-        elif isinstance(found, ray.exceptions.RayTaskError):  # it did not come as far as the block
-            yield unable(largest_first[number], found.cause)
+    with closing(mapped(do_block, calls, workers=workers, threads=job.threads)) as each:
+        for number, found in each:
+            if not isinstance(found, Exception):
+                yield found
+            elif isinstance(found, ray.exceptions.RayTaskError):  # it did not come as far as the block
+                yield unable(largest_first[number], found.cause)
 
 
 def mapped(
     work: Callable[..., Any], calls: Sequence[tuple[Any, ...]], *, workers: int, threads: int
-) -> Iterator[tuple[int, Any]]:
+) -> Generator[tuple[int, Any], None, None]:
     """What `work` gives for each tuple of arguments, with its number, as it is done; or why Ray could not do it.
 
     Each call is a task of Ray, which does it again where a worker or its node dies, `DEATHS` times in all. Where the
     workers are all that the cluster has room for, as many tasks again wait for them in Ray, which hands out the next
-    one at once. What is not done when nobody asks any more is called off.
+    one at once. What is not done when this is closed is called off.
     """
     import ray
 
@@ -156,4 +157,4 @@ def mapped(
             yield number, found
     finally:
         for one in running:
-            ray.cancel(one)
+            ray.cancel(one, force=True)

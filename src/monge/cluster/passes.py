@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -65,17 +65,18 @@ def passes_on_ray(engine: Engine) -> Iterator[Passes]:
             for _ in range(ATTEMPTS):
                 numbers = sorted(missing)
                 calls = [(tasks[number],) for number in numbers]
-                for place, told in mapped(_told, calls, workers=workers, threads=engine.threads):
-                    number = numbers[place]
-                    if isinstance(told, Exception):
-                        why[number] = str(told)
-                    elif told["data"]:
-                        raise DataError(told["error"])
-                    elif told["error"]:
-                        why[number] = told["error"]
-                    else:
-                        missing.remove(number)
-                        yield number, [_result(one) for one in told["results"]]
+                with closing(mapped(_told, calls, workers=workers, threads=engine.threads)) as each:
+                    for place, told in each:
+                        number = numbers[place]
+                        if isinstance(told, Exception):
+                            why[number] = str(told)
+                        elif told["data"]:
+                            raise DataError(told["error"])
+                        elif told["error"]:
+                            why[number] = told["error"]
+                        else:
+                            missing.remove(number)
+                            yield number, [_result(one) for one in told["results"]]
                 if not missing:
                     return
             raise MongeError(f"{len(missing)} of {len(tasks)} passes failed {ATTEMPTS} times ({why[min(missing)]})")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import Future
+from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -57,13 +58,14 @@ def done_with(run: Run) -> None:
         if not missing:
             return
         heard = set()
-        for told in each_done(run.job, missing, workers=run.workers.result()):
-            heard.add(told["block"])
-            run.watch.told(what, told)
-            if told["error"]:
-                why[told["block"]] = told["error"]
-            if told["error"] and told["data"] and not run.request.tolerant:
-                raise DataError(told["error"])
+        with closing(each_done(run.job, missing, workers=run.workers.result())) as each:
+            for told in each:
+                heard.add(told["block"])
+                run.watch.told(what, told)
+                if told["error"]:
+                    why[told["block"]] = told["error"]
+                if told["error"] and told["data"] and not run.request.tolerant:
+                    raise DataError(told["error"])
         missing = [one for one in missing if not done(one, read=False)]
         for block in [one for one in missing if one.number not in heard]:
             _lose(run, block, f"its worker died {DEATHS} times")

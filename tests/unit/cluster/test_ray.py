@@ -17,7 +17,9 @@ from cluster_pairs import METRICS, parts, plain, recipe, write_pairs
 from monge.cli.app import run
 from monge.cluster import Engine, Request, Tables, Watch, check_ray, passes_on_ray, score, score_dataset
 from monge.cluster.alone import OF_RAY, place, without
+from monge.cluster.engine import mapped
 from monge.data.tables import read_table
+from monge.errors import MongeError
 from monge.study import Run, Setup, Task, evaluate
 
 NODE = {"num_cpus": 1, "object_store_memory": 80 << 20, "node_ip_address": "127.0.0.1", "include_dashboard": False}
@@ -93,6 +95,33 @@ def test_killed_workers_and_a_lost_node_change_nothing(nodes, table, expected, t
     found = score(Tables([str(table)]), made, request(tmp_path / "out"), watch=Watch(told=told))
     assert lost
     assert found.result.read_text("utf-8") == expected
+
+
+def test_a_block_that_no_worker_can_begin_says_why(nodes, table, tiny_bert, tmp_path, small_blocks, monkeypatch):
+    def unfit(block, job):
+        raise ModuleNotFoundError("No module named 'monge'")
+
+    monkeypatch.setattr("monge.cluster.engine.do_block", unfit)
+    with pytest.raises(MongeError, match=r"given up \(ModuleNotFoundError: No module named 'monge', 3 times\)"):
+        score(Tables([str(table)]), recipe(tiny_bert, "twmd"), request(tmp_path / "out"))
+
+
+def test_tasks_that_nobody_waits_for_are_called_off(nodes):
+    import ray
+
+    grown(nodes, 1)
+    begun = time.monotonic()
+
+    def slept(seconds):
+        time.sleep(seconds)
+        return seconds
+
+    each = mapped(slept, [(0,), *[(600,)] * 9], workers=1, threads=1)
+    assert next(each) == (0, 0)
+    each.close()
+    room = int(ray.cluster_resources()["CPU"])
+    assert dict(mapped(slept, [(0,)] * 2 * room, workers=room, threads=1)) == dict.fromkeys(range(2 * room), 0)
+    assert time.monotonic() - begun < 300
 
 
 DRIVER = """
