@@ -116,8 +116,11 @@ class Folder:
             self.path.rmdir()
 
     def finished(self) -> None:
-        """Take away what only the run itself needed."""
+        """Take away what only the run itself needed, and what a worker that was killed left beside its place."""
         shutil.rmtree(self.path / "work", ignore_errors=True)
+        for home in ("parts", "records"):
+            for left in (self.path / home).glob(".*"):
+                left.unlink(missing_ok=True)
 
     def done(self, what: str, block: int, suffix: str, *, read: bool, tolerant: bool) -> bool:
         """Whether a pass has finished a block; `read` compares the checksum of its part too.

@@ -54,9 +54,15 @@ def test_a_run_begun_again_does_what_is_missing_and_ends_with_the_same_bytes(her
     damaged = sorted((found.output / "parts").iterdir())[2]
     damaged.write_bytes(damaged.read_bytes()[:-1] + b" ")
     before = len(here.done)
+    left = [
+        found.output / home / f".{name}.4711" for home, name in (("parts", damaged.name), ("records", "000002.json"))
+    ]
+    for one in left:
+        one.write_bytes(b"half of it")  # by a worker that was killed
     score(given, made, request(tmp_path))
     assert here.done[before:] == [("score", 2)]
     assert parts(found.output) == whole
+    assert not any(one.exists() for one in left)
 
 
 def test_a_finished_run_is_not_computed_again(here, table, tiny_bert, tmp_path):
