@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import warnings
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -69,14 +70,27 @@ def encoder_for(
 
 
 def _stamp(model: str) -> tuple[object, ...]:
-    """What tells a model on disk from another under the same name, or from itself before it was written anew."""
-    path = Path(model).expanduser()
+    """What tells a model on disk from another under the same name, or from itself before it was written anew.
+
+    Of `BASE+ADAPTER` both count, and of an adapter alone the base that its card names.
+    """
+    from monge.encode.packaged import base_and_adapter
+
+    names = [name for name in base_and_adapter(model) if name] or [model]
     try:
-        found = sorted(path.iterdir()) if path.is_dir() else [path] if path.is_file() else []
-        facts = [(one.name, one.stat().st_size, one.stat().st_mtime_ns) for one in found]
-    except OSError:  # opening it will say what is wrong
+        card = Path(names[-1]).expanduser() / "card.json"
+        if card.is_file():
+            names.append(str(json.loads(card.read_text("utf-8"))["base"]["model"]))
+        return tuple(_stamp_of_path(Path(name).expanduser()) for name in names)
+    except (OSError, ValueError, KeyError, TypeError):  # opening it says what is wrong
         return ()
-    return (str(path.resolve()), *facts) if found else ()
+
+
+def _stamp_of_path(path: Path) -> tuple[object, ...]:
+    files = sorted(path.iterdir()) if path.is_dir() else [path] if path.is_file() else []
+    status = [(file.name, file.stat()) for file in files]
+    facts = [(name, one.st_size, one.st_mtime_ns, one.st_ctime_ns) for name, one in status]
+    return (str(path.resolve()), *facts) if files else ()
 
 
 @dataclass(frozen=True)

@@ -45,13 +45,13 @@ def replay(
 
 def _check_identity(metric: TransportMetric, said: Parsed) -> None:
     """Raise where a model or a stopword list is not the one that a signature was made with."""
-    encoder, language_model = metric.reader.encoder, metric.language_model
+    model, language_model = metric.identity.model, metric.language_model
     for what, now, was in (
-        ("weights are", encoder.weights_digest[:8], said.weights),
-        ("tokenizer is", encoder.tokenizer_digest[:8], said.tokenizer),
-        ("configuration is", encoder.config_digest[:8], said.config),
-        ("stopwords are", metric.stopword_digest, said.stopwords),
+        ("weights are", model.weights[:8], said.weights),
+        ("tokenizer is", model.tokenizer[:8], said.tokenizer),
+        ("configuration is", model.config[:8], said.config),
+        ("stopwords are", metric.identity.stopwords[:8], said.stopwords),
         ("language model is", "" if language_model is None else language_model.digest, said.language_model),
     ):
         if now != was:
-            raise StatisticsMismatch(f"the signature's {what} {was or 'none'}, {encoder.name} has {now or 'none'}")
+            raise StatisticsMismatch(f"the signature's {what} {was or 'none'}, {model.name} has {now or 'none'}")

@@ -12,6 +12,7 @@ from monge.errors import ModelError, UsageError
 from monge.scoring.run import Looked, facing
 from monge.spec.labels import labels
 from monge.spec.presets import Spec
+from monge.store import code_digest
 from monge.types import CorpusStats, DocumentCounts
 
 if TYPE_CHECKING:
@@ -94,18 +95,12 @@ def faced_metrics(metrics: Sequence[Scorer], given: Mapping[str, Any]) -> list[S
 
 
 def identity(metric: Scorer) -> str:
-    """Everything that a score depends on besides texts and statistics: settings, model, libraries."""
-    found = []
-    for member in metric.members.values():
-        if member.reads:
-            from monge.encode.protocol import fingerprint
-
-            mine = cast("TransportMetric", member)
-            model = "" if mine.language_model is None else mine.language_model.fingerprint
-            found.append((fingerprint(mine.reader.encoder), sorted(mine.spec.written().items()), mine.units, model))
-        else:
-            found.append((member.fingerprint(CorpusStats("")), [], "", ""))
-    return repr((version("monge"), metric.name, found))
+    """Everything that a score depends on besides texts and statistics: settings, model, libraries, code."""
+    fingerprints = [
+        cast("TransportMetric", member).identity.fingerprint if member.reads else member.fingerprint(CorpusStats(""))
+        for member in metric.members.values()
+    ]
+    return repr((version("monge"), code_digest(), metric.name, fingerprints))
 
 
 def check_scalable(metrics: Sequence[Scorer]) -> None:

@@ -11,10 +11,10 @@ import torch
 from torch import Tensor
 
 from monge.encode.memory import Group, Ids, Memory
-from monge.encode.protocol import Encoder, Request, fingerprint
+from monge.encode.protocol import Encoder, Request, identify
 from monge.errors import DataError
 from monge.kernels.pooling import power_means, routing, unit
-from monge.store import VECTORS, Store, key_of
+from monge.store import VECTORS, Store, code_digest, key_of
 from monge.types import Tokens
 
 BATCH_PIECES = 2048
@@ -87,7 +87,8 @@ class Vectors:
                 yield fresh
 
     def _key(self, ids: Ids, request: Request) -> bytes:
-        return key_of(VECTORS, fingerprint(self.encoder), self.longest, request, array("q", ids).tobytes())
+        made_by = code_digest(), identify(self.encoder).key, self.longest, request
+        return key_of(VECTORS, *made_by, array("q", ids).tobytes())
 
     def _encode(self, texts: list[Ids]) -> Iterator[Group]:
         for ids in texts:

@@ -45,6 +45,11 @@ def cutter_of(tokenizer: Any) -> Cutter:
     return Cutter(tokenizer.backend_tokenizer, tokenizer.all_special_tokens, declared, 0 if pad is None else pad)
 
 
+def last_id(backend: Tokenizer) -> int:
+    """Return the largest id that a piece has; a damaged vocabulary has larger ones than pieces."""
+    return max(backend.get_vocab(with_added_tokens=True).values(), default=-1)
+
+
 def _as_it_is(_: Tokenizer, __: Mapping[str, Any], ___: Mapping[str, str]) -> bool:
     return True
 

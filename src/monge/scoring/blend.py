@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from monge.errors import DataError, StatisticsMismatch, UsageError
+from monge.scoring.identity import shorten_digest
 from monge.scoring.scorer import Column
 from monge.spec.blend import BlendSpec
 from monge.spec.rules import Bounds
@@ -86,29 +86,32 @@ class BlendMetric:
             found[metric.key] = Range(float(values.min()), float(values.max()), len(values), column.texts)
         return CorpusStats(first.reader.key, ranges=found)
 
-    def signed(self, stats: CorpusStats) -> Signature | None:
+    def signed(self, stats: CorpusStats, references: str = "1") -> Signature | None:
         """Its signature with these ranges; None where they are fitted on the pairs themselves."""
-        if any(metric.key not in stats.ranges for metric in self.members.values()):
+        keys = [metric.key for metric in self.members.values()]
+        if any(key not in stats.ranges for key in keys):
             return None
-
-        def digest(one: Range) -> str:
-            return blake2b(repr((one.n, one.texts, stats.reader)).encode(), digest_size=4).hexdigest()
-
-        found = {"range": "/".join(digest(stats.ranges[metric.key]) for metric in self.members.values())}
+        digests = {"range": "/".join(shorten_digest(stats.digests["ranges", key]) for key in keys)}
+        signatures = {}
         for member, metric in self.members.items():
-            found |= {f"{member}.{kind}": one for kind, one in metric.digests(stats).items()}
-        return sign_blend(self.name, {member: one.signed(stats) for member, one in self.members.items()}, found)
+            identity = metric.identity_with(stats.of_member(member))
+            digests |= {f"{member}.{kind}": shorten_digest(one) for kind, one in identity.statistics.items()}
+            signatures[member] = identity.sign(references)
+        return sign_blend(self.name, signatures, digests)
 
     def result(self, columns: Mapping[str, Column], stats: CorpusStats) -> Result:
         """The result of a system from those of its members; `stats` without ranges has them fitted here."""
-        stats = stats if stats.ranges else stats | self.ranges(columns)
+        stats = stats if stats.ranges else replace(stats, ranges=self.ranges(columns).ranges)
         self.check_stats(stats)
-        results = {member: metric.result({"": columns[member]}, stats) for member, metric in self.members.items()}
+        results = {
+            member: metric.result({"": columns[member]}, stats.of_member(member))
+            for member, metric in self.members.items()
+        }
         first = next(iter(results.values()))
         segments = np.sum([np.exp(self._share(member, one, stats)) for member, one in results.items()], axis=0)
         for k in (k for k, flags in enumerate(first.flags) if any(flag.startswith("empty-") for flag in flags)):
             segments[k] = self._of_empty(float(first.segments[k]), float(segments[k]))
-        signature = self.signed(stats)
+        signature = self.signed(stats, next(iter(columns.values())).references)
         assert signature is not None
         return Result(
             metric=self.name,

@@ -85,9 +85,9 @@ class LexicalMetric:
         """How summed counts [..., k] of segments make the score of a corpus [...]; None where that is a mean."""
         return None if self._probed.pooled is None else self._probed.pooled.of
 
-    def signed(self, stats: CorpusStats) -> Signature | None:
-        """Its signature, for one reference a segment; None where the library signs what it takes from the corpus."""
-        return None if self.block == 0 else sign_lexical(self.spec, lexical.signature(self._probed.facts, [1]))
+    def signed(self, stats: CorpusStats, references: str = "1") -> Signature | None:
+        """Its signature; None where the library signs what it takes from the corpus."""
+        return None if self.block == 0 else sign_lexical(self.spec, lexical.signature(self._probed.facts, references))
 
     def fingerprint(self, stats: CorpusStats) -> str:
         """Its settings, and the library with its version."""
@@ -122,7 +122,7 @@ class LexicalMetric:
             parts={name: values for name, values in column.scores.parts.items() if name != "score"},
             ids=column.ids,
             higher_is_better=self.bounds.higher_is_better,
-            signature=sign_lexical(self.spec, lexical.signature(facts, sums[:, 0].astype(int).tolist())),
+            signature=sign_lexical(self.spec, lexical.signature(facts, column.references)),
             references=column.scores.winners,
             flags=tuple(column.scores.flags),
             run=flagged(column.scores.flags),

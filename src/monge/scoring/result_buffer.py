@@ -60,11 +60,13 @@ class Buffer:
         self._kinds: dict[tuple[str, ...], int] = {}
         self._width = 0  # columns of sums
         self._facts: dict[str, object] = {}
+        self._references: set[int] = set()  # how many references segments have
 
     def add(self, positions: Sequence[int], rows: Sequence[Segment], scores: Scores) -> None:
         """Take the scores of the segments at these positions of the input."""
         self._names = self._names or tuple(scores.parts)
         self._facts |= scores.facts
+        self._references.update(len(row.references) for row in rows)
         if self._keyed:
             whole_pairs = (row for row, flags in zip(rows, scores.flags, strict=True) if not _empty(flags))
             self._texts += sum(text_key("\t".join((row.hypothesis, *row.references))) for row in whole_pairs)
@@ -96,7 +98,8 @@ class Buffer:
         sums = values[len(self._names) :].T if self._width else None
         flags = [kinds[kind] for kind in whole[order, 2].tolist()]
         scores = Scores(parts, whole[order, 1], flags, sums, self._facts)
-        return Column(system, tuple(ids[i] for i in order), scores, self._texts % DIGEST_SPACE)
+        references = str(*self._references) if len(self._references) == 1 else "var"
+        return Column(system, tuple(ids[i] for i in order), scores, self._texts % DIGEST_SPACE, references)
 
 
 def _empty(flags: Sequence[str]) -> bool:

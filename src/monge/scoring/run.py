@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 LOOKED_AT = 64
 """Segments at the beginning of a run whose texts are looked at before anything is scored."""
+_FLOATS = re.compile("~[0-9a-f]+")
 Expected = Sequence[Mapping[str, str]]
 """For each metric what a replay must find again: digests of statistics by kind, or the fields of a library."""
 
@@ -130,8 +132,9 @@ class Run:
 
     def _stats_of(self, k: int, system: str) -> CorpusStats:
         """What a metric takes from other texts: what its members do, and ranges that were given."""
-        mine = [stats[system] for (owner, *_), stats in zip(self._members, self._stats, strict=True) if owner == k]
-        return of_members(mine, self._corpora.stats)
+        members = zip(self._members, self._stats, strict=True)
+        own = {name: stats[system] for (owner, name, _), stats in members if owner == k}
+        return of_members(own, self._corpora.stats)
 
     def results(self, *, expect: Expected | None = None, watch: Watch = Watch()) -> list[Result]:
         """Results system by system, metrics in the given order; what `expect` says must be met."""
@@ -143,7 +146,7 @@ class Run:
                 for system in self.systems
             }
             self._score(buffers, watch)
-            cost = self._finished()
+            cost, fitted = self._finished(), self._corpora.stats is None
             found = []
             for system in self.systems:
                 columns = [buffers[j, system].column(system) for j in range(len(self._members))]
@@ -151,7 +154,7 @@ class Run:
                     mine = {name: columns[j] for j, (owner, name, _) in enumerate(self._members) if owner == k}
                     result = replace(metric.result(mine, self._stats_of(k, system)), work=cost)
                     if expect is not None:
-                        check_expected(metric.name, expect[k], result.signature)
+                        check_expected(metric.name, expect[k], result.signature, fitted=fitted)
                     found.append(result)
             return found
 
@@ -205,11 +208,12 @@ class Run:
 
     def check_replay(self, expect: Expected | None) -> None:
         """Sign every metric, as far as that can be done before scoring; raise where one is not as expected."""
+        fitted = self._corpora.stats is None
         for k, metric in enumerate(self.metrics):
             for system in self.systems:
                 signature = metric.signed(self._stats_of(k, system))
                 if expect is not None and signature is not None:
-                    check_expected(metric.name, expect[k], signature)
+                    check_expected(metric.name, expect[k], signature, fitted=fitted)
 
     def _score(self, buffers: Mapping[tuple[int, str], Buffer], watch: Watch) -> None:
         """Score every window with every member, and put the scores into their buffers."""
@@ -313,17 +317,18 @@ class _Side:
         return self._score(self._metrics, self._stats, Window(rows, encoding, pieces))
 
 
-def of_members(stats: Sequence[CorpusStats], given: CorpusStats | None) -> CorpusStats:
-    """What a metric takes from other texts: what its members do, and ranges that were given."""
+def of_members(stats: Mapping[str, CorpusStats], ready: CorpusStats | None) -> CorpusStats:
+    """Join the statistics of a metric's members; ranges are those of the ready-made statistics, if there are any.
+
+    Every member keeps its own: two members may weigh by the idf of two corpora.
+    """
+    first = next(iter(stats.values()))
     if len(stats) == 1:
-        return stats[0]
-    ranges = {} if given is None else dict(given.ranges)
-    return CorpusStats(
-        stats[0].reader,
-        {side: one for mine in stats for side, one in mine.counts.items()},
-        {space: one for mine in stats for space, one in mine.sums.items()},
-        ranges | {key: one for mine in stats for key, one in mine.ranges.items()},
-    )
+        return first
+    ranges = {} if ready is None else dict(ready.ranges)
+    for member in stats.values():
+        ranges |= member.ranges
+    return CorpusStats(first.reader, ranges=ranges, members=dict(stats))
 
 
 def looked_through(segments: Iterable[Segment]) -> Looked:
@@ -372,15 +377,23 @@ def warn_unused(metrics: Sequence[Scorer], given: Mapping[str, Segment | None]) 
         warnings.warn(said, Unused, stacklevel=3)
 
 
-def check_expected(name: str, wanted: Mapping[str, str], signature: Signature) -> None:
-    """Raise where a signature does not have the statistics, or the library, that a replay must find again."""
+def check_expected(name: str, expected: Mapping[str, str], signature: Signature, *, fitted: bool) -> None:
+    """Raise where a signature does not have the statistics, or the library, that a replay must meet.
+
+    Where the run fitted its statistics (`fitted`), the texts behind them must be the same; the last bits of the
+    floats, whose hash stands behind `~`, may be another machine's.
+    """
     now = parse(str(signature)).stats
-    if dict(wanted) != dict(now):
-        was, here = ({k: v for k, v in one.items() if wanted.get(k) != now.get(k)} for one in (wanted, now))
-        told = " ".join(f"{key}={value}" for key, value in was.items()) or "none"
-        given = " ".join(f"{key}={value}" for key, value in here.items()) or "none"
+
+    def compared(digest: str | None) -> str | None:
+        return _FLOATS.sub("", digest) if fitted and digest is not None else digest
+
+    differing = [kind for kind in {**expected, **now} if compared(expected.get(kind)) != compared(now.get(kind))]
+    if differing:
+        was = " ".join(f"{kind}={expected[kind]}" for kind in differing if kind in expected) or "none"
+        here = " ".join(f"{kind}={now[kind]}" for kind in differing if kind in now) or "none"
         what = "library" if "lib" in now else "statistics"
         raise StatisticsMismatch(
-            f"{name}: the signature's {what} say {told}, this run gives {given}; "
+            f"{name}: the signature's {what} say {was}, this run gives {here}; "
             "give the same texts, --stats or --idf-corpus, or accept new ones with --refit"
         )

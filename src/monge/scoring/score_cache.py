@@ -10,7 +10,7 @@ import numpy as np
 
 from monge.scoring.scorer import Scores, ScoreWindow, StatsBySystem, WindowScorer, score_window
 from monge.scoring.windows import Window
-from monge.store import Store, key_of
+from monge.store import Store, code_digest, key_of
 from monge.types import Segment
 
 if TYPE_CHECKING:
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from monge.scoring.windows import Pieces
 
 KIND = "scores"
-EPOCH = 2
-"""Raised with every change of the code that moves a score; what was kept before is then no longer found."""
 
 Recalled = tuple[dict[str, float], int, tuple[str, ...], list[float] | None]
 
@@ -74,7 +72,7 @@ class ScoreCache:
 
 
 def _key(fingerprints: Mapping[str, str], row: Segment) -> bytes:
-    return key_of(KIND, EPOCH, fingerprints[row.system], row.hypothesis, *row.references)
+    return key_of(KIND, code_digest(), fingerprints[row.system], row.hypothesis, *row.references)
 
 
 def _each(scores: Scores) -> list[Recalled]:

@@ -51,12 +51,14 @@ class Column:
     """All scores of one system under one metric, in input order, with the ids of their segments.
 
     `texts` identifies the pairs that have words on both sides, whatever their order; 0 where nobody asked.
+    `references` is how many references a segment has, or `var` where that differs.
     """
 
     system: str
     ids: tuple[str, ...]
     scores: Scores
     texts: int = 0
+    references: str = "1"
 
 
 @dataclass(frozen=True)
@@ -146,7 +148,7 @@ class Scorer(Protocol):
     def check_stats(self, stats: CorpusStats) -> None:
         """Raise where statistics lack what the metric needs, or were fitted for other settings."""
 
-    def signed(self, stats: CorpusStats) -> Signature | None:
+    def signed(self, stats: CorpusStats, references: str = "1") -> Signature | None:
         """Everything that moves its scores; None where a part of that is known only when all is scored."""
 
     def result(self, columns: Mapping[str, Column], stats: CorpusStats) -> Result:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from monge.errors import StatisticsMismatch
 from monge.stats.bootstrap import OfSums, percentiles
 from monge.stats.draws import Draws
 from monge.types import Result, Signature
@@ -137,12 +138,16 @@ def _added(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _joined(one: Signature, other: Signature) -> Signature:
-    """The signature of both: where parts differ in how many references a segment has, it varies."""
-    if one == other:
-        return one
-    other_fields = dict(other.fields)
-    return Signature(tuple((key, value if other_fields.get(key) == value else "var") for key, value in one.fields))
+def _joined(first: Signature, second: Signature) -> Signature:
+    """Join the signatures of two parts: they may differ in how many references a segment has, and in nothing else."""
+    if first == second:
+        return first
+    own, other = dict(first.fields), dict(second.fields)
+    differing = [key for key in {**own, **other} if own.get(key) != other.get(key)]
+    if differing != ["nrefs"]:
+        said = ", ".join(f"{key} ({own.get(key)} and {other.get(key)})" for key in differing)
+        raise StatisticsMismatch(f"parts that were scored differently cannot be added up: they differ in {said}")
+    return Signature(tuple((key, "var" if key == "nrefs" else value) for key, value in first.fields))
 
 
 def _packed(total: npt.NDArray[np.int64]) -> dict[str, Any]:

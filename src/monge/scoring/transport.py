@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
-from hashlib import blake2b, sha256
+from hashlib import sha256
 from typing import TYPE_CHECKING
-from urllib.parse import quote
 
 import numpy as np
 
-from monge.encode.protocol import Encoder, Request, fingerprint
+from monge.encode.protocol import Encoder, Request, identify
 from monge.errors import StatisticsMismatch
 from monge.scoring.clouds import HYPOTHESES, REFERENCES
+from monge.scoring.identity import Identity
 from monge.scoring.measure import measure
 from monge.scoring.reader import Reader
 from monge.scoring.scorer import Column, Scores, StatsBySystem, flagged
@@ -23,12 +23,12 @@ from monge.spec.codec import show_choice
 from monge.spec.layers import concrete, numbers
 from monge.spec.metric import MetricSpec
 from monge.spec.rules import Bounds, bounds, check, in_unit, raw_bounds
-from monge.spec.signature import ModelIdentity, sign
 from monge.text import stopwords
 from monge.text.idf import check_counts, weight
 from monge.text.unknown import counted
 from monge.types import Array, CorpusStats, DocumentCounts, Explanation, Result, Segment, Signature, VectorSum
 from monge.types.exact import mean
+from monge.types.sums import hash_of
 
 if TYPE_CHECKING:
     from monge.encode.causal import CausalModel
@@ -81,48 +81,47 @@ class TransportMetric:
         """The range of scores before they are scaled."""
         return raw_bounds(self.spec)
 
-    # --- what it is found by ---------------------------------------------------------------------------------------
+    # --- what identifies it ----------------------------------------------------------------------------------------
 
     @cached_property
-    def units(self) -> str:
-        """The units axis as text, a stopword list with the digest of its words.
+    def identity(self) -> Identity:
+        """Everything its scores depend on besides texts and statistics."""
+        words = "\n".join(sorted(self.stopwords))
+        return Identity(
+            self.name,
+            self.spec,
+            identify(self.reader.encoder),
+            self.reader.key,
+            sha256(words.encode()).hexdigest() if self.stopwords else "",
+            "" if self.language_model is None else self.language_model.fingerprint,
+            self._calibration,
+        )
 
-        Without `unknown`, which means and maps do not depend on: they are of vectors as the encoder gives them.
-        """
-        units = self.spec.units
-        if units.stopwords != "none":
-            units = replace(units, stopwords=f"{quote(units.stopwords, safe='')}#{self.stopword_digest}")
-        return show_choice(units).rpartition(",unknown=")[0]
+    def identity_with(self, stats: CorpusStats) -> Identity:
+        """Everything its scores depend on besides texts."""
+        return replace(self.identity, statistics=self._digests(stats) | self._calibration)
 
-    @cached_property
-    def stopword_digest(self) -> str:
-        """The digest of its stopwords; empty where it has none."""
-        return stopwords.digest(self.spec.units.stopwords)
+    @property
+    def _calibration(self) -> dict[str, str]:
+        """The digest of the line from scores to human ones, which was learned from other texts, where it is used."""
+        tuning = self.reader.encoder.tuning
+        if self.spec.scale.name != "human" or tuning is None:
+            return {}
+        return {"human": hash_of(tuning.slope, tuning.intercept)}
 
     @property
     def space(self) -> str:
-        """What identifies the vectors of a text: weights, precision, layers and units."""
-        encoder, spec = self.reader.encoder, self.spec
-        layers = f"{show_choice(spec.layers)}{'/unit' if spec.normalise.layers else ''}"
-        return f"{_short(encoder)}/{encoder.precision}/{layers}/{self.units}/{spec.weights.name}"
+        """What identifies the unit vectors of a text."""
+        return self.identity.vector_space
 
     @property
     def key(self) -> str:
-        """What identifies the transport of a pair: the reader, the weights and every axis that has a say in it."""
-        left_out = ("encoder", "references", "scale", "fluency", "against")
-        units = self.units if self.spec.units.unknown == "match" else f"{self.units},unknown=apart"
-        written = {**self.spec.written(), "units": units}
-        axes = "|".join(f"{axis}:{text}" for axis, text in written.items() if axis not in left_out)
-        encoder = self.reader.encoder
-        return f"{self.reader.key}|{_short(encoder)}/{encoder.precision}|{axes}"
+        """What identifies the transport of a pair without statistics."""
+        return self.identity.pair
 
     def fingerprint(self, stats: CorpusStats) -> str:
         """Everything that a score depends on besides its texts, in full."""
-        reader, words = self.reader, "\n".join(sorted(self.stopwords))
-        written = {**self.spec.written(), "encoder": (reader.prefix, reader.longest, reader.overlong)}
-        model = "" if self.language_model is None else self.language_model.fingerprint
-        identity = fingerprint(reader.encoder), model, sha256(words.encode()).hexdigest()
-        return repr((identity, sorted(written.items()), sorted(self._hashes(stats, 32).items())))
+        return self.identity_with(stats).fingerprint
 
     @cached_property
     def selection(self) -> tuple[object, ...]:
@@ -253,51 +252,25 @@ class TransportMetric:
                 "its scores have no human scale with that"
             )
 
-    def digests(self, stats: CorpusStats) -> dict[str, str]:
-        """Short digests of the statistics it uses, by kind; a side each, joined by '/'."""
-        return self._hashes(stats, 4)
-
-    def _hashes(self, stats: CorpusStats, size: int) -> dict[str, str]:
-        def digest(*what: object) -> str:
-            return blake2b(repr(what).encode(), digest_size=size).hexdigest()
-
-        found = {}
+    def _digests(self, stats: CorpusStats) -> dict[str, str]:
+        """Full digests of what is taken from other texts, by kind; of two sides, joined by '/'."""
+        made: dict[str, str] = {}
         if self.counted_sides:
-            every = [self.counts(stats, side) for side in self.counted_sides]
-            found["idf"] = "/".join(digest(one.n, one.texts, stats.reader) for one in every)
+            made["idf"] = "/".join(stats.digests["counts", side] for side in self.counted_sides)
         base = self.baseline(stats) if isinstance(self.spec.scale, Baseline) else None
         if base is not None:
-            found["baseline"] = digest(sorted(base.items()))
+            made["baseline"] = hash_of(sorted(base.items()))
         if self.map_space is not None:
-            one = stats.maps[self.map_space]
-            found["map"] = digest(one.count, one.texts, stats.reader, self.map_space)
+            made["map"] = stats.digests["maps", self.map_space]
         if self.summed_sides:
-            sums = [self.mean(stats, side) for side in self.summed_sides]
-            found["mean"] = "/".join(digest(one.count, one.texts, stats.reader, self.space) for one in sums)
-        return found
+            made["mean"] = "/".join(stats.digests["sums", self.space, side] for side in self.summed_sides)
+        return made
 
     # --- what it gives ---------------------------------------------------------------------------------------------
 
-    def signed(self, stats: CorpusStats) -> Signature:
-        """Its signature with these statistics."""
-        digests = self.digests(stats)
-        return self._signed_with(digests) if digests else self._signed_alone
-
-    @cached_property
-    def _signed_alone(self) -> Signature:
-        """Its signature where it takes nothing from other texts."""
-        return self._signed_with({})
-
-    def _signed_with(self, digests: Mapping[str, str]) -> Signature:
-        encoder = self.reader.encoder
-        return sign(
-            self.name,
-            self.spec,
-            ModelIdentity(encoder.name, encoder.weights_digest, encoder.tokenizer_digest, encoder.config_digest),
-            stats=digests,
-            stopwords=self.stopword_digest,
-            language_model="" if self.language_model is None else self.language_model.digest,
-        )
+    def signed(self, stats: CorpusStats, references: str = "1") -> Signature:
+        """Its signature with these statistics, for segments of as many references."""
+        return self.identity_with(stats).sign(references)
 
     def score(self, window: Window, stats: StatsBySystem) -> Scores:
         """The scores of the segments of a window; how many words or pieces they have, and how many are unknown."""
@@ -351,7 +324,7 @@ class TransportMetric:
             parts={name: values for name, values in column.scores.parts.items() if name != "score"},
             ids=column.ids,
             higher_is_better=self.bounds.higher_is_better,
-            signature=self.signed(stats),
+            signature=self.signed(stats, column.references),
             references=column.scores.winners,
             flags=tuple(column.scores.flags),
             run=run,
@@ -366,10 +339,6 @@ class TransportMetric:
 
 _UNTUNED = ("encoder", "scale")
 """Axes that may differ from those a model was tuned with: they do not move what the human scale means."""
-
-
-def _short(encoder: Encoder) -> str:
-    return f"{encoder.weights_digest[:8]}/{encoder.config_digest[:8]}"
 
 
 def _request(layers: Layers, depth: int, *, unit_layers: bool) -> Request:

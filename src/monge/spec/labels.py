@@ -14,6 +14,7 @@ from pathlib import PurePath
 from monge.spec.axes import AXES
 from monge.spec.blend import BLENDS, BlendSpec
 from monge.spec.codec import settable
+from monge.spec.fields import NAME
 from monge.spec.lexical import LexicalSpec
 from monge.spec.metric import MetricSpec, differences
 from monge.spec.presets import Spec, row, split_name
@@ -42,7 +43,7 @@ def _told_apart(name: str, specs: Sequence[Spec]) -> list[str]:
     changes = [changes_from_row(bare, spec) for spec in specs]
     shared = set.intersection(*(set(one) for one in changes))
     own = [[change for change in one if change not in shared] for one in changes]
-    short = [[_last_part(change) for change in one] for one in own]
+    short = [[_shorten_path(change) for change in one] for one in own]
     shown = short if len({tuple(one) for one in short}) == len({tuple(one) for one in own}) else own
     found = [f"{bare}[{','.join(one)}]" if one else bare for one in shown]
     seen: Counter[str] = Counter()
@@ -52,10 +53,13 @@ def _told_apart(name: str, specs: Sequence[Spec]) -> list[str]:
     return found
 
 
-def _last_part(change: str) -> str:
-    """A change whose value is a path, with the last part of the path alone."""
+def _shorten_path(change: str) -> str:
+    """Keep only the last part of a path, in a change whose setting takes a name or a file."""
     target, _, value = change.partition("=")
-    return f"{target}={PurePath(value).name}" if "/" in value else change
+    axis, _, name = target.rpartition(".")
+    choices = AXES.get(axis.rpartition(".")[2], {}).values()  # what is before it is the member of a blend
+    kinds = [settable(choice)[name].metadata["kind"] for choice in choices if name in settable(choice)]
+    return f"{target}={PurePath(value).name}" if NAME in kinds else change
 
 
 def changes_from_row(name: str, spec: Spec) -> list[str]:

@@ -45,6 +45,10 @@ _SHORT = re.compile(r"(?!metric:)([^|]+)\|(.*\|)?monge:([^|#]*)#([0-9a-f]{8})")
 _BEFORE = {"units": "unknown=match"}
 """By axis, what signatures mean that were written before a field was there; a field that they name wins."""
 FILE = "file"
+CPU = "cpu"
+"""The device that a signature does not name."""
+_OF_RUN = ("device", "nrefs")
+"""Keys that say how a run was made: a replay on another device, or with more references, says its own."""
 
 
 @cache
@@ -55,12 +59,19 @@ def _version() -> str:
 
 @dataclass(frozen=True)
 class ModelIdentity:
-    """A model's name and the digests that tell it from others of the same name."""
+    """A model's name, the digests that tell it from others of the same name, and how it computes."""
 
     name: str
     weights: str
     tokenizer: str
     config: str
+    precision: str = "fp32"
+    device: str = CPU
+
+    @property
+    def key(self) -> str:
+        """Everything that vectors depend on besides the texts and our code: all fields but the name, in full."""
+        return "/".join((self.weights, self.tokenizer, self.config, self.precision, self.device))
 
 
 def sign(
@@ -71,12 +82,18 @@ def sign(
     stats: Mapping[str, str],
     stopwords: str = "",
     language_model: str = "",
+    references: str = "1",
 ) -> Signature:
-    """The signature of a concrete spec; `stats` are digests by kind, the last two hashes of what the spec names."""
+    """The signature of a concrete spec.
+
+    `stats` are digests by kind, `stopwords` and `language_model` hashes of what the spec names, `references` is the
+    number of references of a segment, or `var`.
+    """
     fields = [("metric", name), ("model", f"{quoted(model.name)}#{model.weights[:8]}")]
     fields += [("tokenizer", model.tokenizer[:8]), ("config", model.config[:8])]
+    fields += [] if model.device == CPU else [("device", model.device)]
     fields += _settings(_marked_spec(spec, stopwords, language_model))
-    return Signature((*fields, ("stats", _digests(stats)), ("monge", _version())))
+    return Signature((*fields, ("nrefs", references), ("stats", _digests(stats)), ("monge", _version())))
 
 
 def _settings(spec: MetricSpec) -> list[tuple[str, str]]:
@@ -101,9 +118,9 @@ def sign_lexical(spec: LexicalSpec, library: str) -> Signature:
 def sign_blend(name: str, parts: Mapping[str, Signature], stats: Mapping[str, str]) -> Signature:
     """The signature of a blend: what its parts share, each part's axes under its name, and the fitted ranges."""
     first = next(iter(parts.values()))
-    shared = [(key, value) for key, value in first.fields if key in _SHARED_KEYS]
+    shared = [(key, value) for key, value in first.fields if key in (*_SHARED_KEYS, "device")]
     own = [(f"{part}.{axis}", said[axis]) for part, said in parts.items() for axis in _WRITTEN]
-    last = (*_faced(first.get("against")), ("stats", _digests(stats)), ("monge", _version()))
+    last = (*_faced(first.get("against")), ("nrefs", first["nrefs"]), ("stats", _digests(stats)), ("monge", _version()))
     return Signature((("metric", name), *shared, *own, *last))
 
 
@@ -185,7 +202,7 @@ def parse(line: str) -> Parsed:
         if key not in keys:
             raise StatisticsMismatch(f"the signature lacks {key!r}")
     for key in keys:
-        if key not in (*expected, *OPTIONAL):
+        if key not in (*expected, *OPTIONAL, *_OF_RUN):
             raise StatisticsMismatch(f"the signature has an unknown key {key!r}")
     try:
         return _parsed(signature)
@@ -301,6 +318,7 @@ def _short(signature: Signature) -> str:
         members = {} if blend is None else {one: _marked_again(_member(signature, one)) for one in blend.spec.members}
         spec = BlendSpec(members) if members else _marked_again(signature)
         more = ["-".join(signature[key] for key in _MODEL_KEYS)]
+        more += [f"{key}:{signature[key]}" for key in _OF_RUN if signature.get(key)]
         more += [f"stats:{signature['stats']}"] * (signature["stats"] != "none")
     changes = ",".join(changes_from_row(name, spec))
     first = f"{name}[{changes}]" if changes else name
@@ -343,12 +361,16 @@ def _lengthened(name: str, inner: str, middle: list[str], monge: str) -> Signatu
         return Signature((("metric", name), ("options", options), *library, ("monge", monge)))
     model, mark, digests = middle[0].rpartition("#") if middle else ("", "", "")
     parts = digests.split("-")
-    if not mark or len(parts) != len(_MODEL_KEYS) or any(not one.startswith("stats:") for one in middle[1:]):
+    rest = dict(one.split(":", 1) for one in middle[1:] if ":" in one)
+    if not mark or len(parts) != len(_MODEL_KEYS) or len(rest) < len(middle) - 1 or rest.keys() - {*_OF_RUN, "stats"}:
         raise StatisticsMismatch(
-            "not a short signature: expected NAME[changes]|MODEL#WEIGHTS-TOKENIZER-CONFIG|stats:…|monge:VERSION#DIGEST"
+            "not a short signature: expected NAME[changes]|MODEL#WEIGHTS-TOKENIZER-CONFIG|nrefs:…|stats:…|"
+            "monge:VERSION#DIGEST"
         )
     identity = tuple(zip(_MODEL_KEYS, (f"{model}#{parts[0]}", *parts[1:]), strict=True))
-    last = ("stats", middle[1].removeprefix("stats:") if len(middle) > 1 else "none"), ("monge", monge)
+    identity += (("device", rest["device"]),) if "device" in rest else ()
+    counted = (("nrefs", rest["nrefs"]),) if "nrefs" in rest else ()
+    last = *counted, ("stats", rest.get("stats", "none")), ("monge", monge)
     if name not in BLENDS:
         return Signature((("metric", name), *identity, *_settings(row(name).spec.changed(changes)), *last))
     members = {one: dict(_settings(spec)) for one, spec in BLENDS[name].spec.changed(changes).members.items()}

@@ -1,5 +1,6 @@
 """What is remembered on disk; see `monge.store.entries`."""
 
+from monge.store.code import code_digest as code_digest
 from monge.store.database import FILE as FILE
 from monge.store.entries import VECTORS as VECTORS
 from monge.store.entries import Info as Info

@@ -16,9 +16,10 @@ from __future__ import annotations
 
 import importlib
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
+from hashlib import sha256
 from importlib.metadata import version
 from typing import Any
 
@@ -94,11 +95,10 @@ def porter() -> Callable[[str], str]:
     return cache(lambda word: str(stemmer.stem(word)))
 
 
-def signature(facts: Mapping[str, object], references: Iterable[int]) -> str:
+def signature(facts: Mapping[str, object], references: str) -> str:
     """`key:value` joined by `|`, like sacrebleu's: who did the work, how many references there are, the settings."""
-    counts = set(references)
     first, *rest = facts.items()
-    pairs = dict([first, ("nrefs", counts.pop() if len(counts) == 1 else "var"), *rest])
+    pairs = dict([first, ("nrefs", references), *rest])
     shown = {True: "yes", False: "no"}
     return "|".join(f"{key}:{shown[value] if isinstance(value, bool) else value}" for key, value in pairs.items())
 
@@ -160,7 +160,9 @@ def ter(spec: LexicalSpec, hypotheses: Texts, references: References) -> Scored:
     """Translation edit rate: edits per 100 reference words, lower is better."""
     scorer = library("sacrebleu.metrics.ter").TER(**spec.options)
     scorer._compute_segment_statistics = _edits
-    return _pooled(scorer, hypotheses, references, {})
+    found = _pooled(scorer, hypotheses, references, {})
+    own = {"lib": "monge", "tok-version": version("sacrebleu"), "version": version("monge")}
+    return replace(found, facts={**found.facts, **own})
 
 
 def _edits(text: str, known: Mapping[str, Any]) -> Any:
@@ -209,7 +211,8 @@ def rouge(spec: LexicalSpec, hypotheses: Texts, references: References) -> Score
     words = _UnicodeWords(porter() if stem else None) if tokenize == "unicode" else None
     scorer = module.RougeScorer([kind], use_stemmer=stem, tokenizer=words)
     found = [scorer.score_multi(list(some), one)[kind] for one, some in zip(hypotheses, references, strict=True)]
-    facts = {"lib": "rouge-score", "multi": "max", "tok": tokenize, "stem": stem, "version": version("rouge-score")}
+    stemmer = f"porter-nltk{version('nltk')}" if stem else "no"
+    facts = {"lib": "rouge-score", "multi": "max", "tok": tokenize, "stem": stemmer, "version": version("rouge-score")}
     parts = {name: np.array([getattr(one, name) for one in found]) for name in ("precision", "recall")}
     return Scored(np.array([one.fmeasure for one in found]), facts, parts)
 
@@ -240,6 +243,17 @@ def _wordnet() -> Callable[[str], frozenset[str]]:
     return cache(synonyms)
 
 
+@cache
+def _wordnet_version() -> str:
+    """Name WordNet's version and the hash of its files, which nltk lets users replace."""
+    corpus = library("nltk.corpus").wordnet
+    hasher = sha256()
+    for name in sorted(corpus.fileids()):
+        with corpus.open(name) as stream:
+            hasher.update(f"{name} {stream.read()}".encode())
+    return f"wordnet-{corpus.get_version()}#{hasher.hexdigest()[:8]}"
+
+
 def meteor(spec: LexicalSpec, hypotheses: Texts, references: References) -> Scored:
     """METEOR, with the reference that gives the highest score."""
     words, options = _words(spec), spec.options
@@ -255,7 +269,8 @@ def meteor(spec: LexicalSpec, hypotheses: Texts, references: References) -> Scor
         ours = words(hypothesis)
         found.append(max((scorer.score(ours, words(one)) for one in some), key=lambda one: one.score))
     stem = f"porter-nltk{version('nltk')}" if options["stem"] else "no"
-    facts = {"stem": stem, **plain, "synonyms": options["synonyms"], "alignment": options["alignment"]}
+    synonyms = _wordnet_version() if options["synonyms"] == "wordnet" else options["synonyms"]
+    facts = {"stem": stem, **plain, "synonyms": synonyms, "alignment": options["alignment"]}
     parts = {name: np.array([float(getattr(one, name)) for one in found]) for name in ("precision", "recall", "chunks")}
     return Scored(np.array([one.score for one in found]), _own(spec, "max", facts), parts)
 

@@ -21,6 +21,7 @@ from torch import Tensor
 
 from monge.encode import adapter as kept
 from monge.encode import digests
+from monge.encode.protocol import identify
 from monge.errors import DataError, InvalidSetting, UsageError
 from monge.scoring.fit import fit
 from monge.scoring.measure import raw_scores
@@ -29,7 +30,6 @@ from monge.scoring.windows import Window
 from monge.spec.axes import BatchCentre, CorpusCentre, Idf
 from monge.spec.metric import MetricSpec
 from monge.spec.presets import resolve
-from monge.spec.signature import ModelIdentity, sign
 from monge.stats import pearson
 from monge.tune import checkpoint
 from monge.tune.blocks import Method
@@ -356,10 +356,11 @@ def _signed(ready: _Ready, name: str, digest: str) -> str:
     """The signature that the metric has with the adapter in its model."""
     metric, files = ready.metric, ready.learner.files
     name, weights = f"{files.name}+{name}", digests.of_facts(files.weights_digest, digest)
-    identity = ModelIdentity(name, weights, files.tokenizer_digest, files.config_digest)
+    model = replace(identify(metric.reader.encoder), name=name, weights=weights)
     spec = replace(metric.spec, encoder=replace(metric.spec.encoder, model=name))
-    stats = metric.digests(ready.judge.stats) if ready.judge.stats is not None else {}
-    return str(sign(metric.name, spec, identity, stats=stats, stopwords=metric.stopword_digest))
+    stats = ready.judge.stats
+    identity = metric.identity if stats is None else metric.identity_with(stats)
+    return str(replace(identity, model=model, spec=spec).sign())
 
 
 def _write(folder: Path, partial: Path, ready: _Ready, card: dict[str, Any]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from monge.errors import StatisticsMismatch
@@ -32,6 +33,7 @@ class CorpusStats:
     baselines: metric, written the same way -> sums over random pairs;
     maps: space and kind of map -> sum of outer products of aligned words.
     `reader` identifies tokenizer, length and prefix: statistics of another reader do not fit.
+    `members`: where the members of a blend take their statistics from different texts, those of each member.
 
     a + b are the statistics of a's texts followed by b's: both hold the same. a | b holds what either does, idf from
     one file and a baseline from another: they hold nothing in common.
@@ -43,6 +45,16 @@ class CorpusStats:
     ranges: Mapping[str, Range] = field(default_factory=dict)
     baselines: Mapping[str, PartSums] = field(default_factory=dict)
     maps: Mapping[str, MatrixSum] = field(default_factory=dict)
+    members: Mapping[str, CorpusStats] = field(default_factory=dict)
+
+    def of_member(self, name: str) -> CorpusStats:
+        """Return the statistics that a member of a blend uses."""
+        return self.members.get(name, self)
+
+    @cached_property
+    def digests(self) -> Mapping[_Path, str]:
+        """The digest of every sum by its path: it changes with any number that a score is made of."""
+        return {path: one.digest("/".join((self.reader, *path))) for path, one in self._flat().items()}
 
     def __add__(self, other: CorpusStats) -> CorpusStats:
         self._check_reader(other, "added")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
+from hashlib import blake2b
 from math import isfinite
 from typing import Any, ClassVar, Self
 
@@ -77,6 +78,24 @@ class Sum(ABC):
     def _both(self, other: Sum) -> int:
         return (self.texts + other.texts) % DIGEST_SPACE
 
+    @abstractmethod
+    def digest(self, context: str) -> str:
+        """Identify this sum: a hash of its texts and numbers, and of the settings (`context`) it was made with.
+
+        Floats get a hash of their own behind `~`, of their float32 values: the same texts give the same first hash on
+        every machine, while the last bits of a float may depend on the machine.
+        """
+
+
+def hash_of(*facts: object) -> str:
+    """Hash values that have an exact `repr`: 64 hexadecimal digits."""
+    return blake2b(repr(facts).encode(), digest_size=32).hexdigest()
+
+
+def _hash_of_floats(values: Any) -> str:
+    rounded = np.asarray(values, dtype=np.float64).astype("<f4") + np.float32(0.0)  # -0.0 is 0.0
+    return blake2b(repr(rounded.shape).encode() + rounded.tobytes(), digest_size=32).hexdigest()
+
 
 @dataclass(frozen=True, slots=True)
 class DocumentCounts(Sum):
@@ -96,6 +115,10 @@ class DocumentCounts(Sum):
     def plausible(self) -> bool:
         """No piece is in more texts than there are."""
         return self.n >= 0 and all(0 < count <= self.n for count in self.df.values())
+
+    def digest(self, context: str) -> str:
+        """Hash the number of texts, every count and the texts."""
+        return hash_of(self.n, sorted(self.df.items()), self.texts, context)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -123,6 +146,10 @@ class _ArraySum(Sum):
         """The numbers are finite, and the axes as many as they should be and of one length."""
         square = self.total.ndim == self.dimensions and len(set(self.total.shape)) == 1
         return self.count >= 0 and square and bool(np.isfinite(self.total).all())
+
+    def digest(self, context: str) -> str:
+        """Hash the number of arrays and the texts; behind `~` the sum."""
+        return f"{hash_of(self.count, self.texts, context)}~{_hash_of_floats(self.total)}"
 
 
 class VectorSum(_ArraySum):
@@ -161,6 +188,10 @@ class Range(Sum):
         """Finite ends, the lower one first, of at least one pair."""
         return self.n > 0 and isfinite(self.low) and isfinite(self.high) and self.low <= self.high
 
+    def digest(self, context: str) -> str:
+        """Hash the number of pairs and their texts; behind `~` both ends."""
+        return f"{hash_of(self.n, self.texts, context)}~{_hash_of_floats([self.low, self.high])}"
+
 
 @dataclass(frozen=True, slots=True)
 class PartSums(Sum):
@@ -178,6 +209,11 @@ class PartSums(Sum):
     def plausible(self) -> bool:
         """Finite sums of at least one pair."""
         return self.n > 0 and bool(self.totals) and all(map(isfinite, self.totals.values()))
+
+    def digest(self, context: str) -> str:
+        """Hash the number of pairs, the names of the parts and the texts; behind `~` the sums."""
+        names = sorted(self.totals)
+        return f"{hash_of(self.n, names, self.texts, context)}~{_hash_of_floats([self.totals[one] for one in names])}"
 
     def mean(self, name: str) -> float:
         """The mean of a part."""

@@ -34,7 +34,7 @@ def test_published_baselines_and_the_toy_of_rescaling():
     toy = {"precision": 0.98, "recall": 0.92, "f1": 0.9490526316}
     expected = {"precision": 0.8813015, "recall": 0.5252392, "f1": 0.6981330}
     digests = dict.fromkeys(("weights_digest", "config_digest", "tokenizer_digest"), "0" * 64)
-    encoder = SimpleNamespace(name="FacebookAI/roberta-large", precision="fp32", **digests)
+    encoder = SimpleNamespace(name="FacebookAI/roberta-large", precision="fp32", device="cpu", tuning=None, **digests)
     metric = TransportMetric(
         "bertscore@release", spec, Reader(encoder, "", 512, "truncate"), Request((17,)), frozenset()
     )

@@ -67,10 +67,10 @@ def test_every_blend(name, change):
 def test_it_says_what_differs_and_nothing_else():
     spec = row("twmd").spec.changed(["layers=4", "transport.temperature=0.05", "weights=idf"])
     short = shortened(signed("twmd", spec, {"idf": "11aa22bb"}))
-    first, model, stats, last = short.split("|")
+    first, model, references, stats, last = short.split("|")
     assert first == "twmd[layers=4,weights=idf,transport.temperature=0.05]"
     assert model == "all-MiniLM-L6-v2#53aa5117-7318b6f1-e2383566"
-    assert stats == "stats:idf=11aa22bb"
+    assert (references, stats) == ("nrefs:1", "stats:idf=11aa22bb")
     assert re.fullmatch(r"monge:[^#|]+#[0-9a-f]{8}", last)
     assert shortened(signed("twmd", row("twmd").spec, {})).startswith("twmd|")
 

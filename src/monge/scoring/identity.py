@@ -1,0 +1,96 @@
+"""Everything that can move a score of a metric besides the texts, in one object.
+
+Cache keys, the keys of statistics and the signature are all written from it. So an input that is here is in all of
+them, and `tests/laws/test_mutations.py` changes every input there is and looks whether it is here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from urllib.parse import quote
+
+from monge.spec.codec import show_choice
+from monge.spec.metric import MetricSpec
+from monge.spec.signature import ModelIdentity, sign
+from monge.types import Signature
+
+SHORT = 8
+"""Hexadecimal digits of a digest in a signature; cache keys have all of them."""
+_NOT_IN_PAIR = ("encoder", "references", "scale", "fluency", "against")
+_HASH = re.compile(r"[0-9a-f]{64}")
+
+
+def shorten_digest(digest: str) -> str:
+    """Cut every hash of a digest to the length that a signature has."""
+    return _HASH.sub(lambda match: match[0][:SHORT], digest)
+
+
+@dataclass(frozen=True)
+class Identity:
+    """What identifies the scores of a metric.
+
+    spec: every setting, with numbers instead of `auto`; model: full digests of the encoder; reader: what identifies
+    the pieces of a text; stopwords, language_model: full digests of what the spec names; statistics: kind -> full
+    digest of what is taken from other texts.
+    """
+
+    metric: str
+    spec: MetricSpec
+    model: ModelIdentity
+    reader: str
+    stopwords: str = ""
+    language_model: str = ""
+    statistics: Mapping[str, str] = field(default_factory=dict)
+
+    @cached_property
+    def units(self) -> str:
+        """The units axis as text, a stopword list with the digest of its words.
+
+        Without `unknown`, which means and maps do not depend on: they are of vectors as the encoder gives them.
+        """
+        units = self.spec.units
+        if units.stopwords != "none":
+            units = replace(units, stopwords=f"{quote(units.stopwords, safe='')}#{self.stopwords[:SHORT]}")
+        return ",".join(part for part in show_choice(units).split(",") if not part.startswith("unknown="))
+
+    @property
+    def vector_space(self) -> str:
+        """What identifies the unit vectors of a text: weights, precision, layers and units. The key of means."""
+        spec = self.spec
+        layers = f"{show_choice(spec.layers)}{'/unit' if spec.normalise.layers else ''}"
+        return f"{self._weights}/{layers}/{self.units}/{spec.weights.name}"
+
+    @property
+    def pair(self) -> str:
+        """What identifies the transport of a pair without statistics: the key of ranges and baselines."""
+        units = self.units if self.spec.units.unknown == "match" else f"{self.units},unknown=apart"
+        written = {**self.spec.written(), "units": units}
+        axes = "|".join(f"{axis}:{text}" for axis, text in written.items() if axis not in _NOT_IN_PAIR)
+        return f"{self.reader}|{self._weights}|{axes}"
+
+    @property
+    def fingerprint(self) -> str:
+        """The key of cached scores, beside that of our code: everything in full."""
+        settings = replace(self.spec, encoder=replace(self.spec.encoder, model="auto")).written()
+        return repr((self.model.key, sorted(settings.items()), self.stopwords, self.language_model,
+                     sorted(self.statistics.items())))  # fmt: skip
+
+    def sign(self, references: str = "1") -> Signature:
+        """Write the signature; `references` is how many references a segment has, or `var`."""
+        short = {kind: shorten_digest(digest) for kind, digest in self.statistics.items()}
+        return sign(
+            self.metric,
+            self.spec,
+            self.model,
+            stats=short,
+            stopwords=self.stopwords[:SHORT],
+            language_model="".join(digest[:SHORT] for digest in self.language_model.split("/")),
+            references=references,
+        )
+
+    @property
+    def _weights(self) -> str:
+        return f"{self.model.weights[:SHORT]}/{self.model.config[:SHORT]}/{self.spec.encoder.precision}"
