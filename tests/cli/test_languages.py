@@ -63,6 +63,57 @@ def test_a_foreign_script_is_warned_of_with_the_option_that_helps(monge, lang):
     assert found.err.count("\n") == 1
 
 
+LONG = {
+    "de": (
+        "Die Regierung hat am Montag angekündigt, dass die Steuern nicht erhöht werden.\nEr ist mit dem Zug gefahren.\n"
+        "Das Wetter wird in den nächsten Tagen nicht besser, sagte der Sprecher des Amtes.\n"
+    ),
+    "en": (
+        "The government announced on Monday that taxes will not be raised.\nHe went there by train.\n"
+        "The weather will not improve in the next few days, a spokesman of the office said.\n"
+    ),
+}
+
+
+def test_another_language_in_the_same_letters_is_warned_of(monge, workplace):
+    for lang, text in LONG.items():
+        (workplace / f"{lang}.txt").write_text(text, "utf-8")
+    found = monge("score", "-t", "de.txt", "-r", "de.txt")
+    assert found.code == 0 and "the hypotheses and references are in German (de)" in found.err
+    assert "use --lang de or --model multilingual-e5-small" in found.err
+    assert monge("score", "-t", "en.txt", "-r", "en.txt").err == ""
+    assert monge("score", "-t", "de.txt", "-r", "de.txt", "-m", "chrf").err == "", "chrF knows no language"
+
+
+def test_words_that_are_not_cut_are_warned_of(monge):
+    found = monge("score", "-t", "zh.h", "-r", "zh.r", "-m", "bleu", "-m", "chrf")
+    assert found.code == 0 and found.err.count("\n") == 1
+    assert "Chinese characters, which bleu does not cut into words by itself (tokenize=13a): use --lang zh" in found.err
+    assert monge("score", "-t", "zh.h", "-r", "zh.r", "-m", "bleu", "--lang", "zh").err == ""
+    assert monge("score", "-t", "zh.h", "-r", "zh.r", "-m", "bleu[tokenize=char]").err == ""
+
+
+@pytest.mark.parametrize("source", ["de.txt", "ru.h"])
+def test_words_of_two_languages_are_warned_of(monge, workplace, source):
+    for lang, text in LONG.items():
+        (workplace / f"{lang}.txt").write_text(text, "utf-8")
+    (workplace / "ru.h").write_text(TEXTS["ru"][0] + "Он спит.\n", "utf-8")
+    found = monge("score", "-t", "en.txt", "-s", source, "-m", "chrf")
+    assert found.code == 0 and "chrf compares words and letters" in found.err and "give references (-r)" in found.err
+    assert monge("score", "-t", "en.txt", "-s", "en.txt", "-m", "chrf").err == ""
+
+
+def test_a_run_that_turns_out_to_be_mostly_unknown_keeps_its_scores(monge, workplace):
+    """The first segments are English, the rest is not: that is seen when all is scored, and nothing is lost."""
+    hypotheses = ["A dog barks."] * 70 + ["厨师购买电脑图书馆发现猫咪岁月" * 3] * 70
+    references = ["The dog is barking."] * 70 + ["岁月咖啡跑步敏捷狐狸懒狗厨师" * 3] * 70
+    (workplace / "mixed.h").write_text("\n".join(hypotheses) + "\n", "utf-8")
+    (workplace / "mixed.r").write_text("\n".join(references) + "\n", "utf-8")
+    found = monge("score", "-t", "mixed.h", "-r", "mixed.r", "-f", "json")
+    assert results(found)[0]["n"] == 140
+    assert "does not know" in found.err and "written in Chinese characters" in found.err and "--lang zh" in found.err
+
+
 def test_nothing_is_said_of_letters_that_the_model_knows(monge):
     assert monge("score", "-t", "tr.h", "-r", "tr.r").err == ""
     assert monge("score", "-t", "ru.h", "-r", "ru.r", "-m", "chrf").err == ""
@@ -123,6 +174,10 @@ def test_a_tokenizer_that_is_not_installed_says_what_to_install(monge, lang, pac
 FILES = ("score", "-t", "system-a.txt", "-f", "json", "--segments")
 REFERENCE, SOURCE = ("-r", "reference.txt"), ("-s", "source-de.txt")
 BY_SOURCE = ["xmoverscore", "yisi-2", "sentsim", "sentsim-wmd"]
+GERMAN = (
+    "monge: the sources are in German (de), which all-MiniLM-L6-v2 does not know (it knows English): "
+    "use --model multilingual-e5-small\n"
+)
 EVERY = [option for name in ("twmd", *BY_SOURCE, "moverscore", "bleu") for option in ("-m", name)]
 
 
@@ -133,7 +188,7 @@ def without_work(found):
 def test_each_metric_compares_with_its_own_side(monge):
     both = monge(*FILES, *REFERENCE, *SOURCE, *EVERY)
     names = ", ".join(BY_SOURCE)
-    assert both.err == f"monge: {names} compare with the source: the references were not used\n"
+    assert both.err == f"{GERMAN}monge: {names} compare with the source: the references were not used\n"
     found = without_work(results(both))
     by_source = without_work(results(monge(*FILES, *SOURCE, *EVERY)))
     by_reference = without_work(results(monge(*FILES, *REFERENCE, *EVERY)))
@@ -147,7 +202,7 @@ def test_each_metric_compares_with_its_own_side(monge):
 
 def test_one_metric_is_named_in_the_singular(monge):
     found = monge(*FILES, *REFERENCE, *SOURCE, "-m", "xmoverscore")
-    assert found.err == "monge: xmoverscore compares with the source: the references were not used\n"
+    assert found.err == f"{GERMAN}monge: xmoverscore compares with the source: the references were not used\n"
 
 
 @pytest.mark.parametrize("name", ["xmoverscore", "yisi-2", "sentsim", "bleu", "moverscore"])
@@ -181,7 +236,7 @@ def test_compare_takes_the_side_of_each_metric(monge):
     asked = ("compare", "-t", "system-a.txt", "-t", "system-b.txt", "-m", "xmoverscore", "-f", "json")
     both, source = monge(*asked, *REFERENCE, *SOURCE), monge(*asked, *SOURCE)
     assert json.loads(both.out)["results"] == json.loads(source.out)["results"]
-    assert "the references were not used" in both.err and source.err == ""
+    assert "the references were not used" in both.err and source.err == GERMAN
 
 
 def test_python_takes_sources_and_references():

@@ -43,6 +43,7 @@ class Remembering:
             "tokenizer_digest",
             "config_digest",
             "looks_up",
+            "device",
             "tuning",
             "unknown",
             "precision",

@@ -24,7 +24,7 @@ from monge.cluster.rounds import Run, done_with
 from monge.errors import DataError, UsageError
 from monge.render.checks import dumps
 from monge.scoring.run import Looked, warn_unused
-from monge.scoring.suitable import check_known, look_at
+from monge.scoring.suitable import look_at, warn_unknown
 from monge.scoring.summary import Summary, merged
 from monge.types import Result, Segment
 
@@ -192,7 +192,7 @@ def _finished(run: Run) -> Outcome:
     sums = [found[system, names[k]] for system, k in order]
     if not sums:
         raise DataError(f"no row could be scored: {len(bad)} bad rows")
-    check_known(run.metrics, cast("list[Result]", sums), cut.looked.first)
+    warn_unknown(run.metrics, cast("list[Result]", sums), [])
     results = [one.shown(getattr(run.metrics[k], "pool", None)) for one, (_, k) in zip(sums, order, strict=True)]
     shown = {"monge": version("monge"), "results": results, **({"bad_rows": len(bad)} if bad else {})}
     return _placed(run, results, dumps(shown) + "\n", bad)

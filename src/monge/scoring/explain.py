@@ -14,10 +14,10 @@ from monge.scoring.encoding import Encoding
 from monge.scoring.fluency import with_fluency
 from monge.scoring.measure import PLAN, PRECISION, RECALL, Solved, solved
 from monge.scoring.points import Text
-from monge.scoring.suitable import advice, foreign_scripts
+from monge.scoring.suitable import advice, foreign_texts
 from monge.scoring.windows import Window
 from monge.spec.axes import Centre, Idf, Uniform
-from monge.text.scripts import main_script
+from monge.text.scripts import likely_language, main_script
 from monge.text.unknown import NOTED, counted
 from monge.types import Array, CorpusStats, Explanation, Move, Plan, Problem, Segment, Side, Transported
 
@@ -129,9 +129,9 @@ def _unknown(metric: TransportMetric, texts: Mapping[str, str]) -> tuple[str, ..
         if lacking > NOTED * pieces:
             notes.append(
                 f"{lacking} of the {pieces} pieces of the {side} are unknown to {model.name} and {rule}; "
-                f"{advice(main_script([text]), model.name)}."
+                f"{advice(likely_language(main_script([text])), model.name)}."
             )
-    scripts = foreign_scripts(model.name, {side: [text] for side, text in texts.items()}) if not notes else []
+    scripts = foreign_texts(model.name, {side: [text] for side, text in texts.items()}) if not notes else []
     return (*notes, *(f"{one[:1].upper()}{one[1:]}." for one in scripts))
 
 

@@ -97,6 +97,7 @@ class Run:
         self._window, self._score_window, self._share = window, score, share
         looked = looked_through(segments) if share is None else share.looked
         self.systems, self.given, self.first = looked.systems, looked.given, looked.first
+        self.unknown_texts: list[str] = []  # some texts that were flagged because a vocabulary lacks much of them
         if not self.systems:
             raise DataError("there is nothing to score: no segments")
         self.metrics = metrics = [facing(one, self.given) for one in metrics]
@@ -282,6 +283,9 @@ class Run:
         watch: Watch,
     ) -> None:
         owner, member, _ = self._members[j]
+        for row, flags in zip(rows, scores.flags, strict=True):
+            if len(self.unknown_texts) < LOOKED_AT and any(flag.startswith("unknown-") for flag in flags):
+                self.unknown_texts += [row.hypothesis, *row.references]
         for system in dict.fromkeys(row.system for row in rows):
             at = [i for i, row in enumerate(rows) if row.system == system]
             mine = scores if len(at) == len(rows) else scores.at(at)

@@ -1,4 +1,4 @@
-"""Whether a model suits the texts: the script they are written in, and how much of them its vocabulary lacks.
+"""Whether a metric suits the texts: their script and language, and how much of them a vocabulary lacks.
 
 Imports no torch by itself.
 """
@@ -14,6 +14,8 @@ from monge.errors import DataError, Unsuited
 from monge.scoring.run import warn_unused
 from monge.scoring.windows import SOURCE, faced
 from monge.spec.languages import LANGUAGES
+from monge.spec.lexical import LexicalSpec
+from monge.text.language import guess_language
 from monge.text.scripts import likely_language, main_script, said, written_in
 from monge.text.unknown import MOSTLY, counted
 from monge.types import Result, Segment, Tokens
@@ -30,7 +32,7 @@ def watched(run: Run, expect: Expected | None, watch: Watch) -> list[Result]:
     look_at(run.metrics, run.first, run.cut)
     warn_unused(run.metrics, run.given)
     results = run.results(expect=expect, watch=watch)
-    check_known(run.metrics, results, run.first)
+    warn_unknown(run.metrics, results, run.unknown_texts)
     return results
 
 
@@ -56,19 +58,25 @@ def look_at(
         if member.unknown is not None:
             counts = [counted(tokens, member.unknown) for tokens in cut(every, reader)]
             _check(member, sum(pieces for pieces, _ in counts), sum(lacking for _, lacking in counts), every)
-        warned |= dict.fromkeys(foreign_scripts(reader.encoder.name, texts))
+        warned |= dict.fromkeys(foreign_texts(reader.encoder.name, texts))
+    for metric in metrics:
+        if isinstance(metric.spec, LexicalSpec):
+            warned |= dict.fromkeys(unsuited_words(metric.spec, rows))
     for sentence in warned:
         warnings.warn(sentence, Unsuited, stacklevel=4)
 
 
-def check_known(metrics: Sequence[Scorer], results: Sequence[Result], rows: Sequence[Segment]) -> None:
-    """Refuse a run whose texts, all of them together, a model mostly does not know; `rows` are its first segments."""
+def warn_unknown(metrics: Sequence[Scorer], results: Sequence[Result], texts: Sequence[str]) -> None:
+    """Warn of a run whose texts, all of them together, a model mostly does not know; its scores are kept.
+
+    `texts` are some of those that it does not know.
+    """
     for k, metric in enumerate(metrics):
         runs = [one.run for one in results[k :: len(metrics)]]
         for member in _of_vectors(metric):
-            if member.unknown is not None:
-                texts = [text for row in rows for text in (row.hypothesis, *faced(row, metric.against).references)]
-                _check(member, _added(runs, "pieces"), _added(runs, "unknown"), texts)
+            pieces, unknown = _added(runs, "pieces"), _added(runs, "unknown")
+            if member.unknown is not None and unknown > MOSTLY * pieces:
+                warnings.warn(_unknown(member, pieces, unknown, texts), Unsuited, stacklevel=4)
 
 
 def _of_vectors(metric: Scorer) -> list[TransportMetric]:
@@ -80,42 +88,80 @@ def _added(runs: Iterable[Mapping[str, int]], name: str) -> int:
 
 
 def _check(metric: TransportMetric, pieces: int, unknown: int, texts: Iterable[str]) -> None:
-    if unknown <= MOSTLY * pieces:
-        return
+    if unknown > MOSTLY * pieces:
+        raise DataError(_unknown(metric, pieces, unknown, texts))
+
+
+def _unknown(metric: TransportMetric, pieces: int, unknown: int, texts: Iterable[str]) -> str:
     model, script = metric.reader.encoder.name, main_script(texts)
     written = f", which are written in {said(script)}" if script is not None else ""
-    raise DataError(
+    return (
         f"{metric.name}: {model} does not know {unknown} of the {pieces} pieces ({unknown / pieces:.0%}) of these "
-        f"texts{written}: scores would say next to nothing; {advice(script, model)}"
+        f"texts{written}: scores would say next to nothing; {advice(likely_language(script), model)}"
     )
 
 
-def foreign_scripts(model: str, texts: Mapping[str, Iterable[str]]) -> list[str]:
-    """What to say of texts most of whose letters are in a script that no language of a model is written in.
+def foreign_texts(model: str, texts: Mapping[str, Sequence[str]]) -> list[str]:
+    """What to say of texts that are mostly in a script or a language that a model does not know.
 
-    texts: what the texts are called -> the texts; the hypotheses come first.
+    texts: what the texts are called -> the texts; the hypotheses come first. Languages are guessed for Latin letters.
     """
     languages = languages_of(model)
     if languages is None:
         return []
-    known, found = written_in(languages), dict[str, list[str]]()
+    known, names_of = written_in(languages), dict[tuple[str, str], list[str]]()
     for name, some in texts.items():
         script = main_script(some)
-        if script is not None and likely_language(script) and script not in known:
-            found.setdefault(script, []).append(name)
+        lang = guess_language(some) if script == "LATIN" else likely_language(script)
+        if script is not None and lang is not None and (script not in known or script == "LATIN"):
+            described = f"written in {said(script)}" if script != "LATIN" else f"in {_language(lang)}"
+            if script != "LATIN" or lang not in languages:
+                names_of.setdefault((lang, described), []).append(name)
     knows = LANGUAGES[min(languages)] if len(languages) == 1 else f"{len(languages)} languages"
-    return [_written(script, names, f"{model} does not know (it knows {knows})")
-            + advice(script, model, target=next(iter(texts)) in names) for script, names in found.items()]  # fmt: skip
+    sentences = []
+    for (lang, described), names in names_of.items():
+        begun = _described(described, names, f"{model} does not know (it knows {knows})")
+        sentences.append(begun + advice(lang, model, target=next(iter(texts)) in names))
+    return sentences
 
 
-def _written(script: str, names: Sequence[str], rest: str) -> str:
+def unsuited_words(spec: LexicalSpec, rows: Sequence[Segment]) -> list[str]:
+    """What to say of a metric of words whose texts are not cut into words, or are of two languages."""
+    hypotheses = [row.hypothesis for row in rows]
+    script, sentences = main_script(hypotheses), []
+    lang = likely_language(script) or ""
+    wanted = spec.preset.languages.get(lang, ())
+    usual = {name: kind.show(value) for name, (value, kind) in spec.preset.options.items()}
+    options = [change.partition("=")[0] for change in wanted]
+    if wanted and script is not None and all(spec.written()[option] == usual[option] for option in options):
+        cut = ", ".join(f"{option}={usual[option]}" for option in options)
+        sentences.append(
+            f"the hypotheses are written in {said(script)}, which {spec.name} does not cut into words by itself "
+            f"({cut}): use --lang {lang}, which means {', '.join(wanted)}"
+        )
+    if spec.against == SOURCE:
+        sources = [text for row in rows for text in faced(row, SOURCE).references]
+        ours, theirs = ((main_script(some), guess_language(some)) for some in (hypotheses, sources))
+        scripts_differ = None not in (ours[0], theirs[0]) and ours[0] != theirs[0]
+        if scripts_differ or (None not in (ours[1], theirs[1]) and ours[1] != theirs[1]):
+            sentences.append(
+                f"{spec.name} compares words and letters, and the hypotheses are in another language than the sources: "
+                "its scores mean little; give references (-r), or take a metric of vectors and a multilingual model"
+            )
+    return sentences
+
+
+def _language(lang: str) -> str:
+    return f"{LANGUAGES[lang]} ({lang})" if lang in LANGUAGES else lang
+
+
+def _described(described: str, names: Sequence[str], rest: str) -> str:
     verb = "is" if len(names) == 1 and not names[0].endswith("s") else "are"
-    return f"the {' and '.join(names)} {verb} written in {said(script)}, which {rest}: "
+    return f"the {' and '.join(names)} {verb} {described}, which {rest}: "
 
 
-def advice(script: str | None, model: str, *, target: bool = True) -> str:
-    """Which option brings a model that knows a script, other than the one at hand: `--lang` for that of hypotheses."""
-    lang = likely_language(script)
+def advice(lang: str | None, model: str, *, target: bool = True) -> str:
+    """Which option brings another model that knows a language: `--lang` where it is that of the hypotheses."""
     known = next((one for one in PACKAGED if lang in one.languages and one.name != model), None)
     if known is None:
         return "use a model that knows them (--model DIRECTORY|NAME)"

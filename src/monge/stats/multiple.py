@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import combinations
+from math import sqrt
 from typing import Literal
 
 import numpy as np
@@ -41,6 +42,46 @@ def holm(p_values: npt.ArrayLike) -> Array:
     found = np.empty_like(p)
     found[order] = np.minimum(np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1)), 1.0)
     return found
+
+
+PAIRS_AT_A_TIME = 256
+"""Pairs whose draws are in memory together."""
+
+
+def max_t(values: Array, drawn: Array, items: int) -> Array:
+    """Corrected two-sided p-values [m, m] of every two of m values, from their paired bootstrap draws [m, r].
+
+    For a pair d is the difference, s the standard deviation of its draws d*, and T = |d| / s. The null distribution is
+    that of the largest |d* - d| / s over all pairs, so p = (#{max >= T} + 1) / (r + 1). This bounds the chance of any
+    false claim, also about a best value that was chosen on the same data, and keeps more power than Holm's correction
+    where values move together (Westfall and Young's single-step max-T). A draw without a value counts against a claim.
+    Draws of few `items` vary too little, so their deviations are widened as a t distribution of items - 1 degrees is
+    wider than the normal one, and by sqrt(items / (items - 1)).
+    """
+    if items < 2:
+        return np.ones((len(values), len(values)))
+    from scipy.special import ndtri, stdtrit
+
+    widened = sqrt(items / (items - 1)) * float(stdtrit(items - 1, 0.975) / ndtri(0.975))
+    size, pairs = len(values), np.array(list(combinations(range(len(values)), 2)))
+    if not len(pairs):
+        return np.ones((size, size))
+    largest, observed = np.zeros(drawn.shape[1]), []
+    for start in range(0, len(pairs), PAIRS_AT_A_TIME):
+        first, second = pairs[start : start + PAIRS_AT_A_TIME].T
+        difference, draws = values[first] - values[second], drawn[first] - drawn[second]
+        known = ~np.isnan(draws)
+        count = np.maximum(known.sum(axis=1), 1)
+        centre = np.where(known, draws, 0.0).sum(axis=1) / count
+        spread = np.sqrt((np.where(known, draws - centre[:, None], 0.0) ** 2).sum(axis=1) / count)
+        defined = spread > ROUNDING * np.maximum(np.abs(values[first]) + np.abs(values[second]), 1e-300)
+        spread = np.where(defined, spread, 1.0)
+        observed += np.where(defined, np.abs(difference) / spread, 0.0).tolist()
+        reached = np.where(known, widened * np.abs(draws - difference[:, None]) / spread[:, None], np.inf)
+        largest = np.maximum(largest, np.where(defined[:, None], reached, 0.0).max(axis=0))
+    ordered = np.sort(largest)
+    above = len(ordered) - np.searchsorted(ordered, np.array(observed) - 1e-12, side="left")
+    return _symmetric((above + 1) / (len(ordered) + 1), [(i, j) for i, j in pairs.tolist()], size)
 
 
 def pairwise_tests(

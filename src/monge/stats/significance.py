@@ -74,12 +74,15 @@ def perm_both(
     statistic: str | Statistic = "pearson",
     resamples: int = RESAMPLES,
     seed: int = SEED,
+    items: npt.NDArray[np.int64] | None = None,
+    two_sided: bool = False,
 ) -> PermutationTest:
-    """PERM-BOTH (Deutsch et al. 2021), one-sided: does first correlate better with human than second, all [n].
+    """PERM-BOTH (Deutsch et al. 2021): does first correlate better with human than second, all [n].
 
     Both metrics are z-standardised, then in every draw each entry's two values are swapped with probability 1/2
-    and both correlations computed again; count = #{difference* >= difference}. A draw on which a correlation is
-    undefined counts (against significance). Negate distances before.
+    and both correlations computed again; count = #{difference* >= difference}, of sizes where `two_sided`. A draw on
+    which a correlation is undefined counts (against significance). Negate distances before. Entries of one of `items`
+    (numbers from 0, [n]) are swapped together.
     """
     h, one, two = vectors(human=human, first=first, second=second)
     settings(resamples=resamples, seed=seed)
@@ -88,11 +91,14 @@ def perm_both(
     function = STATISTICS[statistic] if isinstance(statistic, str) else statistic
     observed = function(h, one) - function(h, two)
     count, draws = 0, 0
-    for flips in sign_flips(len(h), resamples=resamples, seed=seed):
+    free = len(h) if items is None else int(items.max()) + 1
+    for signs in sign_flips(free, resamples=resamples, seed=seed):
+        flips = signs if items is None else signs[:, items]
         drawn = _swapped_pearson(h, one, two, flips) if function is pearson else _swapped(function, h, one, two, flips)
-        count += int((~(drawn < observed - 1e-12)).sum())
+        drawn, least = (np.abs(drawn), abs(observed)) if two_sided else (drawn, observed)
+        count += int((~(drawn < least - 1e-12)).sum())
         draws += len(flips)
-    exact = is_exhaustive(len(h), resamples)
+    exact = is_exhaustive(free, resamples)
     return PermutationTest(observed, count / draws if exact else (count + 1) / (draws + 1), draws, exact)
 
 

@@ -1,16 +1,17 @@
 """The agreement table: how well variants agree with people, group by group and on the mean; draws, and tests.
 
-Which variants are best, and which cannot be told apart from the best? Unless another test is asked for: on a group of
-plain scores and Pearson's r Williams' test; everywhere else (other statistics, rankings) paired bootstrap, from the
-draws that also make the intervals. PERM-BOTH can be asked for where people scored. Means over groups are always tested
-by paired bootstrap. One-sided, against the best value, which is the lowest where the statistic is an error; Holm's
-correction over the other variants of the column.
+Which variants are best, and which cannot be told apart from the best? Every two variants are compared, two-sided, and
+p-values are corrected over all pairs, because the best is chosen on the same data. Unless another test is asked for,
+paired bootstrap, from the draws that also make the intervals, with the max-T correction (`stats.multiple.max_t`).
+Williams' test and PERM-BOTH can be asked for where people scored, with Holm's correction. Source items are resampled
+with all their outputs. `benchmarks/claims.py` measures how often equal variants are called different.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 from math import ceil
 
 import numpy as np
@@ -23,6 +24,7 @@ from monge.stats import (
     UndefinedError,
     higher_is_better,
     holm,
+    max_t,
     perm_both,
     resample_counts,
     williams_scores,
@@ -77,7 +79,8 @@ USUAL = Resampling()
 class Column:
     """A group, or the mean over groups: values [m] of all variants, draws [d, r] of the first d, judgements n.
 
-    `question` and `scores` are those of a group, for tests that look at the scores; the mean has none.
+    `question` and `scores` are those of a group, for tests that look at the scores; the mean has none. `groups` is how
+    many groups were resampled for the mean, where each of them is one source item.
     """
 
     values: Array
@@ -85,16 +88,26 @@ class Column:
     n: int
     question: Question | None = None
     scores: Sequence[Array] = ()
+    groups: int = 0
+
+    @property
+    def items(self) -> int:
+        """How many source items, or groups of one item each, were resampled."""
+        return self.groups or (self.n if self.question is None else self.question.items)
 
 
 @dataclass(frozen=True)
 class AgreementTable:
-    """The columns of a statistic by group, the share of each group in the mean, and why some have no value."""
+    """The columns of a statistic by group, the share of each group in the mean, and why some have no value.
+
+    `seed` draws the groups where each is a single source item.
+    """
 
     statistic: str
     columns: Mapping[str, Column]
     weights: Array
     undefined: Mapping[str, str]
+    seed: int = SEED
 
     @property
     def notes(self) -> list[str]:
@@ -108,8 +121,19 @@ class AgreementTable:
         if len(every) == 1:
             return every[0]
         values = self.weights @ np.stack([one.values for one in every])
+        if all(one.question is not None and one.question.single_item for one in every):
+            return Column(values, self._resampled_groups(), sum(one.n for one in every), groups=len(every))
         drawn = np.tensordot(self.weights, np.stack([one.drawn for one in every]), axes=1)
         return Column(values, drawn, sum(one.n for one in every))
+
+    def _resampled_groups(self) -> Array:
+        """Draws [d, r] of the mean where every group is one source item: the groups are what is resampled."""
+        every = list(self.columns.values())
+        size, resamples = every[0].drawn.shape
+        values = np.stack([one.values[:size] for one in every])
+        counts = np.concatenate(list(resample_counts(len(every), resamples=resamples, seed=self.seed)))
+        weights = counts * self.weights
+        return np.asarray((weights @ values / weights.sum(axis=1, keepdims=True)).T)
 
 
 def agreement_table(
@@ -137,7 +161,7 @@ def agreement_table(
             continue
         draws = drawn_values(asked, signed[:drawn], resamples=resamples, seed=seed + number)
         columns[name] = Column(np.array(values), draws, asked.n, asked, signed)
-    return AgreementTable(statistic, columns, _weights(judged, statistic, list(columns)), undefined)
+    return AgreementTable(statistic, columns, _weights(judged, statistic, list(columns)), undefined, seed)
 
 
 def defined(table: AgreementTable, judged: Judged) -> AgreementTable:
@@ -181,11 +205,15 @@ def drawn_values(asked: Question, scores: Sequence[Array], *, resamples: int, se
 
 @dataclass(frozen=True)
 class Standing:
-    """A column of variants: the place of the best, corrected p-values [m] of "the best is no better" (1 for itself)."""
+    """A column of variants: the place of the best, and corrected p-values [m] of its difference from each other.
+
+    p is 1 for the best itself.
+    """
 
     best: int
     p_values: Array
     test: str
+    correction: str
 
     def mark(self, index: int, alpha: float) -> str:
         """`best`, `tied` (not significantly worse than the best), or nothing."""
@@ -197,51 +225,50 @@ class Standing:
 def standing(column: Column, *, higher: bool = True, wanted: str = AUTO, seed: int = SEED) -> Standing:
     """How the variants of a column stand; `higher`: whether higher values are better."""
     test = chosen_test(wanted, column.question)
-    sign = 1.0 if higher else -1.0
-    best = int(np.argmax(sign * column.values))
-    others = [index for index in range(len(column.values)) if index != best]
+    best = int(np.argmax(column.values if higher else -column.values))
+    if test == BOOTSTRAP:
+        return Standing(best, max_t(column.values, column.drawn, column.items)[best], test, "max-T")
+    pairs = list(combinations(range(len(column.values)), 2))
     p_values = np.ones(len(column.values))
-    if others:
-        p_values[others] = holm([_against(column, best, index, test, sign, seed) for index in others])
-    return Standing(best, p_values, test)
+    if pairs:
+        corrected = holm([_p_value(column, i, j, test, seed) for i, j in pairs])
+        for (i, j), p in zip(pairs, corrected.tolist(), strict=True):
+            if best in (i, j):
+                p_values[i + j - best] = p
+    return Standing(best, p_values, test, "Holm")
 
 
 def chosen_test(wanted: str, asked: Question | None) -> str:
     """The test for a group, or for the mean; raises where the one asked for does not fit the judgements."""
     if wanted != AUTO and wanted not in TESTS:
         raise InvalidSetting(f"a test is one of {', '.join((AUTO, *TESTS))}, got {wanted!r}")
-    if asked is None or wanted == "bootstrap":
+    if asked is None or wanted in (AUTO, "bootstrap"):
         return BOOTSTRAP
-    plain = asked.human is not None
-    fits = plain and asked.statistic == "pearson" and asked.n >= 4
-    if wanted == AUTO:
-        return WILLIAMS if fits else BOOTSTRAP
-    if wanted == "williams" and not fits:
+    if wanted == "williams" and (asked.human is None or asked.statistic != "pearson" or asked.n < 4):
         raise InvalidSetting("Williams' test is for Pearson's r of four scores or more; take perm-both or bootstrap")
-    if not plain:
+    if wanted == "williams" and asked.item_of is not None:
+        raise InvalidSetting(
+            f"Williams' test is for independent judgements; here {asked.n} are of {asked.items} source items: "
+            "take perm-both or bootstrap, which keep the outputs of an item together"
+        )
+    if asked.human is None:
         raise InvalidSetting("PERM-BOTH needs a human score of every item; these are rankings or pairs: take bootstrap")
     if not higher_is_better(asked.statistic):
         raise InvalidSetting(f"PERM-BOTH standardises scores, which leaves {asked.statistic} no scale: take bootstrap")
     return TESTS[wanted]
 
 
-def _against(column: Column, best: int, other: int, test: str, sign: float, seed: int) -> float:
-    """The p-value of "the best is no better than the other"."""
-    asked = column.question
-    if asked is None or asked.human is None or test == BOOTSTRAP:
-        observed = sign * float(column.values[best] - column.values[other])
-        return _bootstrap(observed, sign * (column.drawn[best] - column.drawn[other]))
-    first, second = column.scores[best], column.scores[other]
+def _p_value(column: Column, i: int, j: int, test: str, seed: int) -> float:
+    """The two-sided p-value of "variants i and j agree with people equally well"."""
+    asked, (first, second) = column.question, (column.scores[i], column.scores[j])
+    assert asked is not None and asked.human is not None
     try:
         if test == WILLIAMS:
-            return williams_scores(asked.human, first, second).p_value
-        draws = column.drawn.shape[1]
-        return perm_both(asked.human, first, second, statistic=asked.statistic, resamples=draws, seed=seed).p_value
+            p = williams_scores(asked.human, first, second).p_value
+            return 2 * min(p, 1 - p)
+        draws = {"resamples": column.drawn.shape[1], "seed": seed}
+        return perm_both(
+            asked.human, first, second, statistic=asked.statistic, items=asked.item_of, two_sided=True, **draws
+        ).p_value
     except UndefinedError:  # the same metric up to scale
         return 1.0
-
-
-def _bootstrap(observed: float, drawn: Array) -> float:
-    """One-sided p-value of a difference from its draws, centred to follow the null; a draw without a value counts."""
-    reached = int((~(drawn - observed < observed - 1e-12)).sum())
-    return (reached + 1) / (len(drawn) + 1)

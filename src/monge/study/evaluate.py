@@ -224,6 +224,13 @@ def _said(table: Sequence[Agreement]) -> Iterator[str]:
     tied = [one.label for one in table if one.mean.mark == "tied"]
     worse = [one.label for one in table if one is not best and one.mean.mark != "tied"]
     people = "people" if best.judgement == "human" else best.judgement
+    if higher_is_better(best.statistic) and all(one.mean.value < 0 for one in table):
+        yield (
+            f"Every metric anti-correlates with {people} ({best.statistic} {decimals(best.mean.value)} at the best): "
+            "either higher is worse in these judgements (--switch higher_is_better=no, or =yes where it was no), or "
+            "scores and judgements do not belong together. Nothing is ranked."
+        )
+        return
     text = f"{best.label} agrees best with {people} ({directed(best.statistic)} {decimals(best.mean.value)})"
     if not tied:
         yield f"{text}, and that is more than chance."
@@ -258,8 +265,9 @@ def _tied(found: Evaluation, table: Sequence[Agreement]) -> str:
     tests = found.tests[table[0].judgement, table[0].statistic]
     groups, mean = tests["groups"], tests["mean"]
     test = f"{groups} in a group, {mean} of the mean" if groups != mean and len(table[0].groups) > 1 else groups
-    how = f"{test}; one-sided, Holm over {len(table) - 1}, p > {found.resampling.alpha:g}"
-    return f"not significantly {worse_than_best(table[0].statistic)} the best ({how})"
+    pairs = len(table) * (len(table) - 1) // 2
+    how = f"two-sided, {tests['correction']} over {pairs} pair{'s' * (pairs != 1)}, p > {found.resampling.alpha:g}"
+    return f"not significantly {worse_than_best(table[0].statistic)} the best ({test}; {how})"
 
 
 def _tail(found: Evaluation) -> list[str]:
@@ -388,7 +396,8 @@ def _agreements(
         for k, one in enumerate(scores)
     ]
     used = " or ".join(sorted({one.test for one in stands.values()}))
-    return rows, {"groups": used, MEAN: overall.test, "correction": "Holm"}, table.notes
+    correction = " or ".join(sorted({one.correction for one in (*stands.values(), overall)}))
+    return rows, {"groups": used, MEAN: overall.test, "correction": correction}, table.notes
 
 
 def figure(column: Column, stands: Standing, index: int, resampling: Resampling) -> Figure:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -96,7 +97,7 @@ class Sweep:
             (targets, *first.groups, "mean"),
             rows,
             tied=f"not significantly {worse_than_best(first.statistic)} the best "
-            f"(paired tests as in evaluate, Holm over {len(rows) - 1}, p > {self.resampling.alpha:g})",
+            f"(paired tests as in evaluate, corrected over all pairs, p > {self.resampling.alpha:g})",
         )
 
     def _chosen(self) -> Sheet:
@@ -150,32 +151,41 @@ def sweep(
     known = [judged for one in development.split() for judged in one.open(resampling.seed)]
     held = [judged for one in (test.split() if test is not None else ()) for judged in one.open(resampling.seed)]
     run.tell([*known, *held])
-    book, rule = ScoreBook(run), known[0].references
+    book = ScoreBook(run)
 
-    def loaded(name: str, changes: Sequence[str]) -> Variant:
-        (one,) = load_variants([name], replace(setup, settings=(*setup.settings, *changes)), references=rule)
-        return replace(one, label=f"{name} {', '.join(changes)}")
+    def loaded(asked: Sequence[tuple[str, Sequence[str]]], rule: str) -> list[Variant]:
+        """Load metrics with changes; `rule` is how the data set takes several references."""
+        variants = []
+        for name, changes in asked:
+            here = replace(setup, settings=(*setup.settings, *changes))
+            (variant,) = load_variants([name], here, references=rule)
+            variants.append(replace(variant, label=f"{name} {', '.join(changes)}"))
+        return variants
 
     def agreements(task: Task, pool: tuple[Judged, Sequence[Scores]]) -> tuple[Agreement, ...]:
         return assess([pool], [task.statistics(pool[0], errors=True)[:1]], resampling=resampling).agreements
 
     with book:
-        judged, scores = _pool(book, [loaded(name, changes) for name in metrics for changes in points], known)
+        judged, scores = _pool(book, partial(loaded, [(name, one) for name in metrics for one in points]), known)
         curves = []
         for k, name in enumerate(metrics):
             mine = agreements(development, (judged, scores[k * len(points) : (k + 1) * len(points)]))
             curves.append(Curve(name, mine, _best([one.mean.value for one in mine], mine[0].statistic)))
         if test is not None:
-            tried = agreements(test, _pool(book, [loaded(one.metric, points[one.chosen]) for one in curves], held))
+            chosen = partial(loaded, [(curve.metric, points[curve.chosen]) for curve in curves])
+            tried = agreements(test, _pool(book, chosen, held))
             curves = [replace(curve, test=one) for curve, one in zip(curves, tried, strict=True)]
     warnings = tuple(dict.fromkeys(line for one in (*known, *held) for line in one.warnings))
     tested = test.dataset if test is not None else None
     return Sweep(variations, tuple(points), tuple(curves), judged.dataset, tested, resampling, warnings)
 
 
-def _pool(book: ScoreBook, variants: Sequence[Variant], every: Sequence[Judged]) -> tuple[Judged, list[Scores]]:
-    """Data sets as one, and the scores of all variants on it."""
-    return joined(every), joined_scores([(judged, book.scores(variants, judged)) for judged in every])
+def _pool(
+    book: ScoreBook, variants: Callable[[str], Sequence[Variant]], every: Sequence[Judged]
+) -> tuple[Judged, list[Scores]]:
+    """Data sets as one, and the scores of all variants on it, each set scored by its own rule over references."""
+    scores = [(judged, book.scores(variants(judged.references), judged)) for judged in every]
+    return joined(every), joined_scores(scores)
 
 
 def _best(values: Sequence[float], statistic: str) -> int:

@@ -190,11 +190,13 @@ def _in_unit(scores: Array, direction: int, human_range: tuple[float, float]) ->
 
 @dataclass(frozen=True)
 class Question:
-    """A statistic on one group of n judgements; `items` of them are resampled.
+    """A statistic on one group of n judgements of `items` source items, which are resampled with all their outputs.
 
     `value` takes the scores of a metric, higher for better, and `of_counts` turns them into a function from counts
     [b, items] to values [b]. `human` [n] is there where the statistic is of two plain vectors, for tests that need
-    them; `by_segment`: it takes the scores of segments although systems are judged.
+    them, and `item_of` [n] then has the number of each judgement's item, where items have several; `single_item`: all
+    judgements are of one item, whose outputs are resampled; `by_segment`: it takes the scores of segments although
+    systems are judged.
     """
 
     statistic: str
@@ -204,6 +206,8 @@ class Question:
     of_counts: Callable[[Array], OfCounts]
     human: Array | None = None
     by_segment: bool = False
+    item_of: npt.NDArray[np.int64] | None = None
+    single_item: bool = False
 
 
 def named(statistic: str, kind: str, *, errors: bool = False, segments: bool = False) -> str:
@@ -266,14 +270,54 @@ def question(group: Group, statistic: str, direction: int, human_range: tuple[fl
         low, high = sorted(end * direction for end in human_range)
         within(human, "human scores", "declare the range they have (switch human_range=LOW/HIGH)", ends=(low, high))
         human = _in_unit(given, direction, human_range)
+    item_of = _shared_items(group)
+    single = item_of is not None and not item_of.any()
+    item_of = None if single else item_of  # of one item nothing but its outputs can be resampled
+    items = len(human) if item_of is None else int(item_of.max()) + 1
+
+    def drawn(scores: Array) -> OfCounts:
+        by_row = of_counts(function, human, scores)
+        return by_row if item_of is None else lambda counts: by_row(counts[:, item_of])
+
     return Question(
         statistic,
         len(human),
-        len(human),
+        items,
         lambda scores: function(human, scores),
-        lambda scores: of_counts(function, human, scores),
+        drawn,
         human,
+        item_of=item_of,
+        single_item=single,
     )
+
+
+def _shared_items(group: Group) -> npt.NDArray[np.int64] | None:
+    """The number of the source item of each judged output [n]; None where every output has an item of its own.
+
+    Outputs share an item if they have one id, one source text, or the same several references (of one image, say).
+    """
+    if group.scores is None or len(group.segments) != len(group.scores):
+        return None
+    number: dict[object, int] = {}
+    parent: list[int] = []
+
+    def root(k: int) -> int:
+        while parent[k] != k:
+            parent[k] = k = parent[parent[k]]
+        return k
+
+    rows = []
+    for segment in group.segments:
+        keys: list[object] = [("id", segment.id)]
+        keys += [("source", segment.source)] if segment.source else []
+        keys += [("references", segment.references)] if len(segment.references) > 1 else []
+        places = [number.setdefault(key, len(number)) for key in keys]
+        parent.extend(range(len(parent), len(number)))
+        for place in places[1:]:
+            parent[root(place)] = root(places[0])
+        rows.append(places[0])
+    item_of = np.unique([root(k) for k in rows], return_inverse=True)[1]
+    return None if len(rows) == item_of.max() + 1 else np.asarray(item_of, dtype=np.int64)
 
 
 def check_question(judged: Judged, statistics: Sequence[str]) -> None:

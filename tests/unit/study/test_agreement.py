@@ -6,8 +6,8 @@ from scipy import stats as reference
 
 from monge.data import Group
 from monge.errors import InvalidSetting, UnknownName
-from monge.stats import pearson, percentiles, perm_both, williams_scores
-from monge.study.agreement import BOOTSTRAP, PERM_BOTH, WILLIAMS, Column, drawn_values, standing
+from monge.stats import holm, percentiles, perm_both, williams_scores
+from monge.study.agreement import BOOTSTRAP, PERM_BOTH, WILLIAMS, AgreementTable, Column, drawn_values, standing
 from monge.study.book import RowScores, Scores
 from monge.study.task import named, question
 from monge.types import Segment, Signature
@@ -111,25 +111,89 @@ def column_of(asked, scores, resamples, seed):
     return Column(np.array([asked.value(one) for one in scores]), drawn, asked.n, asked, scores)
 
 
-def test_the_best_is_tested_by_williams_where_it_can_be():
-    random = np.random.default_rng(1)
-    human = random.normal(size=300)
-    noise = random.normal(size=(2, 300))
+def three_metrics(n=300, seed=1):
+    """Two metrics that are nearly the same, and one that is worse, with a column of their values."""
+    random = np.random.default_rng(seed)
+    human = random.normal(size=n)
+    noise = random.normal(size=(2, n))
     scores = [human + 0.5 * noise[0], human + 0.5 * noise[0] + 0.05 * noise[1], human + 3 * noise[1]]
-    asked = question(rated(human), "pearson", 1)
-    values = [pearson(human, one) for one in scores]
-    column = column_of(asked, scores, 300, 1)
+    return human, scores, column_of(question(rated(human), "pearson", 1), scores, 300, 1)
+
+
+def test_every_two_metrics_are_compared_because_the_best_is_chosen_on_the_data():
+    column = three_metrics()[2]
     found = standing(column)
-    assert (found.best, found.test) == (int(np.argmax(values)), WILLIAMS)
-    other = 1 - found.best
-    plain = williams_scores(human, scores[found.best], scores[other]).p_value
-    assert found.p_values[other] == pytest.approx(plain)  # Holm: the larger of two stays as it is
-    assert [found.mark(k, 0.05) for k in range(3)] == (
-        ["best", "tied", ""] if found.best == 0 else ["tied", "best", ""]
-    )
+    assert (found.best, found.test, found.correction) == (int(np.argmax(column.values)), BOOTSTRAP, "max-T")
+    assert sorted(found.mark(k, 0.05) for k in range(2)) == ["best", "tied"] and found.mark(2, 0.05) == ""
+    assert found.p_values[2] == pytest.approx(1 / 301)
     mean = standing(Column(column.values, column.drawn, 300))
-    assert mean.test == BOOTSTRAP
-    assert mean.p_values[2] == pytest.approx(2 / 301)
+    assert mean.p_values.tolist() == found.p_values.tolist()
+
+
+def test_williams_test_is_two_sided_and_corrected_over_all_pairs():
+    human, scores, column = three_metrics()
+    found = standing(column, wanted="williams")
+    assert (found.test, found.correction) == (WILLIAMS, "Holm")
+    pairs = [(0, 1), (0, 2), (1, 2)]
+    plain = [williams_scores(human, scores[i], scores[j]).p_value for i, j in pairs]
+    corrected = holm([2 * min(p, 1 - p) for p in plain])
+    assert found.p_values[1 - found.best] == pytest.approx(corrected[0])
+    assert found.p_values[2] == pytest.approx(corrected[pairs.index((found.best, 2))])
+
+
+def test_few_false_claims_are_made_of_equal_metrics():
+    """The chance of any false claim among five exchangeable metrics; the bar is .06, three standard errors allowed."""
+    claims = 0
+    for seed in range(200):
+        random = np.random.default_rng(seed)
+        human, shared = random.normal(size=100), random.normal(size=100)
+        scores = [0.8 * human + 0.6 * shared + 0.7 * random.normal(size=100) for _ in range(5)]
+        found = standing(column_of(question(rated(human), "pearson", 1), scores, 200, seed))
+        claims += any(found.mark(k, 0.05) == "" for k in range(5))
+    assert claims / 200 <= 0.06 + 3 * (0.06 * 0.94 / 200) ** 0.5
+
+
+def test_outputs_of_one_source_are_resampled_together():
+    random = np.random.default_rng(3)
+    items = np.repeat(np.arange(20), 8)
+    effect = random.normal(size=(2, 20))[:, items]
+    human, score = effect[0] + 0.3 * random.normal(size=160), effect[0] + effect[1]
+    widths = {}
+    for name, ids in {"item": items, "output": np.arange(160)}.items():
+        segments = tuple(Segment(str(k), f"h{i}", ("r",)) for i, k in enumerate(ids.tolist()))
+        asked = question(Group(segments, scores=human), "pearson", 1)
+        low, high = percentiles(drawn_values(asked, [score], resamples=300, seed=1)[0], 0.95)
+        widths[name] = high - low
+        assert asked.items == len(set(ids.tolist()))
+    assert widths["item"] > 2 * widths["output"]
+
+
+@pytest.mark.parametrize("same", ["source", "references"])
+def test_a_shared_source_or_list_of_references_makes_one_item(same):
+    rows = []
+    for k in range(12):
+        source = f"source {k // 3}" if same == "source" else None
+        references = (f"r{k // 3}", f"s{k // 3}") if same == "references" else (f"r{k}",)
+        rows.append(Segment(str(k), f"h{k}", references, source=source))
+    asked = question(Group(tuple(rows), scores=np.arange(12.0)), "pearson", 1)
+    assert asked.items == 4 and asked.item_of.tolist() == [0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3]
+
+
+def test_groups_of_one_item_are_resampled_for_the_mean():
+    """TAC 2008 has a topic per group: what varies is the topic."""
+    random = np.random.default_rng(4)
+    columns = {}
+    for name in "abcdef":
+        human = random.normal(size=9)
+        segments = tuple(Segment(name, f"h{k}", ("r", "s")) for k in range(9))
+        asked = question(Group(segments, scores=human), "pearson", 1)
+        assert asked.single_item and asked.items == 9
+        scores = [human + random.normal(size=9), human + random.normal(size=9)]
+        columns[name] = column_of(asked, scores, 200, 1)
+    mean = AgreementTable("pearson", columns, np.full(6, 1 / 6), {}).mean
+    values = np.stack([one.values for one in columns.values()])
+    assert mean.drawn.shape == (2, 200) and mean.items == 6
+    assert (mean.drawn >= values.min(0)[:, None]).all() and (mean.drawn <= values.max(0)[:, None]).all()
 
 
 def test_the_same_metric_twice_is_tied():
@@ -147,10 +211,16 @@ def test_other_tests_can_be_asked_for_where_they_fit():
     asked = question(rated(human), "kendall", 1)
     column = column_of(asked, scores, 99, 1)
     found = standing(column, wanted="perm-both", seed=6)
-    expected = perm_both(human, *scores, statistic="kendall", resamples=99, seed=6).p_value
+    expected = perm_both(human, *scores, statistic="kendall", resamples=99, seed=6, two_sided=True).p_value
     assert (found.test, found.p_values[1]) == (PERM_BOTH, expected)
     with pytest.raises(InvalidSetting, match="Williams' test is for"):
         standing(column, wanted="williams")
+    together = Group(tuple(Segment(str(k // 3), "h", ("r",)) for k in range(30)), scores=human)
+    shared = column_of(question(together, "pearson", 1), scores, 99, 6)
+    with pytest.raises(InvalidSetting, match="30 are of 10 source items"):
+        standing(shared, wanted="williams")
+    swapped = perm_both(human, *scores, resamples=99, seed=6, two_sided=True, items=np.arange(30) // 3).p_value
+    assert standing(shared, wanted="perm-both", seed=6).p_values[1] == swapped
     group, ranks = ranked([0.9, 0.5], [0.8, 0.7])
     rankings = question(group, "tau10", 1)
     with pytest.raises(InvalidSetting, match="rankings"):

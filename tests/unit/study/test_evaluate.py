@@ -58,7 +58,7 @@ def test_one_result_a_metric_a_human_column_and_a_statistic(tmp_path):
     task = Task("table", table, human=["human", "other"], statistic=["pearson", "kendall"])
     found = evaluate(task, ["chrf", "rouge1"], resampling=FAST)
     shown = [(one.human, one.statistic, one.metric) for one in found.agreements]
-    assert found.tests["human", "pearson"]["groups"] == "Williams' test"
+    assert found.tests["human", "pearson"]["groups"] == "paired bootstrap"
     assert found.tests["human", "kendall"]["groups"] == "paired bootstrap"
     assert shown == [(h, s, m) for h in ("human", "other") for s in ("pearson", "kendall") for m in ("chrf", "rouge1")]
 
@@ -135,7 +135,7 @@ def test_every_format_shows_values_marks_test_and_seed(table, form):
     shown = render_study(found, form, version="9")
     assert shown.endswith("\n")
     assert f"{found.agreements[0].mean.value:.3f}" in shown
-    assert "Williams" in shown and "seed 12345" in shown and "Holm" in shown
+    assert "paired bootstrap; two-sided" in shown and "seed 12345" in shown and "max-T over 3 pairs" in shown
     assert {"text": "* best", "latex": r"\textbf{", "html": 'class="best"', "markdown": "| **0."}[form] in shown
 
 
@@ -200,3 +200,16 @@ def test_a_switch_given_twice_is_read_both_ways(table, capsys):
     assert len(found["study"]["standings"]) == 2
     assert run([*options, "--switch", "higher_is_better=false", "--format", "json"]) == 0
     assert "reading" not in json.loads(capsys.readouterr().out)["results"][0]
+
+
+def test_judgements_that_every_metric_contradicts_are_said_to_be_turned_around(tmp_path):
+    """MQM is a penalty: read as a score, the least bad metric was called the best."""
+    table = write(tmp_path / "t.tsv", other=lambda human: f"{-human:.4f}")
+    found = evaluate(Task("table", table, human="other"), ["chrf", "rouge1"], resampling=FAST)
+    said = [line for sheet in found.sheets() for line in sheet.said]
+    assert len(said) == 1 and said[0].startswith("Every metric anti-correlates with other (pearson -")
+    assert "--switch higher_is_better=no" in said[0] and "agrees best" not in said[0]
+    turned = evaluate(
+        Task("table", table, human="other", switches={"higher_is_better": False}), ["chrf", "rouge1"], resampling=FAST
+    )
+    assert "agrees best" in turned.sheets()[0].said[0]

@@ -1,6 +1,7 @@
 """`sweep`: the points, one pass for all of them, development and test data apart."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from study_tables import write
@@ -122,3 +123,31 @@ def test_uniform_units_and_the_order_of_metrics(tables, tiny_bert):
     assert dict(order.uniform)["moverscore[layers=2]"] == mover.mean.value != own.mean.value
     assert dict(order.own)["chrf"] == dict(order.uniform)["chrf"] == chrf.mean.value
     assert order.changed == ([name for name, _ in order.own] != [name for name, _ in order.uniform])
+
+
+def test_each_data_set_is_scored_by_its_own_rule_over_references(tables, tiny_bert, monkeypatch):
+    """Development data take the best reference, test data the mean of them."""
+    dev, held = tables
+    real = Task.open
+
+    def opened(task, seed=12345):
+        rule = "mean" if task.data == held else "max"
+        return [
+            replace(judged, references=rule, groups={name: _doubled(group) for name, group in judged.groups.items()})
+            for judged in real(task, seed)
+        ]
+
+    def _doubled(group):
+        rows = tuple(replace(row, references=(*row.references, "something else")) for row in group.segments)
+        return replace(group, segments=rows)
+
+    monkeypatch.setattr(Task, "open", opened)
+    setup = Setup(model=str(tiny_bert))
+    found = sweep(Task("table", dev), ["twmd"], ["layers=1,3"], test=Task("table", held), setup=setup, resampling=FAST)
+    assert "|references:mean|" in found.curves[0].test.signature
+    assert all("|references:max|" in one.signature for one in found.curves[0].points)
+    alone = evaluate(
+        Task("table", held), ["twmd"], setup=Setup(found.points[found.curves[0].chosen], model=str(tiny_bert)),
+        resampling=FAST,
+    )  # fmt: skip
+    assert found.curves[0].test.mean.value == pytest.approx(alone.agreements[0].mean.value, abs=1e-9)
