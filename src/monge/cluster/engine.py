@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from monge.cluster.alone import OF_RAY, without
 from monge.cluster.blocks import Block
 from monge.cluster.job import Job, Recipe
 from monge.cluster.worker import do_block, unable, warm
@@ -61,7 +60,6 @@ def connected(engine: Engine) -> Iterator[int]:
     ray = check_ray(engine.address)
     with ExitStack() as stack:
         if not ray.is_initialized():
-            stack.enter_context(without(OF_RAY if engine.address is None else ()))
             stack.callback(ray.shutdown)
             _begin(ray, engine)
         room = int(ray.cluster_resources().get("CPU", 0)) // engine.threads

@@ -1,5 +1,6 @@
 """The directory of a run: its manifest, the blocks of its input, what was fitted, the parts, and a record of each.
 
+OUT/.monge-run         tells a directory of ours from others
 OUT/manifest.json      what is computed from what: another run is refused
 OUT/parts/             the scores, a part a block, in the order of the input
 OUT/records/           of every part: its checksum, and the sums that the results are made of
@@ -16,6 +17,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
@@ -29,6 +31,10 @@ PASSES = COUNT, SUM, RANGE, SCORE = "count", "sum", "range", "score"
 """What is done with every block: pieces are counted, vectors are summed, ranges are found, pairs are scored."""
 _HOMES = {COUNT: "work/count", SUM: "work/sum", RANGE: "work/range", SCORE: "records"}
 _FRESH = "; -o another place, or --fresh to begin anew"
+MARK = ".monge-run"
+_MARKED = "monge: the directory of a run with --engine ray; --fresh may empty it\n"
+_OWN = re.compile(r"\.?(part-\d{6}\.(parquet|jsonl|tsv)|\d{6}\.json)(\.\d+)?")
+"""Names of parts and records, and of those that are being written."""
 
 
 class Folder:
@@ -42,6 +48,25 @@ class Folder:
     def blocks(self) -> Path:
         """The input, cut into blocks."""
         return self.path / "work" / "blocks"
+
+    @property
+    def new_blocks(self) -> Path:
+        """Where an input is cut, until it is known to be the input of this run."""
+        return self.path / "work" / "new-blocks"
+
+    def drop_new_blocks(self) -> None:
+        """Take away an input that is not that of this run; the blocks of the run stay as they are."""
+        shutil.rmtree(self.new_blocks, ignore_errors=True)
+
+    def take_new_blocks(self) -> None:
+        """Make the input that was cut the blocks of this run."""
+        shutil.rmtree(self.blocks, ignore_errors=True)
+        self.new_blocks.replace(self.blocks)
+
+    @property
+    def mark(self) -> Path:
+        """What tells a directory of ours from others: it is written before anything else."""
+        return self.path / MARK
 
     @property
     def index(self) -> Path:
@@ -75,14 +100,17 @@ class Folder:
         """The manifest of a run with these settings, begun or to be gone on with; raises where another is here."""
         manifest = self.path / "manifest.json"
         begun = read_json(manifest)
-        if manifest.is_file() and (fresh or (begun is not None and "input" not in begun)):
-            self.clear()  # also what ended before its input was read: nothing is lost
         try:
             inside = sorted(one.name for one in self.path.iterdir()) if self.path.exists() else []
         except OSError as error:
             raise UsageError(f"{self.path}: expected a directory for the parts ({error.strerror})") from None
-        if inside and not manifest.is_file():
+        if inside and not self._is_ours(begun):
             raise UsageError(f"{self.path} holds {inside[0]} and no run of monge: give -o another directory")
+        if inside and (fresh or begun is None or "input" not in begun):
+            if begun is None and manifest.is_file() and not fresh:
+                raise UsageError(f"{manifest} is no manifest of a run{_FRESH}")
+            self.clear()  # also what ended before its input was read: nothing is lost
+            inside = []
         known = {}
         if inside:
             known = self._manifest(manifest)
@@ -91,9 +119,17 @@ class Folder:
             if other is not None:
                 was, now = (_brief(one.get(other)) for one in (known["settings"], settings))
                 raise UsageError(f"{self.path} holds a run with other settings: {other} was {was}, is {now}{_FRESH}")
+        _made(self.path)
+        if not self.mark.is_file():
+            placed(self.mark, lambda place: place.write_text(_MARKED, "utf-8"))
         for home in ("parts", *_HOMES.values()):
             _made(self.path / home)
         return known if inside else self.told({"settings": dict(settings)})
+
+    def _is_ours(self, manifest: dict[str, Any] | None) -> bool:
+        """Whether the directory is one that a run of monge made: it has our mark, or a manifest of ours."""
+        marked = self.mark.is_file() and self.mark.read_bytes() == _MARKED.encode()
+        return marked or (manifest is not None and isinstance(manifest.get("settings"), dict))
 
     def told(self, manifest: dict[str, Any]) -> dict[str, Any]:
         """Keep a manifest."""
@@ -107,20 +143,26 @@ class Folder:
         raise UsageError(f"{path} is no manifest of a run{_FRESH}")
 
     def clear(self) -> None:
-        """Take away what a run has written, and nothing else."""
-        for name in ("parts", "records", "work"):
-            shutil.rmtree(self.path / name, ignore_errors=True)
-        for one in (self.result, self.bad_rows, self.index, self.statistics, self.path / "manifest.json"):
+        """Take away what a run has written, by name, and nothing else."""
+        for home in ("parts", "records"):
+            for one in (self.path / home).glob("*"):
+                if _OWN.fullmatch(one.name):
+                    one.unlink(missing_ok=True)
+        shutil.rmtree(self.path / "work", ignore_errors=True)
+        own = self.result, self.bad_rows, self.index, self.statistics, self.path / "manifest.json", self.mark
+        for one in own:
             one.unlink(missing_ok=True)
-        with suppress(OSError):  # what else is there stays
-            self.path.rmdir()
+        for directory in (self.path / "parts", self.path / "records", self.path):
+            with suppress(OSError):  # what else is there stays
+                directory.rmdir()
 
     def finished(self) -> None:
         """Take away what only the run itself needed, and what a worker that was killed left beside its place."""
         shutil.rmtree(self.path / "work", ignore_errors=True)
         for home in ("parts", "records"):
             for left in (self.path / home).glob(".*"):
-                left.unlink(missing_ok=True)
+                if _OWN.fullmatch(left.name):
+                    left.unlink(missing_ok=True)
 
     def done(self, what: str, block: int, suffix: str, *, read: bool, tolerant: bool) -> bool:
         """Whether a pass has finished a block; `read` compares the checksum of its part too.

@@ -89,19 +89,37 @@ def write_part(place: Path, form: str, scored: Scored, *, texts: bool) -> None:
 def join_parts(parts: Sequence[Path], target: Path, form: str) -> None:
     """All parts as one file, one after another."""
     if form == "parquet":
-        _, parquet = pyarrow()
-        writer = None
-        for part in parts:
-            table = parquet.read_table(part)
-            writer = writer or parquet.ParquetWriter(target, table.schema)
-            writer.write_table(table)
-        if writer is not None:
-            writer.close()
+        _join_tables(parts, target)
         return
+    head = _longest_head(parts) if form == "tsv" else b""
     with target.open("wb") as file:
-        for number, part in enumerate(parts):
+        file.write(head)
+        for part in parts:
             with part.open("rb") as one:
-                if form == "tsv" and number:
+                if form == "tsv":
                     one.readline()  # the header stands once
                 while piece := one.read(1 << 20):
                     file.write(piece)
+
+
+def _join_tables(parts: Sequence[Path], target: Path) -> None:
+    """Join parts in Parquet; one without rows, whose columns are not known, gives none."""
+    _, parquet = pyarrow()
+    sizes = [parquet.read_metadata(part).num_rows for part in parts]
+    filled = [part for part, rows in zip(parts, sizes, strict=True) if rows] or list(parts[:1])
+    writer = None
+    for part in filled:
+        table = parquet.read_table(part)
+        writer = writer or parquet.ParquetWriter(target, table.schema)
+        writer.write_table(table)
+    if writer is not None:
+        writer.close()
+
+
+def _longest_head(parts: Sequence[Path]) -> bytes:
+    """The header of the parts: that of a part without rows lacks columns."""
+    heads = []
+    for part in parts:
+        with part.open("rb") as one:
+            heads.append(one.readline())
+    return max(heads, key=len, default=b"")

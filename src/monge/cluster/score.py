@@ -134,12 +134,14 @@ def _staged(
         sides = {"references" if first[0].references else "source"}
     fits = corpora.stats is None and any(one.fits for one in readers(metrics))
     side = next(iter(sides)) if len(sides) == 1 else None
-    cut = staged(chain([first], rows), folder.blocks, side=side, firsts=fits)
+    cut = staged(chain([first], rows), folder.new_blocks, side=side, firsts=fits)
     if known is not None and known["digest"] != cut.digest:
+        folder.drop_new_blocks()
         raise UsageError(
             f"{folder.path} holds a run on another input ({known['rows']} rows, now {cut.rows}); "
             "-o another place, or --fresh to begin anew"
         )
+    folder.take_new_blocks()
     write_json(folder.index, {**_indexed(cut), "bad": bad})
     about = {"stamp": stamp, "digest": cut.digest, "rows": cut.rows, "files": list(given.names)}
     folder.told({**manifest, "input": about})

@@ -21,7 +21,7 @@ from monge.cluster.firsts import only_firsts
 from monge.cluster.folder import COUNT, RANGE, SCORE, Folder, checksum, placed, write_json
 from monge.cluster.job import Job, Recipe, faced_metrics, readers
 from monge.cluster.parts import Scored, write_part
-from monge.errors import MongeError
+from monge.errors import DataError, MongeError
 from monge.scoring.run import Looked, Run, Share
 from monge.scoring.summary import Summary, drawn
 from monge.scoring.windows import distinct, faced
@@ -155,9 +155,7 @@ class Worker:
         windows = [[next(places) for _ in range(size)] for size in block.windows]
         try:
             return work(windows), {}
-        except OSError:
-            raise
-        except Exception as error:
+        except DataError as error:  # only what is wrong with the data makes a row bad: memory may be there next time
             bad = {place: why for place in range(len(rows)) if (why := _failure(work, place))}
             if not bad:
                 raise
@@ -239,8 +237,6 @@ def _failure(work: Callable[[Windows], object], place: int) -> str:
     """Why a row fails by itself; nothing where it does not."""
     try:
         work([[place]])
-    except OSError:
-        raise
-    except Exception as error:  # noqa: BLE001 - it is told
-        return str(error) if isinstance(error, MongeError) else f"{type(error).__name__}: {error}"
+    except DataError as error:
+        return str(error)
     return ""

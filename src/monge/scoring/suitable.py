@@ -56,7 +56,10 @@ def look_at(
         texts["sources" if side == SOURCE else side] = [text for row in rows for text in faced(row, side).references]
         every = list(dict.fromkeys(text for some in texts.values() for text in some))
         if member.unknown is not None:
-            counts = [counted(tokens, member.unknown) for tokens in cut(every, reader)]
+            try:
+                counts = [counted(tokens, member.unknown) for tokens in cut(every, reader)]
+            except DataError:  # a text that cannot be read: scoring it names its segment, or leaves it out
+                continue
             _check(member, sum(pieces for pieces, _ in counts), sum(lacking for _, lacking in counts), every)
         warned |= dict.fromkeys(foreign_texts(reader.encoder.name, texts))
     for metric in metrics:

@@ -261,3 +261,86 @@ def test_what_needs_all_segments_in_one_place_is_refused(here, table, tiny_bert,
         score(Tables([str(table)]), recipe(tiny_bert, name), request(tmp_path))
     assert not Folder(tmp_path / "out").path.exists()
     shutil.rmtree(tmp_path / "out", ignore_errors=True)
+
+
+def test_another_input_leaves_the_unfinished_run_as_it_was(here, table, tiny_bert, tmp_path):
+    """Blocks were overwritten before the digest was compared: the run was refused, and the one it met damaged."""
+    given, made = Tables([str(table)]), recipe(tiny_bert, "twmd")
+    whole = parts(score(given, made, request(tmp_path, "whole")).output)
+    here.dies = {1}
+    with pytest.raises(MongeError, match="given up"):
+        score(given, made, request(tmp_path))
+    work = tmp_path / "out" / "work" / "blocks"
+    before = {path.name: path.read_bytes() for path in work.iterdir()}
+    other = write_pairs(tmp_path / "other.jsonl")
+    other.write_text(other.read_text("utf-8").replace("cat", "dog"), "utf-8")
+    with pytest.raises(UsageError, match="another input"):
+        score(Tables([str(other)]), made, request(tmp_path))
+    assert {path.name: path.read_bytes() for path in work.iterdir()} == before
+    assert not list((tmp_path / "out" / "work").glob("new-blocks*"))
+    here.dies = set()
+    assert parts(score(given, made, request(tmp_path)).output) == whole
+
+
+@pytest.mark.parametrize("form", ["parquet", "tsv", "jsonl"])
+def test_a_first_block_without_a_good_row_does_not_break_joining(here, tiny_bert, tmp_path, form):
+    texts = ["the cat " * 80] * 300 + ["the cat"] * 400
+    rows = [{"id": f"i{k}", "hypothesis": text, "reference": "a cat"} for k, text in enumerate(texts)]
+    table = tmp_path / "pairs.jsonl"
+    table.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    asked = Request(tmp_path / f"out.{form}", form, seed=12345, tolerant=True)
+    found = score(Tables([str(table)]), recipe(tiny_bert, "bertscore[encoder.overlong=error]"), asked)
+    assert found.bad_rows == 300
+    data = found.output.read_bytes()
+    if form == "parquet":
+        joined = pyarrow.parquet.read_table(found.output)
+        assert joined.num_rows == 400 and "precision" in joined.column_names
+    else:
+        lines = data.decode().splitlines()
+        assert len(lines) == 400 + (form == "tsv") and "precision" in lines[0]
+
+
+@pytest.mark.parametrize("manifest", ['{"name": "my experiment"}', "not JSON", None])
+@pytest.mark.parametrize("fresh", [True, False])
+def test_a_directory_of_somebody_else_is_never_emptied(here, table, tiny_bert, tmp_path, manifest, fresh):
+    folder = tmp_path / "out"
+    (folder / "parts").mkdir(parents=True)
+    (folder / "parts" / "chapter-1.txt").write_text("mine")
+    (folder / "result.json").write_text("{}")
+    if manifest is not None:
+        (folder / "manifest.json").write_text(manifest)
+    with pytest.raises(UsageError, match="no run of monge: give -o another directory"):
+        score(Tables([str(table)]), recipe(tiny_bert, "twmd"), request(tmp_path, fresh=fresh))
+    assert (folder / "parts" / "chapter-1.txt").read_text() == "mine" and (folder / "result.json").read_text() == "{}"
+
+
+def test_fresh_takes_away_what_the_run_wrote_and_nothing_else(here, table, tiny_bert, tmp_path):
+    given, made = Tables([str(table)]), recipe(tiny_bert, "twmd")
+    found = score(given, made, request(tmp_path))
+    for name in ("notes.txt", "parts/notes.txt", "records/notes.txt"):
+        (found.output / name).write_text("mine")
+    (found.output / "manifest.json").write_text("damaged")
+    with pytest.raises(UsageError, match="--fresh"):
+        score(given, made, request(tmp_path))
+    again = score(given, recipe(tiny_bert, "bertscore"), request(tmp_path, fresh=True))
+    names = ("notes.txt", "parts/notes.txt", "records/notes.txt")
+    assert all((again.output / name).read_text() == "mine" for name in names)
+    assert '"bertscore"' in again.result.read_text()
+
+
+@pytest.mark.parametrize("error", [MemoryError("no room"), RuntimeError("a kernel")])
+def test_only_wrong_data_make_a_row_bad(here, table, tiny_bert, tmp_path, monkeypatch, error):
+    """Memory may be there next time: a row that failed for want of it is not left out for good."""
+    real, calls = worker.Worker._results, []
+
+    def failing(self, rows, windows):
+        calls.append(windows)
+        raise error
+
+    monkeypatch.setattr(worker.Worker, "_results", failing)
+    with pytest.raises(MongeError, match="given up"):
+        score(Tables([str(table)]), recipe(tiny_bert, "twmd"), request(tmp_path, tolerant=False))
+    assert all(len(windows[0]) > 1 for windows in calls), "no row was tried by itself"
+    monkeypatch.setattr(worker.Worker, "_results", real)
+    found = score(Tables([str(table)]), recipe(tiny_bert, "twmd"), request(tmp_path, tolerant=False))
+    assert found.bad_rows == 0

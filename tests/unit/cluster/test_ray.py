@@ -16,7 +16,6 @@ from cluster_pairs import METRICS, parts, plain, recipe, write_pairs
 
 from monge.cli.app import run
 from monge.cluster import Engine, Request, Tables, Watch, check_ray, passes_on_ray, score, score_dataset
-from monge.cluster.alone import OF_RAY, place, without
 from monge.cluster.engine import mapped
 from monge.data.tables import read_table
 from monge.errors import MongeError
@@ -198,23 +197,6 @@ def test_a_verb_with_workers_prints_what_it_prints_without(nodes, judged, tiny_b
         printed.append(capsys.readouterr().out)
     assert printed[0] == printed[1]
     assert json.loads(printed[0])
-
-
-def test_a_ray_of_our_own_leaves_out_what_it_names(nodes):
-    left_out = OF_RAY
-    for where, name, _ in left_out:  # where a version of Ray has other names, more is started: this tells
-        assert name in vars(place(where)), f"{where} {name}"
-    before = [vars(place(where))[name] for where, name, _ in left_out]
-    with without(left_out):
-        assert all(vars(place(where))[name] is instead for where, name, instead in left_out)
-    assert [vars(place(where))[name] for where, name, _ in left_out] == before
-
-
-def test_another_ray_starts_as_ever(nodes, monkeypatch):
-    monkeypatch.setattr("ray.__version__", "2.99.0")
-    left_out = OF_RAY
-    with without(left_out):
-        assert not any(vars(place(where))[name] is instead for where, name, instead in left_out)
 
 
 OWN = """
