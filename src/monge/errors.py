@@ -4,6 +4,7 @@ MongeError
 ├── DataError             1 / 422   the content of the user's data
 │   ├── Misaligned                  line or list lengths that do not match
 │   ├── Unreadable                  a file or text that cannot be read
+│   ├── BadSegment                  a segment that cannot be scored, by name
 │   └── InvalidProblem              NaN, infinite or negative entries, or no mass
 ├── UsageError            2 / 400   the command line or a call: names, settings, shapes
 │   ├── UnknownName                 with the nearest valid name
@@ -42,6 +43,15 @@ class Misaligned(DataError):
 
 class Unreadable(DataError):
     """A file or a text cannot be read."""
+
+
+class BadSegment(DataError):
+    """A segment cannot be scored; `id` and `system` name it, `why` says the reason."""
+
+    def __init__(self, segment_id: str, system: str, why: str) -> None:
+        of = f" of {system}" if system else ""
+        super().__init__(f"segment {segment_id}{of}: {why}")
+        self.id, self.system, self.why = segment_id, system, why
 
 
 class InvalidProblem(DataError):
@@ -89,6 +99,10 @@ class Notice(UserWarning):
 
 class Unsuited(Notice):
     """The model does not suit the texts; the sentence says which does."""
+
+
+class Flagged(Notice):
+    """Something was unusual about some texts, or some segments could not be scored; the sentence says what."""
 
 
 class Unused(Notice):

@@ -44,6 +44,7 @@ class Remembering:
             "config_digest",
             "looks_up",
             "device",
+            "pooling",
             "tuning",
             "unknown",
             "precision",

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import Unpack, overload
 
-from monge.api.metric import DEFAULT_METRIC, load, score_segments
+from monge.api.metric import DEFAULT_METRIC, load, score_segments, warn_flags
 from monge.api.options import Options, check_stats
 from monge.api.shown import NotebookExplanation, NotebookResult, Results
 from monge.data.lists import segments_of
@@ -69,9 +69,9 @@ def score(
     names = [metric] if isinstance(metric, str) else _names(metric)
     loaded = [load(name, **options) for name in names]
     corpora = Corpora(stats, idf=idf_corpus)
-    found = [
-        NotebookResult.of(one) for one in score_segments(loaded, segments, corpora=corpora, cache=options.get("cache"))
-    ]
+    results = score_segments(loaded, segments, corpora=corpora, cache=options.get("cache"))
+    warn_flags(results)
+    found = [NotebookResult.of(one) for one in results]
     return found[0] if isinstance(metric, str) else Results((one.metric, one) for one in found)
 
 

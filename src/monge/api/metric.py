@@ -17,7 +17,7 @@ from monge.api.options import Options, check_options, check_stats
 from monge.api.shown import NotebookExplanation, NotebookResult
 from monge.data.lines import TextFile, check_text
 from monge.data.lists import reference_lists, segments_of, texts_of
-from monge.errors import DataError, Unsuited, UsageError
+from monge.errors import DataError, Flagged, Unsuited, UsageError
 from monge.scoring.blend import BlendMetric
 from monge.scoring.lexical import LexicalMetric
 from monge.scoring.run import Run, Watch
@@ -32,6 +32,7 @@ from monge.spec.presets import Spec, resolve
 from monge.spec.signature import FILE, named_corpus
 from monge.store import opened
 from monge.types import CorpusStats, Explanation, Result, Segment, Transported
+from monge.types.flags import TRUNCATED, describe_flag
 
 if TYPE_CHECKING:
     from monge.encode.protocol import Encoder
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
 
 DEFAULT_METRIC = "twmd"
 KEPT_ENCODERS = 2
+NAMED_FAILURES = 5
+"""Segments that could not be scored which a warning names; results list all of them."""
 _encoders: OrderedDict[tuple[object, ...], Encoder] = OrderedDict()
 
 
@@ -106,6 +109,12 @@ class Metric:
     cache: str | Path | None = None
     home: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle and copy by loading again: what is carried is the settings and where the model is, not its weights."""
+        if not self.home:
+            raise TypeError(f"{self.name}: a metric that was not made by monge.load or bind cannot be pickled")
+        return _bind_again, (self.name, self.asked, dict(self.home), self.cache)
+
     @property
     def name(self) -> str:
         """NAME or NAME@PROFILE."""
@@ -132,6 +141,7 @@ class Metric:
         segments = segments_of(hypotheses, references, sources)
         check_stats(stats)
         found = score_segments([self], segments, corpora=Corpora(stats, idf=idf_corpus), cache=self.cache)
+        warn_flags(found)
         return NotebookResult.of(found[0])
 
     def fit(
@@ -206,6 +216,10 @@ class Metric:
         if not alone.reads:
             raise UsageError(f"{self.name} compares words, not vectors: there is nothing to {what}")
         return cast("TransportMetric", alone)
+
+
+def _bind_again(name: str, spec: Spec, home: Mapping[str, Any], cache: str | Path | None) -> Metric:
+    return bind(name, spec, cache=cache, **home)
 
 
 def _winner(spec: Spec, found: Mapping[int, Explanation], count: int) -> tuple[Explanation, tuple[str, ...]]:
@@ -310,12 +324,14 @@ def score_segments(
     cache: Store | str | Path | None = None,
     watch: Watch = Watch(),  # noqa: B008 - frozen
     score: ScoreWindow = score_window,
+    on_error: str = "fail",
 ) -> list[Result]:
     """Score re-iterable segments with several metrics in one encoding pass: system by system, metrics in order.
 
     `corpora` says where statistics come from, other than the segments; `expect` has for each metric the digests that
     a replay must meet; `cache` is a store, or a directory for one, that keeps vectors and scores; `watch` is told how
-    far the run has come; `score` scores a window. Metrics of one name are told apart by labels.
+    far the run has come; `score` scores a window. Metrics of one name are told apart by labels. A segment that cannot
+    be scored ends the run, or with `on_error="count"` is left out, named in a warning and listed in `run["failed"]`.
     """
     scorers, files = [], {}
     for metric in metrics:
@@ -326,8 +342,14 @@ def score_segments(
         raise UsageError("an idf corpus was given, but no metric of this run weighs by idf")
     names = labels((one.name, one.asked) for one in metrics)
     with opened(cache) as store:
-        run = Run(scorers, segments, corpora=Corpora(corpora.stats, files), store=store, score=score)
+        corpora, tolerant = Corpora(corpora.stats, files), on_error == "count"
+        run = Run(scorers, segments, corpora=corpora, store=store, score=score, tolerant=tolerant)
         results = watched(run, expect, watch)
+    for bad in run.failed[:NAMED_FAILURES]:
+        warnings.warn(f"{bad}; it is left out", Flagged, stacklevel=2)
+    if len(run.failed) > NAMED_FAILURES:
+        more = len(run.failed) - NAMED_FAILURES
+        warnings.warn(f"{more} more segments could not be scored and are left out", Flagged, stacklevel=2)
     return [replace(one, metric=names[k % len(names)]) for k, one in enumerate(results)]
 
 
@@ -353,6 +375,19 @@ def transported_segments(
     run.check_replay(expect)
     for k, rows in enumerate(chosen):
         yield from ((k, place, plan) for place, plan in run.transported(k, rows))
+
+
+def warn_flags(results: Sequence[Result]) -> None:
+    """Warn, once for a run, of what was unusual about its texts, as the command line does."""
+    counts: dict[str, int] = {}
+    for result in results:
+        for flag, count in result.run.get("flagged", {}).items():
+            counts[flag] = max(counts.get(flag, 0), count)
+    if counts:
+        said = "; ".join(f"{describe_flag(flag).rstrip('.')} ({count} ×)" for flag, count in sorted(counts.items()))
+        cut = any(flag.startswith(TRUNCATED) for flag in counts)
+        how = "; encoder.overlong=window reads long texts whole" if cut else ""
+        warnings.warn(f"{said}{how}", Flagged, stacklevel=3)
 
 
 def with_corpus(metric: Scorer, corpora: Corpora) -> tuple[Scorer, dict[str, Iterable[str]]]:

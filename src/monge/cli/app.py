@@ -15,7 +15,7 @@ import typer
 from typer.core import TyperGroup
 
 from monge.cli import options, threads
-from monge.errors import MongeError, Notice, NotKept
+from monge.errors import MongeError, Notice, NotKept, UsageError
 
 VERBS = {
     "score": "Score generated texts against references, line by line, or the rows of a table.",
@@ -109,6 +109,31 @@ def _root(
     pass
 
 
+_OUTPUT = ("-o", "--output")
+
+
+def _check_output_is_no_input(arguments: list[str]) -> None:
+    """Raise where the file to write is also one that is read: it would be overwritten."""
+    outputs, others = [], []
+    after = ""
+    for argument in arguments:
+        name, equals, value = argument.partition("=")
+        if after in _OUTPUT:
+            outputs.append(argument)
+        elif name in _OUTPUT and equals:
+            outputs.append(value)
+        elif argument.startswith("-o") and not argument.startswith("--") and len(argument) > 2:
+            outputs.append(argument[2:])
+        else:
+            others += [argument, value] if equals else [argument]
+        after = "" if after in _OUTPUT else argument
+    for output in outputs:
+        for other in others:
+            with contextlib.suppress(OSError, ValueError):
+                if Path(output).is_file() and Path(output).samefile(other):
+                    raise UsageError(f"-o {output}: this file is also read ({other}); writing would destroy it")
+
+
 def run(arguments: list[str] | None = None) -> int:
     """Run the command; the exit code. Messages go to standard error, one line each."""
     for stream, errors in ((sys.stdout, "surrogateescape"), (sys.stderr, "backslashreplace")):
@@ -119,6 +144,7 @@ def run(arguments: list[str] | None = None) -> int:
         # not app(): its own handling of a closed pipe and of Ctrl-C hides both from us
         command = typer.main.get_command(app)
         given = list(sys.argv[1:] if arguments is None else arguments)
+        _check_output_is_no_input(given)
         with warnings.catch_warnings(), command.make_context("monge", given) as context:
             warnings.simplefilter("default", Notice)  # each sentence once
             warnings.simplefilter("always", NotKept)

@@ -109,11 +109,11 @@ class Scale(Where):
     on_bad_row: Annotated[
         str,
         typer.Option(
+            "--on-error",
             "--on-bad-row",
             metavar="fail|count",
-            help="With --engine ray: a row that cannot be read or scored, or whose worker dies again and again, ends "
-            "the run (fail), or is left out, counted and listed by file and line (count).",
-            rich_help_panel=options.CLUSTER,
+            help="A segment that cannot be scored ends the run (fail), or is left out of all metrics, counted and "
+            "listed (count). With --engine ray also a row that cannot be read, or whose worker dies again and again.",
         ),
     ] = "fail"
     log_json: Annotated[
@@ -129,7 +129,7 @@ class Scale(Where):
     def tolerant(self) -> bool:
         """Whether bad rows are left out and counted."""
         if self.on_bad_row not in ("fail", "count"):
-            raise UsageError(f"--on-bad-row takes fail, count, got {self.on_bad_row!r}")
+            raise UsageError(f"--on-error takes fail, count, got {self.on_bad_row!r}")
         return self.on_bad_row == "count"
 
 

@@ -270,15 +270,17 @@ def score(
         loaded, expected = choice.load(setup, keep.folder)
     with kept_scores(shown.output, keep, fresh=shown.fresh) as store:
         with stage("fitted, encoded and scored", verbose=keep.verbose):
-            results = _scored(rows, loaded, expected, given.corpora(), shown, keep, store)
+            how = "count" if scale.tolerant else "fail"
+            results = _scored(rows, loaded, expected, given.corpora(), shown, keep, store, how)
+            scored = _without_failed(rows, results)
         if shown.interval:
             results = api.with_intervals(results, seed=shown.seed)
         with stage("written", verbose=keep.verbose):
-            _emit(results, rows, loaded, shown)
+            _emit(results, scored, loaded, shown)
     if not keep.quiet:
         _notes(results, verbose=keep.verbose)
         _tuned(loaded, setup.named, translated=texts.source is not None)
-    return gate.judge(results, least, rows)
+    return gate.judge(results, least, scored)
 
 
 def _scored(
@@ -289,6 +291,7 @@ def _scored(
     shown: Shown,
     keep: bundles.Keep,
     store: Store | None,
+    on_error: str,
 ) -> list[Result]:
     """The results, with a bar on the way; interrupted, it says how to go on."""
     with progress(show=bar_wanted(quiet=keep.quiet)) as (grow, advance):
@@ -296,7 +299,15 @@ def _scored(
             grow(len(rows))
         stream = _stream(loaded, texts=shown.with_texts) if shown.streamed else None
         watch = api.Watch(advance, stream)
-        return api.score_segments(loaded, rows, corpora=corpora, expect=expected, cache=store, watch=watch)
+        return api.score_segments(
+            loaded, rows, corpora=corpora, expect=expected, cache=store, watch=watch, on_error=on_error
+        )
+
+
+def _without_failed(rows: Rows, results: Sequence[Result]) -> Iterable[Segment]:
+    """The rows that were scored: texts are shown beside scores by their place."""
+    bad = {(result.system, one["id"]) for result in results for one in result.run.get("failed", ())}
+    return [row for row in rows if (row.system, row.id) not in bad] if bad else rows
 
 
 def _stream(metrics: Sequence[api.Metric], *, texts: bool) -> Callable[[int, Sequence[Segment], Scores], None]:
@@ -322,7 +333,7 @@ def _stream(metrics: Sequence[api.Metric], *, texts: bool) -> Callable[[int, Seq
     return scored
 
 
-def _emit(results: Sequence[Result], rows: Rows, metrics: Sequence[api.Metric], shown: Shown) -> None:
+def _emit(results: Sequence[Result], rows: Iterable[Segment], metrics: Sequence[api.Metric], shown: Shown) -> None:
     """Write the results in the format and to the place that were asked for."""
     from monge.render import render_results, results_text
 

@@ -15,9 +15,9 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Protocol
 
-from monge.cluster.firsts import Firsts
 from monge.cluster.folder import placed
 from monge.errors import DataError
+from monge.scoring.firsts import Firsts
 from monge.scoring.run import Looked, looked_through
 from monge.scoring.windows import SEGMENTS, faced, windowed
 from monge.types import Segment

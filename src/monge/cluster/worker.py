@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from monge.cluster.blocks import Block, Located, block_rows
-from monge.cluster.firsts import only_firsts
 from monge.cluster.folder import COUNT, RANGE, SCORE, Folder, checksum, placed, write_json
 from monge.cluster.job import Job, Recipe, faced_metrics, readers
 from monge.cluster.parts import Scored, write_part
 from monge.errors import DataError, MongeError
+from monge.scoring.firsts import only_firsts
 from monge.scoring.run import Looked, Run, Share
 from monge.scoring.summary import Summary, drawn
 from monge.scoring.windows import distinct, faced

@@ -38,9 +38,27 @@ def _listed(values: object, name: str) -> list[Any]:
         raise UsageError(f"{name}: expected a list of texts, got one {kind}; put it in a list: [{values[:20]!r}]")
     if isinstance(values, Mapping) or not isinstance(values, Iterable):
         raise UsageError(f"{name}: expected a list of texts, got {type(values).__name__}")
+    if len(getattr(values, "shape", ())) == 2:  # a frame or a matrix: iterating over a frame gives its column names
+        return _rows(values, name)
     if hasattr(values, "to_pylist"):  # a pyarrow column, whose items are no texts yet
         return list(values.to_pylist())
     return list(values)
+
+
+def _rows(table: Any, name: str) -> list[Any]:
+    """The rows of a frame or matrix; a missing cell is no text."""
+    if name == "references":
+        cells = table.to_numpy().tolist() if hasattr(table, "to_numpy") else table.tolist()
+        kept = [[text for text in row if not (text is None or text != text)] for row in cells]
+        empty = next((index for index, row in enumerate(kept) if not row), None)
+        if empty is not None:
+            raise DataError(f"references[{empty}]: row {empty} of the frame has no reference")
+        return kept
+    names = [str(column) for column in getattr(table, "columns", ())]
+    example = f": frame[{names[0]!r}]" if names else ""
+    raise UsageError(
+        f"{name}: expected one text per segment, got a table of {table.shape[1]} columns; name the column{example}"
+    )
 
 
 def texts_of(values: object, name: str) -> list[str]:

@@ -79,6 +79,10 @@ def _is_table(path: Path) -> bool:
     return True
 
 
+_MISSING = ("nan", "na", "n/a", "null", "none")
+"""How tables write that there is no human score; pandas writes nan."""
+
+
 def read_table_judged(
     path: Path, human: str, against: str | None, wanted: tuple[str, ...] | None, given: Given
 ) -> Reading:
@@ -94,7 +98,8 @@ def read_table_judged(
     model: str | None = None
     for row, segment in table.numbered():
         model = model or _model_column(row.fields, column)
-        if rows.field(row, column) in (None, ""):
+        value = rows.field(row, column)
+        if value in (None, "") or value != value or str(value).strip().lower() in _MISSING:
             reading.excluded["no human score"] += 1
             continue
         name = row.fields.get(table.columns.get("group"))

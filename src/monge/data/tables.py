@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import ast
 import json
+from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from types import UnionType
 from typing import Any, Literal
+
+import numpy as np
 
 from monge.data.columns import TEXTS, Columns, Given, columns_of
 from monge.data.lines import StrPath, check_text
@@ -36,8 +39,27 @@ class Table:
 
     @cached_property
     def systems(self) -> dict[str, int]:
-        """How many rows each system has, in order of first appearance."""
-        return dict(Counter(segment.system for segment in self))
+        """How many rows each system has, in order of first appearance; raises where one has two rows of one id."""
+        counts: Counter[str] = Counter()
+        keys = array("q")
+        for segment in self:
+            counts[segment.system] += 1
+            keys.append(hash((segment.system, segment.id)))
+        if self.columns.get("id") and len(np.unique(keys)) < len(keys):
+            self._check_ids()
+        return dict(counts)
+
+    def _check_ids(self) -> None:
+        """Name the first two rows of a system that have the same id."""
+        first: dict[tuple[str, str], int] = {}
+        for row, segment in self.numbered():
+            line = first.setdefault((segment.system, segment.id), row.line)
+            if line != row.line:
+                of = f" of system {segment.system}" if segment.system else ""
+                raise Unreadable(
+                    f"{self.rows.where(row, self.columns.get('id'))}: id {segment.id!r}{of} stands in line {line} "
+                    "already; a system needs an id of its own for every row (rows without an id column are numbered)"
+                )
 
     @property
     def note(self) -> str:

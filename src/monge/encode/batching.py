@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from monge.encode.memory import Group, Ids, Memory
+from monge.encode.numerics import own_numerics
 from monge.encode.protocol import Encoder, Request, identify
 from monge.errors import DataError
 from monge.kernels.pooling import power_means, routing, unit
@@ -58,8 +59,9 @@ class Vectors:
         wanted = list(dict.fromkeys(tokens.ids for tokens in texts))
         self.counters.texts += len(texts)
         found = {ids: vectors for ids in wanted if (vectors := self._memory.get(ids)) is not None}
-        for group in self._made([ids for ids in wanted if ids not in found]):
-            found.update(self._memory.keep(group))
+        with own_numerics():
+            for group in self._made([ids for ids in wanted if ids not in found]):
+                found.update(self._memory.keep(group))
         return [dict(zip(self.requests, found[tokens.ids], strict=True)) for tokens in texts]
 
     def forget(self) -> None:

@@ -22,7 +22,6 @@ _SPACELESS = (
     (0xF900, 0xFAFF),  # Han
     (0x20000, 0x3134F),
 )
-_INVISIBLE = frozenset({"Zs", "Zl", "Zp", "Cc", "Cf"})
 
 
 def family(backend: Any) -> str:
@@ -32,11 +31,6 @@ def family(backend: Any) -> str:
     steps = [{} if backend.pre_tokenizer is None else json.loads(backend.pre_tokenizer.__getstate__())]
     steps += steps[0].get("pretokenizers", [])
     return "bytes" if any(step.get("type") == "ByteLevel" for step in steps) else "spaces"
-
-
-def is_blank(text: str) -> bool:
-    """Whether nothing in a text is visible: only spaces, control and format characters (ZWSP, BOM)."""
-    return all(unicodedata.category(character) in _INVISIBLE for character in text)
 
 
 def hide_specials(backend: Any, specials: Collection[str]) -> None:

@@ -54,6 +54,7 @@ class Encoder(Protocol):
     unknown: int | None  # id of the piece that stands for what the vocabulary lacks, where it can lack something
     tuning: Tuning | None  # where it was tuned on human judgements
     frame: tuple[tuple[int, ...], tuple[int, ...]]  # special ids before and after every text
+    pooling: str  # how its directory says that a text becomes one vector: mean, first, another name, or nothing
 
     def tokenise(self, texts: Sequence[str], *, prefix: str = "") -> list[Tokens]:
         """Pieces of each text, never cut."""

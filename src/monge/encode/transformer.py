@@ -23,10 +23,12 @@ from monge.encode.loading import as_module, chosen_device, load_encoder
 from monge.encode.models import ModelFiles, find
 from monge.encode.packaged import base_and_adapter
 from monge.encode.packed import PackedEncoder
-from monge.encode.pieces import continues, family, hide_specials, is_blank, unknown_id
+from monge.encode.pieces import continues, family, hide_specials, unknown_id
+from monge.encode.sentence_pooling import declared_pooling
 from monge.encode.tensors import body_in
 from monge.errors import InvalidSetting, ModelError
 from monge.types import Tokens
+from monge.types.text import is_blank
 
 
 class TransformerEncoder:
@@ -53,6 +55,7 @@ class TransformerEncoder:
         hide_specials(self._backend, cutter.specials)
         self._family, self.unknown = family(self._backend), unknown_id(self._backend)
         self.frame = self._frame()
+        self.pooling = declared_pooling(files.directory) if files.directory.is_dir() else ""
 
     def tokenise(self, texts: Sequence[str], *, prefix: str = "") -> list[Tokens]:
         """Pieces of each text, never cut; the pieces of `prefix` count as special.
@@ -62,9 +65,13 @@ class TransformerEncoder:
         lead = prefix if prefix else (" " if self._family == "bytes" else "")
         stripped = ["" if is_blank(text) else text.strip() for text in texts]
         encodings = self._backend.encode_batch([lead + text if text or prefix else "" for text in stripped])
-        return [self._tokens(text, encoding, len(lead)) for text, encoding in zip(stripped, encodings, strict=True)]
+        own = len(prefix)
+        return [
+            self._tokens(text, encoding, len(lead), own) for text, encoding in zip(stripped, encodings, strict=True)
+        ]
 
-    def _tokens(self, text: str, encoding: Any, lead: int) -> Tokens:
+    def _tokens(self, text: str, encoding: Any, lead: int, prefix: int) -> Tokens:
+        """The pieces of a text that was read behind `lead` characters, `prefix` of which a user gave."""
         pieces, spans = encoding.tokens, encoding.offsets
         special = [flag == 1 for flag in encoding.special_tokens_mask]
         if self._family == "wordpiece" and not lead:
@@ -73,7 +80,7 @@ class TransformerEncoder:
         if lead:
             spans = [(start - lead, end - lead) for start, end in spans]
             special = [
-                flag or end < 0 or (end == 0 and lead > 1) for flag, (_, end) in zip(special, spans, strict=True)
+                flag or end < 0 or (end == 0 and prefix > 0) for flag, (_, end) in zip(special, spans, strict=True)
             ]
         spans = [(0, 0) if flag else _trimmed(text, span) for flag, span in zip(special, spans, strict=True)]
         goes_on, before = [], None

@@ -26,11 +26,13 @@ class StaticEncoder:
 
     looks_up = True
     device = "cpu"
+    pooling = ""
     tuning: Tuning | None = None
     unknown: int | None = None  # of words without a vector the setting `encoder.unknown` decides
 
     def __init__(self, path: Path, *, unknown: Unknown, cache: Path | None = None) -> None:
         self.words = StaticVectors.open(path, unknown=unknown, cache=cache)
+        self.policy = unknown
         self.name, self.precision, self.depth, self.longest = self.words.path.name, "fp32", 0, _UNBOUNDED
         self.weights_digest = self.words.digest
         self.tokenizer_digest = digests.of_facts(_RULE, unknown, self.words.digest)
@@ -53,6 +55,7 @@ class ElmoEncoder:
 
     looks_up = False
     device = "cpu"
+    pooling = ""
     tuning: Tuning | None = None
     unknown: int | None = None
 

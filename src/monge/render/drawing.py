@@ -24,20 +24,6 @@ PLANS = {
 CAPTION = 300.0
 """How wide the longest of these is, in pixels."""
 _WORST = 3
-_FLAGS = {
-    "empty": "is empty",
-    "truncated": "was longer than the model reads, and was cut",
-    "no-mass": "had no word with weight, so all its words count the same",
-    "unknown": "has pieces that the model does not know",
-    "centre-vanished": "is nothing but the mean that is subtracted, so nothing was subtracted",
-    "no-units": "had no word left, so all its words were kept",
-}
-
-
-def plain_flag(flag: str) -> str:
-    """A flag of a segment in plain words."""
-    kind, _, side = flag.rpartition("-")
-    return f"The {side} {_FLAGS[kind]}." if kind in _FLAGS else f"{flag}."
 
 
 def named(metric: str) -> tuple[str, str]:

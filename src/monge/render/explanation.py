@@ -10,13 +10,13 @@ import numpy as np
 from monge.errors import UnknownName
 from monge.render.cells import GAP, clip, display_width, gloss, number, pad, printable, styled, table
 from monge.render.checks import checked_explanation, dumps
-from monge.render.drawing import plain_flag
 from monge.render.explanation_page import explanation_html
 from monge.render.heatmap import explanation_svg
 from monge.render.palette import step
 from monge.render.table import render_sheets
 from monge.types import Array, Explanation, Route, Side
 from monge.types.explanation import EXPLANATION_FORMATS, SIDES
+from monge.types.flags import describe_flag
 from monge.types.table import Cell, Sheet
 
 _TARGET = 0.10  # of a unit's moved mass: smaller parts are not listed in the alignment
@@ -47,7 +47,7 @@ def explanation_text(
     writes the signature, which stays on one line.
     """
     checked_explanation(e)
-    said = [*e.notes, *map(plain_flag, e.flags)]
+    said = [*e.notes, *map(describe_flag, e.flags)]
     told = [line for note in said for line in wrap(printable(note), max(width, 40))]
     blocks = [
         [_headline(e, colour)],
@@ -147,7 +147,7 @@ def explanation_sheets(e: Explanation) -> list[Sheet]:
         "score",
         ("metric", "score", *e.parts),
         ((Cell(name), *(Cell(number(value)) for value in (e.score, *e.parts.values()))),),
-        (*e.notes, *map(plain_flag, e.flags)),
+        (*e.notes, *map(describe_flag, e.flags)),
         (str(e.signature),),
     )
     units = []

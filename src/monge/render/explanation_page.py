@@ -8,12 +8,13 @@ from itertools import chain
 from monge.render.arcs import arcs
 from monge.render.cells import number
 from monge.render.checks import checked_explanation
-from monge.render.drawing import PLANS, named, plain_flag, worst_told
+from monge.render.drawing import PLANS, named, worst_told
 from monge.render.heatmap import BARS, grids
 from monge.render.page import fragment, html_signatures, html_table, page, safe
 from monge.render.palette import COLOURS, STYLE, step
 from monge.types import Explanation, Route, Side
 from monge.types.explanation import SIDES
+from monge.types.flags import describe_flag
 from monge.types.text import BLANK
 
 LISTED, FIRST = 60, 12
@@ -68,7 +69,7 @@ def explanation_fragment(
     checked_explanation(e)
     content = [f"<h2>{safe(title)}</h2>"] if title else []
     content += [_headline(e), f"<p>{safe(worst_told(e))}</p>"]
-    content += [f'<p class="soft">{safe(line)}</p>' for line in (*e.notes, *map(plain_flag, e.flags))]
+    content += [f'<p class="soft">{safe(line)}</p>' for line in (*e.notes, *map(describe_flag, e.flags))]
     content += [*(_side(e, name) for name in SIDES), _key(e)]
     if e.plans and e.cost.size:
         content += [_pictures(e, images), *([_moves(e)] if e.moves else [])]

@@ -28,7 +28,6 @@ from monge.render.drawing import (
     move_told,
     named,
     paragraph,
-    plain_flag,
     stacked,
     text,
     titled,
@@ -36,6 +35,7 @@ from monge.render.drawing import (
 )
 from monge.render.palette import LEVELS
 from monge.types import Array, Explanation, Side
+from monge.types.flags import describe_flag
 
 _BAR = 46.0
 _SLANT_FROM = 18.0
@@ -92,7 +92,7 @@ def explanation_svg(e: Explanation) -> str:
     better = "higher is better" if e.higher_is_better else "lower is better"
     parts = "".join(f" · {name} {number(value)}" for name, value in e.parts.items())
     if not e.plans or not e.cost.size:
-        reason = " ".join(["Nothing was moved.", *map(plain_flag, e.flags)])
+        reason = " ".join(["Nothing was moved.", *map(describe_flag, e.flags)])
         said = [f"{e.metric}  {number(e.score)}  ({better})", reason]
         return document(e, stacked([paragraph(line, 520, size=15) for line in said]))
     drawn = [arcs(e, plan) for plan in e.plans]
@@ -106,7 +106,7 @@ def explanation_svg(e: Explanation) -> str:
         paragraph(f"Hypothesis: {e.hypothesis.text}", width),
         paragraph(f"Reference: {e.reference.text}", width),
         paragraph(worst_told(e), width),
-        *(paragraph(line, width, "mg-soft", 13) for line in (*e.notes, *map(plain_flag, e.flags))),
+        *(paragraph(line, width, "mg-soft", 13) for line in (*e.notes, *map(describe_flag, e.flags))),
     ]
     tail = [key(e), heat_key(e), paragraph(BARS, width, "mg-soft", 13)]
     return document(e, stacked([*head, *drawn, grid, *tail], gap=12))

@@ -15,11 +15,11 @@ from typing import Any
 from monge.errors import UnknownName
 from monge.render.cells import listed, number, span
 from monge.render.checks import checked, dumps
-from monge.render.drawing import plain_flag
 from monge.render.records import tsv_line
 from monge.render.table import sheets_fragment, sheets_html, sheets_latex, sheets_markdown, sheets_text
 from monge.types import Result, Segment
 from monge.types.exact import mean
+from monge.types.flags import describe_flag
 from monge.types.result import place_of
 from monge.types.table import Cell, Sheet, Span
 
@@ -226,7 +226,7 @@ def _remarks(results: Sequence[Result]) -> list[str]:
     found: dict[tuple[str, str], list[str]] = {}
     for result in results:
         flagged = result.run.get("flagged") or Counter(flag for flags in result.flags for flag in flags)
-        told = {plain_flag(name).lower().rstrip("."): count for name, count in flagged.items()}
+        told = {describe_flag(name).lower().rstrip("."): count for name, count in flagged.items()}
         if not any(name.startswith("truncated") for name in flagged):
             told["a text was longer than the model reads, and was cut"] = result.run.get("truncated", 0)
         for what, count in told.items():

@@ -13,13 +13,13 @@ from monge.errors import UnknownName
 from monge.render.cells import listed
 from monge.render.charts import CHART_STYLE
 from monge.render.components import asset, joined
-from monge.render.drawing import plain_flag
 from monge.render.page import fragment, html_signatures, page, safe
 from monge.render.table import TABLE_STYLE, html_sheet, render_sheets
 from monge.report.compact import packed
 from monge.report.material import HUMAN, Material
 from monge.report.people import human
 from monge.report.sections import Section, sections
+from monge.types.flags import describe_flag
 from monge.types.table import Cell, Sheet
 
 REPORT_FORMATS = ("html", "markdown", "latex")
@@ -67,7 +67,7 @@ def _facts(material: Material) -> list[tuple[str, str]]:
         judged, every = int(np.isfinite(material.human).sum()), material.human.size
         named = "" if material.human_name == HUMAN else f"{material.human_name}, for "
         found.append((HUMAN, f"{named}{judged if judged < every else 'all'} of {every} outputs"))
-    return [*found, *([("unusual", " ".join(plain_flag(flag) for flag in sorted(flagged)))] if flagged else [])]
+    return [*found, *([("unusual", " ".join(describe_flag(flag) for flag in sorted(flagged)))] if flagged else [])]
 
 
 def _title(material: Material) -> str:
@@ -214,7 +214,7 @@ def payload(material: Material) -> dict[str, Any]:
             for item, names in enumerate(result.flags):
                 for name in names:
                     mine = flags.setdefault(f"{s},{item}", [])
-                    mine += [plain_flag(name)] if plain_flag(name) not in mine else []
+                    mine += [describe_flag(name)] if describe_flag(name) not in mine else []
     plans = material.plan_names
     won = [[one.references.clip(0).tolist() for one in row] for row in material.results]
     return {

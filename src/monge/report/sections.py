@@ -10,11 +10,11 @@ import numpy as np
 
 from monge.render.cells import dashed, decimals, listed, number, span
 from monge.render.charts import Hill, density, histogram, ridges
-from monge.render.drawing import plain_flag
 from monge.report.material import Material
 from monge.stats import UndefinedError, pearson
 from monge.study.compare import DOTS
 from monge.types import Array
+from monge.types.flags import describe_flag
 from monge.types.table import Cell, Sheet, Span
 
 BUCKETS = 4
@@ -228,42 +228,42 @@ def agreement(one: Array, other: Array) -> float | None:
 
 
 def buckets(material: Material) -> Section:
-    """Scores by reference length, by the score of the best system, and by flags: a table a metric and division."""
+    """Scores by reference length, by the mean score of the systems, and by flags: a table per metric and division."""
     sheets: list[Sheet] = []
     later: list[Sheet] = []
-    best = material.systems[material.order[0]]
     side = "reference" if material.referenced else "source"
     flagged = _by_flags(material)
     unit, lengths = _by_length(material)
     for k in range(len(material.metrics)):
         divided = [
             (f"by length of the {side}", f"{unit} in the {side}", lengths),
-            (f"by the score of {best}", f"score of {best}", _by_best(material, k)),
+            ("by the mean score of the systems", "mean score of the systems", _by_score(material, k)),
         ]
         found = [one for one in divided if len(one[2]) > 1]
         found += [("where something was unusual", "what was unusual", flagged)] if flagged else []
         for title, what, parts in found:
-            rows = tuple((Cell(name), Cell(str(len(at))), *_means(material, k, at)) for name, at in parts)
+            rows = tuple((Cell(name), Cell(str(len(at))), *_scores_of_part(material, k, at)) for name, at in parts)
             head = (what, "segments", *(material.systems[s] for s in material.order))
             sheet = Sheet(f"{_arrow(material, k)} {title}", head, rows)
             if len(material.systems) > MOST_ACROSS:
                 sheet = replace(sheet.turned(), head=(what, *(name for name, _ in parts)))
             (sheets if k == 0 else later).append(sheet)
-    said = ["The mean score of each system in parts of the data. Bold: the best in a part."]
-    place = "row" if len(material.systems) <= MOST_ACROSS else "column"
-    if len(material.systems) > 1:
-        said.append(
-            f"Read the table by the score of {best} with care: its first {place} holds the segments in which {best} "
-            f"did worst, and its last {place} those in which it did best, so {best} looks worse than it is in the "
-            "first and better in the last."
-        )
+    said = [
+        "The score of each system in parts of the data, computed as in the ranking: corpus metrics (BLEU, chrF, TER) "
+        "are pooled over the segments of a part, others are means. Bold: the best in a part."
+    ]
     said += [] if flagged else ["No segment was flagged as unusual (empty, cut, or unknown to the model)."]
     shown = tuple(sheets), tuple(later)
     return Section("buckets", "Where the systems differ", tuple(said), *shown, more=_others(material), brief=False)
 
 
-def _means(material: Material, k: int, at: Sequence[int]) -> list[Cell]:
-    values = [float(material.scores[k, s][list(at)].mean()) for s in material.order]
+def _scores_of_part(material: Material, k: int, at: Sequence[int]) -> list[Cell]:
+    """The score of every system by metric k on some segments, pooled where the metric pools a corpus."""
+    values = []
+    for s in material.order:
+        pooled = material.results[k][s].pooled
+        plain = material.scores[k, s][list(at)].mean()
+        values.append(float(plain if pooled is None else pooled.of(pooled.statistics[list(at)].sum(axis=0))))
     pick = max if material.standings[k].higher_is_better else min
     best = number(pick(values))
     return [Cell(number(one), mark="best" if number(one) == best and len(values) > 1 else "") for one in values]
@@ -281,8 +281,9 @@ def _by_length(material: Material) -> tuple[str, Parts]:
     return "words" if spaced else "characters", parts
 
 
-def _by_best(material: Material, k: int) -> Parts:
-    return _quarters(material.scores[k, material.order[0]], lambda low, high: f"{number(low)} to {number(high)}")
+def _by_score(material: Material, k: int) -> Parts:
+    """Items by their mean score over the systems: parts by one system's own score would flatter or harm that system."""
+    return _quarters(material.scores[k].mean(axis=0), lambda low, high: f"{number(low)} to {number(high)}")
 
 
 def _quarters(values: Array, named: Callable[[float, float], str]) -> Parts:
@@ -304,4 +305,4 @@ def _by_flags(material: Material) -> Parts:
             for item, flags in enumerate(result.flags):
                 for flag in flags:
                     found.setdefault(flag, {})[item] = None
-    return [(plain_flag(flag).rstrip("."), list(at)) for flag, at in sorted(found.items())]
+    return [(describe_flag(flag).rstrip("."), list(at)) for flag, at in sorted(found.items())]

@@ -18,6 +18,7 @@ from monge.scoring.points import Text, build
 from monge.spec import axes
 from monge.spec.metric import MetricSpec
 from monge.types import Cloud
+from monge.types.flags import CENTRE_VANISHED, EMPTY, TRUNCATED
 
 if TYPE_CHECKING:
     from monge.scoring.scorer import StatsBySystem
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from monge.scoring.windows import Window
 
 REFERENCES, HYPOTHESES = "references", "hypotheses"
-VANISHED = "centre-vanished"
 STEP = 8  # units a padded batch grows by: matrix products of odd sizes take up to twice the time
 PAIR_NUMBERS = 1 << 20  # vector entries of one side of a padded batch of pairs: what stays near the cores
 BATCH_WORTH = 1 << 14  # entries of padding that cost as much as starting another batch
@@ -50,7 +50,7 @@ class CentredText:
     def flags(self) -> tuple[str, ...]:
         """What is unusual about the text."""
         text = self.text
-        named = (("empty", text.empty), ("truncated", text.truncated), (VANISHED, self.vanished))
+        named = ((EMPTY, text.empty), (TRUNCATED, text.truncated), (CENTRE_VANISHED, self.vanished))
         return (*(name for name, there in named if there), *text.flags)
 
 

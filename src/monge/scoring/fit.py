@@ -12,13 +12,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from functools import partial
 from itertools import islice
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import torch
 
+from monge.encode.numerics import own_numerics
 from monge.errors import DataError
 from monge.scoring.clouds import HYPOTHESES, REFERENCES
 from monge.scoring.encoding import Encoding, Read
+from monge.scoring.firsts import FirstTexts
 from monge.scoring.points import build
 from monge.scoring.reader import Reader
 from monge.scoring.scorer import Corpora, StatsBySystem
@@ -55,8 +59,11 @@ def fit_run(
     """
     wanted = wanted_of(metrics, systems, corpora)
     files = {(name, ""): texts for name, texts in corpora.files.items()}
-    texts = partial(texts_of_run, segments, files, corpora_of(wanted))
-    return statistics_of(metrics, systems, corpora, _fitted(wanted, texts, encoding))
+    shared = {(REFERENCES, ""), (SOURCES, "")} & corpora_of(wanted)
+    with TemporaryDirectory(prefix="monge-") as folder:
+        once = FirstTexts(segments, Path(folder)) if shared and len(systems) > 1 else segments
+        texts = partial(texts_of_run, once, files, corpora_of(wanted))
+        return statistics_of(metrics, systems, corpora, _fitted(wanted, texts, encoding))
 
 
 def wanted_of(metrics: Sequence[TransportMetric], systems: Sequence[str], corpora: Corpora) -> Wanted:
@@ -118,14 +125,14 @@ def _listed(corpora: Mapping[Corpus, Iterable[str]]) -> Iterator[tuple[Corpus, s
 def texts_of_run(
     segments: Iterable[Segment], files: Mapping[Corpus, Iterable[str]], wanted: Set[Corpus]
 ) -> Iterator[tuple[Corpus, str]]:
-    """The texts of a run that the wanted corpora hold; references and sources of an item once, whatever its systems."""
+    """The texts of a run that the wanted corpora hold; `segments` have those of an item once, whatever its systems."""
     yield from _listed({corpus: texts for corpus, texts in files.items() if corpus in wanted})
-    seen: set[tuple[str, object]] = set()
     for segment in segments if wanted - files.keys() else ():
-        for corpus, texts in (((REFERENCES, ""), segment.references), ((SOURCES, ""), segment.source)):
-            if corpus in wanted and texts is not None and (segment.id, texts) not in seen:
-                seen.add((segment.id, texts))
-                yield from ((corpus, text) for text in ([texts] if isinstance(texts, str) else texts))
+        worded = [segment.references[place] for place in segment.worded_references]
+        if (REFERENCES, "") in wanted:
+            yield from (((REFERENCES, ""), text) for text in worded)
+        if (SOURCES, "") in wanted and segment.source is not None:
+            yield (SOURCES, ""), segment.source
         if (HYPOTHESES, segment.system) in wanted:
             yield (HYPOTHESES, segment.system), segment.hypothesis
 
@@ -133,7 +140,8 @@ def texts_of_run(
 def _fitted(wanted: Wanted, texts: Texts, encoding: Encoding) -> dict[TransportMetric, list[CorpusStats]]:
     """For each metric and each assignment of corpora to its sides, what it needs from them."""
     counts = counted(count_jobs(wanted), texts)
-    return joined(wanted, counts, summed(mean_jobs(wanted), counted_stats(wanted, counts), texts, encoding))
+    with own_numerics():
+        return joined(wanted, counts, summed(mean_jobs(wanted), counted_stats(wanted, counts), texts, encoding))
 
 
 def count_jobs(wanted: Wanted) -> list[Job]:

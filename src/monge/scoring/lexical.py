@@ -17,6 +17,7 @@ from monge.spec.signature import sign_lexical
 from monge.text import lexical
 from monge.types import Array, CorpusStats, Explanation, Pooled, Result, Segment, Signature
 from monge.types.exact import mean
+from monge.types.text import is_blank
 
 if TYPE_CHECKING:
     from monge.scoring.windows import Window
@@ -96,8 +97,9 @@ class LexicalMetric:
     def score(self, window: Window, stats: StatsBySystem) -> Scores:
         """Scores of the segments; `sums` are the number of references, and the counts that the library pools."""
         rows = window.rows
-        found = lexical.score(self.spec, [row.hypothesis for row in rows], [row.references for row in rows])
-        many = np.array([[len(row.references)] for row in rows], dtype=np.float64)
+        references = [[row.references[place] for place in row.worded_references] for row in rows]
+        found = lexical.score(self.spec, [row.hypothesis for row in rows], references)
+        many = np.array([[len(some)] for some in references], dtype=np.float64)
         counts = [] if found.pooled is None else [found.pooled.statistics]
         return Scores(
             {"score": found.segments, **found.parts},
@@ -135,5 +137,5 @@ class LexicalMetric:
 
 
 def _flags(row: Segment) -> tuple[str, ...]:
-    empty = ("empty-hypothesis",) if lexical.is_blank(row.hypothesis) else ()
-    return (*empty, "empty-reference") if any(map(lexical.is_blank, row.references)) else empty
+    empty = ("empty-hypothesis",) if is_blank(row.hypothesis) else ()
+    return (*empty, "empty-reference") if any(map(is_blank, row.references)) else empty

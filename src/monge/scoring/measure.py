@@ -41,22 +41,31 @@ def measure(window: Window, metric: TransportMetric, stats: StatsBySystem) -> Sc
     """The scores of the segments of a window, as they are given out."""
     texts = WindowTexts(window, metric, stats)
     places = range(len(window.rows))
-    pairs = [(texts.hypothesis(i), reference) for i in places for reference in texts.references(i)]
-    counts = np.array([len(row.references) for row in window.rows])
+    pairs, kept = _pairs(window, texts)
+    counts = np.array([len(mine) for mine in kept])
     parts = pair_parts(pairs, metric, np.repeat(window.runs, counts).tolist())
     rule, higher = metric.spec.references.name, metric.raw.higher_is_better
     found, winners = over_references(parts, counts, rule, higher_is_better=higher)
+    winners = np.array([mine[k] if k >= 0 else k for mine, k in zip(kept, winners.tolist(), strict=True)])
     found = with_fluency(found, metric, [row.hypothesis for row in window.rows])
     found = metric.scaled(found, next(iter(stats.values())))
     return Scores(found, winners, [texts.flags(i) for i in places])
 
 
+def _pairs(window: Window, texts: WindowTexts) -> tuple[list[Pair], list[tuple[int, ...]]]:
+    """The pairs of all segments side by side, and of each segment the places of the references that count."""
+    kept = [row.worded_references for row in window.rows]
+    pairs = []
+    for i, places in enumerate(kept):
+        references = texts.references(i)
+        pairs += [(texts.hypothesis(i), references[place]) for place in places]
+    return pairs, kept
+
+
 def raw_scores(window: Window, metric: TransportMetric, stats: StatsBySystem) -> Tensor:
     """The scores [n] of the segments of a window before fluency and scale, with gradients where vectors have them."""
-    texts = WindowTexts(window, metric, stats)
-    places = range(len(window.rows))
-    pairs = [(texts.hypothesis(i), reference) for i in places for reference in texts.references(i)]
-    counts = np.array([len(row.references) for row in window.rows])
+    pairs, kept = _pairs(window, WindowTexts(window, metric, stats))
+    counts = np.array([len(mine) for mine in kept])
     scores = pair_tensors(pairs, metric)["score"]
     rule, higher = metric.spec.references.name, metric.raw.higher_is_better
     if rule == "mean":

@@ -18,11 +18,11 @@ from monge.text.select import is_empty
 from monge.text.sentences import sentence_spans
 from monge.text.unknown import NOTED, share
 from monge.types import Tokens, Units
+from monge.types.flags import NO_MASS, UNKNOWN
 
 if TYPE_CHECKING:
     from monge.scoring.transport import TransportMetric
 
-NO_MASS, UNKNOWN = "no-mass", "unknown"
 _NOTHING = torch.empty(0)
 
 

@@ -21,6 +21,11 @@ class Reader:
     overlong: str
 
     @property
+    def refuses(self) -> bool:
+        """Whether some texts are errors by a setting: longer ones than the model reads, or words without a vector."""
+        return self.overlong == "error" or getattr(self.encoder, "policy", "") == "error"
+
+    @property
     def key(self) -> str:
         """What identifies the pieces of a text: tokenizer, length and prefix."""
         return f"{self.encoder.tokenizer_digest[:8]}/{self.longest}/{self.overlong}/{quote(self.prefix, safe='')}"

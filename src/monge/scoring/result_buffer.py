@@ -66,7 +66,7 @@ class Buffer:
         """Take the scores of the segments at these positions of the input."""
         self._names = self._names or tuple(scores.parts)
         self._facts |= scores.facts
-        self._references.update(len(row.references) for row in rows)
+        self._references.update(len(row.worded_references) for row in rows)
         if self._keyed:
             whole_pairs = (row for row, flags in zip(rows, scores.flags, strict=True) if not _empty(flags))
             self._texts += sum(text_key("\t".join((row.hypothesis, *row.references))) for row in whole_pairs)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from math import lcm
 from typing import TYPE_CHECKING, cast
 
-from monge.errors import DataError, StatisticsMismatch, Unused
+from monge.errors import BadSegment, DataError, StatisticsMismatch, Unused
 from monge.scoring.result_buffer import Buffer, Scratch
 from monge.scoring.score_cache import ScoreCache
 from monge.scoring.scorer import Corpora, Scorer, Scores, ScoreWindow, StatsBySystem, WindowScorer, score_window
@@ -80,6 +80,8 @@ class Run:
     window has at the most, `score` what scores a window with some metrics. Each metric compares with its own side, the
     references or the source; where the segments have none of it, the other stands in, and the signature says so.
     `metrics` are as they face the segments. `share` stands for `segments` where these are a part of a larger run.
+    A segment that cannot be scored ends the run with an error that names it or, where `tolerant`, is left out of every
+    metric and listed in `failed`.
     """
 
     def __init__(
@@ -92,9 +94,11 @@ class Run:
         window: int = SEGMENTS,
         score: ScoreWindow = score_window,
         share: Share | None = None,
+        tolerant: bool = False,
     ) -> None:
         self._segments, self._corpora, self._store = segments, corpora, store
-        self._window, self._score_window, self._share = window, score, share
+        self._window, self._score_window, self._share, self._tolerant = window, score, share, tolerant
+        self.failed: list[BadSegment] = []
         looked = looked_through(segments) if share is None else share.looked
         self.systems, self.given, self.first = looked.systems, looked.given, looked.first
         self.unknown_texts: list[str] = []  # some texts that were flagged because a vocabulary lacks much of them
@@ -106,10 +110,39 @@ class Run:
         self._encoding: Encoding | None = None
         self._stats: list[StatsBySystem] = [dict.fromkeys(self.systems, CorpusStats(""))] * len(self._members)
         if any(one.reads for *_, one in self._members):
+            if share is None:
+                self._leave_out_unreadable()
             self._fit()
         if corpora.stats is not None:
             for k, metric in enumerate(metrics):
                 metric.check_stats(self._stats_of(k, self.systems[0]))
+
+    def _leave_out_unreadable(self) -> None:
+        """Find texts that a reader refuses (too long, a word without a vector) before anything is fitted from them."""
+        members = zip((one for *_, one in self._members), self._sides, strict=True)
+        vectors = [(cast("TransportMetric", one), side) for one, side in members if one.reads]
+        strict = dict.fromkeys((one.reader, side) for one, side in vectors if one.reader.refuses)
+        if not strict:
+            return
+        bad: set[tuple[str, str]] = set()
+        for row in self._segments:
+            for reader, side in strict:
+                try:
+                    reader.read([row.hypothesis, *faced(row, side).references])
+                except DataError as error:
+                    self._fail(BadSegment(row.id, row.system, str(error)))
+                    bad.add((row.system, row.id))
+                    break
+        if bad:
+            self._segments = LeftOut(self._segments, bad)
+            if not any(True for _ in self._segments):
+                raise self.failed[0]
+
+    def _fail(self, bad: BadSegment) -> None:
+        """Take note of a segment that cannot be scored, or stop."""
+        if not self._tolerant:
+            raise bad
+        self.failed.append(bad)
 
     def _fit(self) -> None:
         """Open the encoding pass for the members that compare vectors, and fit what they take from other texts."""
@@ -154,6 +187,8 @@ class Run:
                 for k, metric in enumerate(self.metrics):
                     mine = {name: columns[j] for j, (owner, name, _) in enumerate(self._members) if owner == k}
                     result = replace(metric.result(mine, self._stats_of(k, system)), work=cost)
+                    failed = [{"id": bad.id, "why": bad.why} for bad in self.failed if bad.system == system]
+                    result = replace(result, run={**result.run, "failed": failed}) if failed else result
                     if expect is not None:
                         check_expected(metric.name, expect[k], result.signature, fitted=fitted)
                     found.append(result)
@@ -228,21 +263,58 @@ class Run:
         def cut(rows: Sequence[Segment]) -> Pieces | None:
             if encoding is None or not any(sides[side].missed for side in reading):
                 return None
-            return encoding.pieces([faced(row, side) for side in reading for row in rows])
+            try:
+                return encoding.pieces([faced(row, side) for side in reading for row in rows])
+            except DataError:  # it comes again where the window is scored, and the segment is named there
+                return None
 
         coming = ((one, cut(one[1])) for one in windows)
         here = self._score_window is score_window  # what waits for others anyway needs no thread that cuts ahead
         for (positions, rows), pieces in ahead(coming) if here else coming:
-            for side, one in sides.items():
-                mine = [faced(row, side) for row in rows] if len(sides) > 1 else rows
-                for j, scores in zip(one.places, one.scores(mine, encoding, pieces), strict=True):
-                    self._put(j, positions, mine, scores, buffers, watch)
+            places, scored = self._scored_rows(sides, rows, pieces)
+            at, good = [positions[place] for place in places], [rows[place] for place in places]
+            for side, each in scored.items():
+                mine = [faced(row, side) for row in good] if len(sides) > 1 else good
+                for j, scores in zip(sides[side].places, each, strict=True):
+                    self._put(j, at, mine, scores, buffers, watch)
             if whole:
-                kept.extend(zip(positions, rows, strict=True))
+                kept.extend(zip(at, good, strict=True))
             if watch.progress is not None:
                 watch.progress(len(rows))
         for j in whole:
             self._score_whole(j, sorted(kept, key=lambda one: one[0]), buffers, watch)
+
+    def _scored_rows(
+        self, sides: Mapping[str, _Side], rows: Sequence[Segment], pieces: Pieces | None
+    ) -> tuple[Sequence[int], dict[str, list[Scores]]]:
+        """Score a window: the places of the rows that could be scored, and by side the scores of each member.
+
+        Where the window fails because of the data, its rows are scored one by one to find those that fail.
+        """
+
+        def scored(some: Sequence[Segment], pieces: Pieces | None) -> dict[str, list[Scores]]:
+            several = len(sides) > 1
+            return {
+                side: one.scores([faced(row, side) for row in some] if several else some, self._encoding, pieces)
+                for side, one in sides.items()
+            }
+
+        try:
+            return range(len(rows)), scored(rows, pieces)
+        except DataError as error:
+            if self._share is not None or isinstance(error, BadSegment):
+                raise  # a worker looks for bad rows itself
+            good = []
+            for place, row in enumerate(rows):
+                try:
+                    scored([row], None)
+                except DataError as why:
+                    self._fail(BadSegment(row.id, row.system, str(why)))
+                else:
+                    good.append(place)
+            if len(good) == len(rows):
+                raise  # each is fine by itself: the window as a whole is at fault
+        return (good, scored([rows[place] for place in good], None)) if good else ([], {})
 
     def _windows(self, sides: Sequence[str], block: int) -> Iterable[tuple[Sequence[int], Sequence[Segment]]]:
         """The segments in windows, with their positions."""
@@ -292,6 +364,16 @@ class Run:
             buffers[j, system].add([positions[i] for i in at], [rows[i] for i in at], mine)
         if watch.scored is not None and not member:
             watch.scored(owner, rows, scores)
+
+
+class LeftOut:
+    """Re-iterable segments without some, which are named by system and id."""
+
+    def __init__(self, segments: Iterable[Segment], bad: Set[tuple[str, str]]) -> None:
+        self._segments, self._bad = segments, bad
+
+    def __iter__(self) -> Iterator[Segment]:
+        return (row for row in self._segments if (row.system, row.id) not in self._bad)
 
 
 class _Side:

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from monge.spec.presets import Spec
 from monge.spec.rules import Bounds
 from monge.types import Array, CorpusStats, Explanation, Result, Segment, Signature
+from monge.types.flags import TRUNCATED
 
 if TYPE_CHECKING:
     from monge.scoring.windows import Window
@@ -161,5 +162,5 @@ class Scorer(Protocol):
 def flagged(flags: Sequence[tuple[str, ...]]) -> dict[str, object]:
     """How many texts were cut, and how often each flag was raised."""
     counted = Counter(flag for each in flags for flag in each)
-    truncated = sum(count for flag, count in counted.items() if flag.startswith("truncated-"))
+    truncated = sum(count for flag, count in counted.items() if flag.startswith(f"{TRUNCATED}-"))
     return {"truncated": truncated, "flagged": dict(sorted(counted.items()))}

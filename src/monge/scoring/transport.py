@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from monge.encode.numerics import own_numerics
 from monge.encode.protocol import Encoder, Request, identify
-from monge.errors import StatisticsMismatch
+from monge.encode.sentence_pooling import FIRST, MEAN
+from monge.errors import InvalidSetting, ModelError, StatisticsMismatch
 from monge.scoring.clouds import HYPOTHESES, REFERENCES
 from monge.scoring.identity import Identity
 from monge.scoring.measure import measure
@@ -274,7 +276,8 @@ class TransportMetric:
 
     def score(self, window: Window, stats: StatsBySystem) -> Scores:
         """The scores of the segments of a window; how many words or pieces they have, and how many are unknown."""
-        scores, encoder = measure(window, self, stats), self.reader.encoder
+        with own_numerics():
+            scores, encoder = measure(window, self, stats), self.reader.encoder
         if not encoder.looks_up and encoder.unknown is None:
             return scores
         each = {
@@ -334,7 +337,8 @@ class TransportMetric:
         """The plan of a segment's first reference, and each unit's share."""
         from monge.scoring.explain import explained
 
-        return explained(self, segment, stats)
+        with own_numerics():
+            return explained(self, segment, stats)
 
 
 _UNTUNED = ("encoder", "scale")
@@ -347,15 +351,36 @@ def _request(layers: Layers, depth: int, *, unit_layers: bool) -> Request:
     return Request(numbers(layers, depth), layers.pool, layers.exponents, early)
 
 
+def _pooled_as_declared(name: str, spec: MetricSpec, encoder: Encoder) -> MetricSpec:
+    """The spec with a text's one vector made as the model's directory declares; refuses what cannot be made.
+
+    Only where the metric compares whole texts by the mean of their pieces, as `sbert` does.
+    """
+    one_vector = spec.units.ngram == 0 and spec.units.join == MEAN
+    if not one_vector or encoder.pooling in ("", MEAN):
+        return spec
+    if encoder.pooling != FIRST:
+        raise ModelError(
+            f"{name}: {encoder.name} makes the vector of a text by {encoder.pooling} (1_Pooling/config.json), which is "
+            "not available here: mean and cls are; take a metric of words, or another model"
+        )
+    return spec.changed([f"units.join={FIRST}"])
+
+
 def bound(name: str, spec: MetricSpec, encoder: Encoder, language_model: CausalModel | None = None) -> TransportMetric:
     """A metric bound to an encoder, and to its language model if it has one: layers and length become numbers."""
     check(spec)
     layer, prefix = (None, "") if encoder.tuning is None else (encoder.tuning.layer, encoder.tuning.prefix)
     layers = concrete(spec.layers, encoder.name, encoder.depth, layer)
-    longest = min(spec.encoder.max_length or encoder.longest, encoder.longest)
+    longest = spec.encoder.max_length or encoder.longest
+    if longest > encoder.longest:
+        raise InvalidSetting(
+            f"{name}: encoder.max_length={longest}, but {encoder.name} reads {encoder.longest} pieces at the most; "
+            "encoder.overlong=window reads longer texts in overlapping pieces"
+        )
     given = {"model": encoder.name, "precision": encoder.precision, "prefix": spec.encoder.prefix or prefix}
     settings = replace(spec.encoder, max_length=longest, **given)
-    spec = replace(spec, layers=layers, encoder=settings)
+    spec = _pooled_as_declared(name, replace(spec, layers=layers, encoder=settings), encoder)
     return TransportMetric(
         name=name,
         spec=spec,

@@ -119,6 +119,10 @@ class LexicalSpec:
             raise UnknownName(f"{self.name} option", unknown, usual)
         object.__setattr__(self, "options", MappingProxyType({**usual, **self.options}))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the settings as a plain dictionary."""
+        return LexicalSpec, (self.name, dict(self.options), self.against)
+
     @property
     def preset(self) -> LexicalPreset:
         """The row of the table."""

@@ -198,8 +198,8 @@ def compare(
         metrics: NAME, NAME@PROFILE, 'NAME[axis.field=value]', or a lexical metric.
         sources: Source texts.
         setup: Settings, language and model that all metrics share.
-        resampling: Resamples, confidence, alpha, seed, and the test whose p-values make the clusters:
-            bootstrap (auto) or permutation.
+        resampling: Resamples, confidence, alpha, seed, and the test whose p-values make the clusters: bootstrap or
+            permutation (auto: permutation below 30 segments, exact where there are few).
         run: The cache, and whom to tell.
     """
     if not isinstance(systems, Mapping):
@@ -229,7 +229,7 @@ def compare_segments(
     check_apart(scores, [one.label for one in variants])
     came = list(rows)
     by_system = aligned(came)
-    resampling = replace(resampling, test=_test(resampling)).enough(len(by_system))
+    resampling = replace(resampling, test=_test(resampling, len(came) // len(by_system))).enough(len(by_system))
     outside = [_outside_standings(one, came, by_system, resampling) for one in scores]
     if not variants:
         return Comparison(tuple(outside), resampling)
@@ -244,7 +244,7 @@ def compare_results(
     metrics: Sequence[tuple[str, str]], results: Sequence[Result], *, resampling: Resampling = USUAL
 ) -> Comparison:
     """Compare systems by what `score_segments` gave of `aligned` segments; of each metric its name and its label."""
-    resampling = replace(resampling, test=_test(resampling)).enough(len(results) // len(metrics))
+    resampling = replace(resampling, test=_test(resampling, results[0].n)).enough(len(results) // len(metrics))
     standings = tuple(_standings(one, results[k :: len(metrics)], resampling) for k, one in enumerate(metrics))
     return Comparison(standings, resampling)
 
@@ -260,8 +260,14 @@ def _outside_standings(
     return Standings(given.name, given.name, signature, higher, n, MEAN_OF_SEGMENTS, systems, pairs)
 
 
-def _test(resampling: Resampling) -> str:
-    test = "bootstrap" if resampling.test == AUTO else resampling.test
+FEW = 30
+"""Below so many segments the bootstrap says too often that systems differ; permutation tests hold for any number."""
+
+
+def _test(resampling: Resampling, n: int) -> str:
+    """The test of a comparison on n segments."""
+    usual = "bootstrap" if n >= FEW else "permutation"
+    test = usual if resampling.test == AUTO else resampling.test
     if test not in TESTS:
         raise InvalidSetting(f"test takes bootstrap, permutation, got {test!r}")
     return test

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import ceil, log2
 from typing import TYPE_CHECKING
 
 from monge.render.cells import listed
@@ -18,9 +19,23 @@ NAMED = 8
 """So many systems that share a place are named."""
 
 
+def least_segments(pairs: int, alpha: float) -> int:
+    """The fewest segments with which an exact paired test of so many pairs can reject at all.
+
+    The smallest two-sided p-value of n sign flips is 2 / 2^n, and Holm's correction takes it times the pairs.
+    """
+    return ceil(1 - log2(alpha / max(pairs, 1)))
+
+
 def _too_few(found: Comparison, systems: int) -> str | None:
-    """A sentence where so few resamples were asked for that no difference could be found."""
+    """A sentence where there are so few segments, or resamples, that no difference could be found."""
     resamples, alpha, pairs = found.resampling.resamples, found.resampling.alpha, systems * (systems - 1) // 2
+    n, least = found.standings[0].n, least_segments(pairs, alpha)
+    if n < least:
+        return (
+            f"No difference can be shown with {n} segment{'s' * (n != 1)}: the exact test of {pairs} "
+            f"pair{'s' * (pairs != 1)} of systems needs at least {least} at the level {alpha:g}."
+        )
     if pairs / (resamples + 1) <= alpha:
         return None
     return (

@@ -32,6 +32,7 @@ from monge.text.cider import cider as cider_of
 from monge.text.meteor import MeteorScorer
 from monge.text.ter import counts as ter_counts
 from monge.types import Array, Pooled
+from monge.types.text import is_blank
 
 Texts = Sequence[str]
 References = Sequence[Sequence[str]]
@@ -59,14 +60,11 @@ def score(spec: LexicalSpec, hypotheses: Texts, references: References) -> Score
     every = np.array([len(some) for some in references])
     best, worst = spec.bounds.best, spec.bounds.worst
     assert worst is not None  # in every row of the table
-    segments = np.where(empty & (blank > 0), best, scored.segments)
-    segments = np.where((empty & (blank == 0)) | (~empty & (blank == every)), worst, segments)
-    return replace(scored, segments=segments.astype(np.float64))
-
-
-def is_blank(text: str) -> bool:
-    """Whether a text has no visible character: white space, control and format characters (zero-width ones) aside."""
-    return all(one.isspace() or unicodedata.category(one) in ("Cc", "Cf") for one in text)
+    same, other = empty & (blank > 0), (empty & (blank == 0)) | (~empty & (blank == every))
+    segments = np.where(other, worst, np.where(same, best, scored.segments)).astype(np.float64)
+    shares = {name: np.where(other, 0.0, np.where(same, 1.0, scored.parts[name]))
+              for name in ("precision", "recall") if name in scored.parts}  # fmt: skip
+    return replace(scored, segments=segments, parts={**scored.parts, **shares})
 
 
 def _check(hypotheses: Texts, references: References) -> None:

@@ -9,8 +9,8 @@ from functools import lru_cache
 
 from monge.spec import axes
 from monge.types import Tokens, Units
+from monge.types.flags import ALL_FILTERED
 
-ALL_FILTERED = "all-filtered"
 _ASCII_PUNCTUATION = frozenset(string.punctuation)
 
 

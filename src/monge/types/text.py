@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 BLANK = "␣"
 """What a person reads for a piece that is nothing but the mark of a word's beginning."""
 _MARKS = frozenset({"▁", "Ġ"})
+_INVISIBLE = frozenset({"Cc", "Cf", "Zs", "Zl", "Zp"})
+
+
+def is_blank(text: str) -> bool:
+    """Whether nothing in a text is visible: only white space, control and format characters (ZWSP, BOM)."""
+    return all(one.isspace() or unicodedata.category(one) in _INVISIBLE for one in text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +26,12 @@ class Segment:
     references: tuple[str, ...] = ()
     source: str | None = None
     system: str = ""
+
+    @property
+    def worded_references(self) -> tuple[int, ...]:
+        """The places of the references that count: blank ones are left out where there is another."""
+        worded = tuple(place for place, text in enumerate(self.references) if not is_blank(text))
+        return worded or tuple(range(len(self.references)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -218,11 +218,11 @@ score(Tables([sys.argv[1]]), recipe(sys.argv[2], "twmd"), Request(sys.argv[3], "
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes are listed in /proc")
-def test_a_ray_of_our_own_is_two_processes_and_their_workers(table, tiny_bert, tmp_path):
+def test_a_ray_of_our_own_gives_the_results_of_one_machine(table, tiny_bert, tmp_path):
     paths = os.pathsep.join([str(Path(__file__).parent), *sys.path])
     arguments = [str(table), str(tiny_bert), str(tmp_path / "out")]
     call = [sys.executable, "-c", OWN, *arguments]
     found = subprocess.run(call, env={**os.environ, "PYTHONPATH": paths}, capture_output=True, text=True, check=True)
-    assert set(found.stdout.split("child ")[1:]) == {"gcs_server\n", "raylet\n"}
+    assert {"gcs_server\n", "raylet\n"} <= set(found.stdout.split("child ")[1:])
     expected = plain(read_table(table), tiny_bert, "twmd")
     assert (tmp_path / "out" / "result.json").read_text("utf-8") == expected

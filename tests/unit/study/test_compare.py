@@ -14,6 +14,7 @@ from monge.render.table import render_study
 from monge.stats import pairwise_tests
 from monge.stats.draws import draw_counts
 from monge.study import Resampling, compare, compare_scores
+from monge.study.verdict import least_segments
 
 REFERENCES = [
     f"the {a} {b} sat on the {c} mat today"
@@ -169,4 +170,40 @@ def test_best_is_marked_only_where_a_test_says_so():
     twins = {"good": GOOD, "twin": [*GOOD[:-1], BAD[1]], "bad": BAD}
     equal = compare(twins, REFERENCES, ["chrf"], resampling=Resampling(resamples=200))
     assert [equal.standings[0].cell(k).mark for k in range(3)] == ["tied", "tied", ""]
-    assert "cannot be told apart from the best (paired bootstrap" in render_study(equal, "text", version="1")
+    assert "cannot be told apart from the best (paired permutation" in render_study(equal, "text", version="1")
+
+
+@pytest.mark.parametrize(("n", "claims"), [(2, False), (5, False), (6, True), (12, True)])
+def test_few_segments_are_tested_exactly(n, claims):
+    """Two segments were said to differ by more than chance: bootstrap p .0012, exact p .5."""
+    better = np.arange(n) / 100 + 0.5
+    systems, pairs = compare_scores(["a", "b"], [better, better - 0.2 - np.arange(n) / 1000],
+                                    resampling=Resampling(test="permutation"))  # fmt: skip
+    assert pairs[0].permutation == pytest.approx(2 / 2**n if n <= 9 else pairs[0].permutation)
+    assert ([one.cluster for one in systems] == [1, 2]) == claims
+
+
+def test_the_verdict_says_that_there_are_too_few_segments():
+    texts = {"a": ["the cat sat", "a dog ran"], "b": ["xx yy", "zz ww"]}
+    found = compare(texts, ["the cat sat", "a dog ran"], ["chrf", "rouge1"])
+    assert found.resampling.test == "permutation"
+    assert found.verdict == [
+        "No difference can be shown with 2 segments: the exact test of 1 pair of systems needs at least 6 at the level "
+        "0.05."
+    ]
+    assert {one.cluster for standings in found.standings for one in standings.systems} == {1}
+    asked = compare(texts, ["the cat sat", "a dog ran"], ["chrf"], resampling=Resampling(test="bootstrap"))
+    assert asked.verdict == found.verdict, "the bootstrap may be asked for; the sentence stays"
+
+
+def test_the_test_changes_where_the_bootstrap_can_be_trusted():
+    for n, test in ((29, "permutation"), (30, "bootstrap")):
+        texts = [f"text number {k}" for k in range(n)]
+        assert compare({"a": texts, "b": texts}, texts, ["chrf"]).resampling.test == test
+
+
+def test_the_fewest_segments_are_those_at_which_the_exact_test_can_reject():
+    for pairs in (1, 3, 45):
+        for alpha in (0.05, 0.01):
+            n = least_segments(pairs, alpha)
+            assert pairs * 2.0 ** (1 - n) <= alpha < pairs * 2.0 ** (2 - n)

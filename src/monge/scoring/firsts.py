@@ -6,9 +6,11 @@ with the input as a set of keys would.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
 from hashlib import blake2b
+from itertools import islice
 from pathlib import Path
 from struct import Struct
 from types import TracebackType
@@ -22,6 +24,8 @@ FAN = 64
 """Files that the keys are spread over."""
 REFERENCES, SOURCE = 1, 2
 """Bits of the mark of a row."""
+ROWS = 1024
+"""Rows that are read at a time."""
 _NAME = "firsts"
 _ENTRY, _PACKED = np.dtype([("key", "S16"), ("row", "<i8"), ("mark", "u1")]), Struct("<16sqB")
 
@@ -78,3 +82,23 @@ def only_firsts(folder: Path, at: int, rows: list[Segment]) -> list[Segment]:
         replace(row, references=row.references * bool(mark & REFERENCES), source=row.source if mark & SOURCE else None)
         for row, mark in zip(rows, marks, strict=True)
     ]
+
+
+class FirstTexts:
+    """Re-iterable segments without references and sources that a segment of the same item had before.
+
+    Memory does not grow with their number: what came before is kept below a folder.
+    """
+
+    def __init__(self, segments: Iterable[Segment], folder: Path) -> None:
+        self._segments, self._folder, count = segments, folder, 0
+        with Firsts(folder, wanted=True) as firsts:
+            for count, row in enumerate(segments, start=1):  # noqa: B007 - the number of rows
+                firsts.add(row)
+            firsts.write(count)
+
+    def __iter__(self) -> Iterator[Segment]:
+        segments, at = iter(self._segments), 0
+        while rows := list(islice(segments, ROWS)):
+            yield from only_firsts(self._folder, at, rows)
+            at += len(rows)
