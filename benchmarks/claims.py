@@ -48,7 +48,7 @@ SETTINGS = (
     Setting("pearson, 300 items"),
     Setting("pearson, 300 items, Williams' test", test="williams"),
     Setting("pearson, 20 items", items=20),
-    Setting("kendall, 100 items", statistic="kendall", items=100, runs=0.05),
+    Setting("kendall, 100 items", statistic="kendall", items=100, runs=0.2),
     Setting("clustered, 60 items of 8 outputs", items=60, outputs=8),
     Setting("clustered, outputs resampled (as before)", items=60, outputs=8, by_item=False),
 )

@@ -56,16 +56,15 @@ def max_t(values: Array, drawn: Array, items: int) -> Array:
     false claim, also about a best value that was chosen on the same data, and keeps more power than Holm's correction
     where values move together (Westfall and Young's single-step max-T). A draw without a value counts against a claim.
     Draws of few `items` vary too little, so their deviations are widened as a t distribution of items - 1 degrees is
-    wider than the normal one, and by sqrt(items / (items - 1)).
+    wider than the normal one at the level of a single pair, and by sqrt(items / (items - 1)).
     """
-    if items < 2:
+    if items < 2 or len(values) < 2:
         return np.ones((len(values), len(values)))
     from scipy.special import ndtri, stdtrit
 
-    widened = sqrt(items / (items - 1)) * float(stdtrit(items - 1, 0.975) / ndtri(0.975))
+    level = 1 - 0.05 / (len(values) * (len(values) - 1))
+    widened = sqrt(items / (items - 1)) * float(stdtrit(items - 1, level) / ndtri(level))
     size, pairs = len(values), np.array(list(combinations(range(len(values)), 2)))
-    if not len(pairs):
-        return np.ones((size, size))
     largest, observed = np.zeros(drawn.shape[1]), []
     for start in range(0, len(pairs), PAIRS_AT_A_TIME):
         first, second = pairs[start : start + PAIRS_AT_A_TIME].T
