@@ -108,22 +108,6 @@ def standardised(scores: Array, name: str) -> Array:
     return found
 
 
-def split(examples: Examples, fraction: float, seed: int) -> tuple[Examples, Examples]:
-    """A part to learn from and a part to choose by: whole source segments, so that no reference is in both."""
-    if not 0 < fraction < 1:
-        raise InvalidSetting(f"--dev takes a data set or a fraction between 0 and 1, got {fraction}")
-    of_row = [f"{group}\t{row.references[0]}" for group, row in zip(examples.groups, examples.rows, strict=True)]
-    items = sorted(set(of_row))
-    order = np.random.default_rng([seed, len(items)]).permutation(len(items))
-    held = {items[k] for k in order[: max(1, round(fraction * len(items)))]}
-    owners = of_row if examples.better is None else [of_row[k] for k in examples.better[:, 0]]
-    inside = [k for k, item in enumerate(owners) if item not in held]
-    outside = [k for k, item in enumerate(owners) if item in held]
-    if not inside or not outside:
-        raise DataError(f"{examples.name}: {len(items)} source segments are too few to keep {fraction:g} apart")
-    return examples.of(inside), examples.of(outside)
-
-
 @dataclass(frozen=True)
 class Labelled:
     """Pairs of sentences with a number each: the grade of a paraphrase, or the index of a label in `LABELS`."""
@@ -135,6 +119,10 @@ class Labelled:
 
     def __len__(self) -> int:
         return len(self.pairs)
+
+    def of(self, places: Sequence[int]) -> Labelled:
+        """Some of the pairs."""
+        return replace(self, pairs=tuple(self.pairs[k] for k in places), values=self.values[list(places)])
 
 
 def graded(values: Array, grades: Mapping[float, float], name: str) -> Array:
