@@ -43,6 +43,10 @@ class Objective(Protocol):
     weight: float
     head: nn.Module
 
+    @property
+    def examples(self) -> Examples | Labelled:
+        """What is learned from."""
+
     def __len__(self) -> int:
         """The number of judgements."""
 

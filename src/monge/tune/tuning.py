@@ -34,7 +34,7 @@ from monge.stats import pearson
 from monge.tune import checkpoint
 from monge.tune.blocks import Method
 from monge.tune.card import card_text, curve_svg
-from monge.tune.examples import Examples, Labelled
+from monge.tune.examples import Examples, Labelled, content_digest
 from monge.tune.learner import Learner, Live, sentence_vectors
 from monge.tune.lessons import Lesson, Place, open_lesson, read_grades
 from monge.tune.loop import Loop, Schedule, State, Told
@@ -190,15 +190,13 @@ def tune(plan: Plan, output: str | Path, *, watch: Watch = lambda _: None, fresh
 
     A run that was interrupted goes on from `output`.partial when the same plan is given again.
     """
-    folder, partial = Path(output), Path(f"{output}.partial")
-    if folder.exists():
-        raise UsageError(f"{folder} exists already: choose another -o, or remove it")
+    folder, partial = checkpoint.places(output)
     if fresh:
-        shutil.rmtree(partial, ignore_errors=True)
+        checkpoint.clear(partial)
     began = time.monotonic()
     ready = _ready(plan)
     learner, judge, held, loop = ready.learner, ready.judge, ready.held, ready.loop
-    facts = {**plan.facts(), "base": learner.files.weights_digest}
+    facts = {**plan.facts(), "base": learner.files.weights_digest, checkpoint.CONTENT: _content(ready)}
     checkpoint.restore(partial, loop, facts)
     if not loop.state.curve:
         loop.check(agreement(judge, held), None)
@@ -212,6 +210,12 @@ def tune(plan: Plan, output: str | Path, *, watch: Watch = lambda _: None, fresh
     card = _card(plan, ready, state, about)
     _write(folder, partial, ready, card)
     return Tuned(folder, card)
+
+
+def _content(ready: _Ready) -> list[str]:
+    """What identifies the data: digests of what each objective learns from, and of what is held out."""
+    learned = [objective.examples for objective in ready.loop.objectives]
+    return [content_digest(examples) for examples in (*learned, ready.held)]
 
 
 def trainable(plan: Plan, learner: Learner) -> TransportMetric:
@@ -384,15 +388,18 @@ def _write(folder: Path, partial: Path, ready: _Ready, card: dict[str, Any]) -> 
     """The adapter's directory, written beside its place and put there whole."""
     from safetensors.torch import save
 
-    made = partial / "made"
+    made = partial / checkpoint.MADE
     shutil.rmtree(made, ignore_errors=True)
     made.mkdir(parents=True)
     tensors = {name: one.half().contiguous() for name, one in ready.learner.blocks.kept().items()}
     (made / kept.WEIGHTS).write_bytes(save(tensors))
     card["sha256"] = digests.of_file(made / kept.WEIGHTS)
-    card["signature"] = _signed(ready, folder.resolve().name, card["sha256"])
+    card["signature"] = _signed(ready, folder.name, card["sha256"])
     (made / kept.CARD).write_text(json.dumps(card, indent=1, allow_nan=False) + "\n", "utf-8")
     (made / "README.md").write_text(card_text(card), "utf-8")
     (made / "curve.svg").write_text(curve_svg(card["curve"]), "utf-8")
-    made.replace(folder)
-    shutil.rmtree(partial, ignore_errors=True)
+    try:
+        made.replace(folder)
+    except OSError as error:
+        raise UsageError(f"the adapter could not be put to {folder} ({error.strerror}): it is kept in {made}") from None
+    checkpoint.clear(partial)

@@ -428,3 +428,76 @@ def test_a_tuned_model_knows_its_layer_and_the_human_scale(plan, tmp_path):
         monge.load("twmd", model=str(made.directory), settings=["scale=human"], layers=2).score(*texts)
     with pytest.raises(ModelError, match="is no adapter: neither a directory nor one of mt"):
         monge.load("twmd", model=f"{plan.model}+mtt").score(*texts)
+
+
+def stop_at(step):
+    """A watcher that interrupts a run."""
+
+    def watch(told):
+        if told.step == step:
+            raise KeyboardInterrupt
+
+    return watch
+
+
+def test_an_unfinished_run_does_not_go_on_with_other_data(plan, tmp_path):
+    from dataclasses import replace
+
+    with pytest.raises(KeyboardInterrupt):
+        tune(plan, tmp_path / "a", watch=stop_at(11))
+    lines = plan.data.read_text().splitlines()
+    cells = [line.split("\t") for line in lines[1:]]
+    for changed in (
+        [[one[0], one[1], str(-float(one[2])), one[3]] for one in cells],
+        [[f"{one[0]} cat", *one[1:]] for one in cells],
+        cells[:-1],
+    ):
+        other = tmp_path / "other.tsv"
+        other.write_text("\n".join([lines[0], *("\t".join(one) for one in changed)]) + "\n")
+        with pytest.raises(UsageError, match="an unfinished run that learned from other data"):
+            tune(replace(plan, data=other), tmp_path / "a")
+    moved = tmp_path / "moved.tsv"
+    moved.write_text(plan.data.read_text())
+    assert tune(replace(plan, data=moved), tmp_path / "a").card["curve"][-1]["step"] > 11
+
+
+def test_a_slash_at_the_end_of_the_output_makes_the_same_adapter(plan, tmp_path):
+    from dataclasses import replace
+
+    short = replace(plan, schedule=Schedule(epochs=1, batch=8))
+    made = tune(short, f"{tmp_path}/adapter/")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["adapter"]
+    assert (tmp_path / "adapter" / "adapter.safetensors").is_file()
+    assert "+adapter#" in made.card["signature"]
+    with pytest.raises(UsageError, match="exists already"):
+        tune(short, f"{tmp_path}/adapter/")
+
+
+def test_an_output_that_cannot_be_made_is_refused_before_training(plan, tmp_path, monkeypatch):
+    monkeypatch.setattr(tuning, "_ready", lambda _: pytest.fail("a model was loaded"))
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UsageError, match="file is no directory"):
+        tune(plan, tmp_path / "file" / "adapter")
+    with pytest.raises(UsageError, match="file exists already"):
+        tune(plan, tmp_path / "file")
+
+
+def test_what_was_trained_is_kept_where_it_cannot_be_put_into_place(plan, tmp_path):
+    from dataclasses import replace
+
+    def appear(told):
+        (tmp_path / "adapter").mkdir(exist_ok=True)
+        (tmp_path / "adapter" / "theirs").write_text("")
+
+    with pytest.raises(UsageError, match=r"it is kept in .*adapter\.partial/made"):
+        tune(replace(plan, schedule=Schedule(epochs=1, batch=8)), tmp_path / "adapter", watch=appear)
+    assert monge.load("twmd", model=str(tmp_path / "adapter.partial" / "made")).scorer.request.layers == (3,)
+
+
+def test_fresh_removes_nothing_of_others(plan, tmp_path):
+    from dataclasses import replace
+
+    (tmp_path / "a.partial").mkdir()
+    (tmp_path / "a.partial" / "theirs").write_text("")
+    tune(replace(plan, schedule=Schedule(epochs=1, batch=8)), tmp_path / "a", fresh=True)
+    assert [path.name for path in (tmp_path / "a.partial").iterdir()] == ["theirs"]
