@@ -93,7 +93,7 @@ class Loop:
         ]
         self.optimizer = torch.optim.AdamW([one for one in groups if one["params"]])
         self._rates = [float(one["lr"]) for one in self.optimizer.param_groups]
-        self.an_epoch = max(1, len(objectives[0]) // self._sizes[0])
+        self.an_epoch = batch_count(len(objectives[0]), self._sizes[0])
         self.steps = self.an_epoch * schedule.epochs
         self.state = State()
         self._cut: dict[int, tuple[int, list[list[int]]]] = {}  # objective -> an epoch, and its batches
@@ -176,20 +176,25 @@ class Loop:
     def _places(self, k: int, step: int) -> list[int]:
         """The judgements of an objective that a step learns from: a pure function of seed, objective and step."""
         objective = self.objectives[k]
-        count = max(1, len(objective) // self._sizes[k])
-        epoch, number = divmod(step, count)
+        epoch, number = divmod(step, batch_count(len(objective), self._sizes[k]))
         if self._cut.get(k, (-1, []))[0] != epoch:
             self._cut[k] = epoch, list(self._batches(k, [self.schedule.seed, k, epoch]))
         return self._cut[k][1][number]
 
     def _batches(self, k: int, seed: list[int]) -> Iterator[list[int]]:
-        """All judgements of an objective once, in random batches of similar length."""
-        objective, size, random = self.objectives[k], self._sizes[k], np.random.default_rng(seed)
-        order = random.permutation(len(objective))
+        """All judgements of an objective once, in random batches of similar length; their sizes differ by one at most."""
+        objective, random = self.objectives[k], np.random.default_rng(seed)
+        count = batch_count(len(objective), self._sizes[k])
+        order = np.array_split(random.permutation(len(objective)), count)
         made: list[list[int]] = []
-        for start in range(0, len(order), size * CHUNK):
-            chunk = order[start : start + size * CHUNK].tolist()
+        for start in range(0, count, CHUNK):
+            sizes = [len(batch) for batch in order[start : start + CHUNK]]
+            chunk = np.concatenate(order[start : start + CHUNK]).tolist()
             chunk.sort(key=lambda place: max(map(len, objective.texts(place))))
-            made += [chunk[at : at + size] for at in range(0, len(chunk), size)]
-        whole = [one for one in made if len(one) == size] or made
-        return iter([whole[k] for k in random.permutation(len(whole))])
+            made += [some.tolist() for some in np.split(np.array(chunk), np.cumsum(sizes)[:-1])]
+        return iter([made[number] for number in random.permutation(count)])
+
+
+def batch_count(judgements: int, size: int) -> int:
+    """The number of batches of at most `size` that hold all judgements."""
+    return max(1, -(-judgements // size))
