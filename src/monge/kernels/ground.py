@@ -63,13 +63,22 @@ def _squared(x: Tensor, y: Tensor) -> Tensor:
     return squares.clamp_min(0)
 
 
+def _euclidean(x: Tensor, y: Tensor) -> Tensor:
+    """|x - y|; where it is 0 its gradient is 0, which is among its subgradients, and not infinite."""
+    squares = _squared(x, y)
+    if not squares.requires_grad:
+        return squares.sqrt()
+    apart = squares > 0
+    return torch.where(apart, torch.where(apart, squares, 1.0).sqrt(), 0.0)
+
+
 PRODUCTS: Mapping[str, Callable[[Tensor, Tensor, torch.dtype], Tensor]] = {
     "cosine": _cosine,
     "dot": _dot,
     "dot2": lambda x, y, dtype: _dot(x, y, dtype).square(),
 }
 DISTANCES: Mapping[str, Callable[[Tensor, Tensor], Tensor]] = {
-    "euclidean": lambda x, y: _squared(x, y).sqrt(),
+    "euclidean": _euclidean,
     "sqeuclidean": _squared,
     "manhattan": lambda x, y: torch.cdist(x, y, p=1.0),
 }

@@ -206,9 +206,10 @@ def _both(examples: Labelled, places: Sequence[int], judge: Judge) -> tuple[Tens
 
 
 def pearson(first: Tensor, second: Tensor) -> Tensor:
-    """Pearson's r of two vectors [n]; 0 where one is constant."""
+    """Pearson's r of two vectors [n]; 0 where one is constant, and its gradient too."""
     one, other = first - first.mean(), second - second.mean()
-    return (one * other).sum() / (one.square().sum().sqrt() * other.square().sum().sqrt()).clamp_min(1e-12)
+    lengths = torch.linalg.vector_norm(one) * torch.linalg.vector_norm(other)
+    return (one * other).sum() / lengths if float(lengths.detach()) > 1e-12 else 0 * first.sum()
 
 
 def objective(kind: str, examples: Examples | Labelled, weight: float, width: int, seed: int) -> Objective:
