@@ -24,8 +24,8 @@ LABELS = ("entailment", "neutral", "contradiction")
 class Examples:
     """Segments to learn from: `targets` [n] one each, or `better` [p, 2] places of a better and a worse one.
 
-    `groups` [n] says where each belongs; agreement is the mean over groups. `unit` [n] are scores on a scale of 0 to 1
-    that were not standardised: what a cosine is to be.
+    `groups` [n] says where each belongs; agreement is the mean over groups. `unit` [n] is the cosine that each grade
+    stands for, where that was asked for.
     """
 
     name: str
@@ -60,41 +60,73 @@ class Examples:
         )
 
 
-def judged_examples(name: str, data: str | Path, pairs: Sequence[str] | None = None, **options: str) -> Examples:
+def judged_examples(
+    name: str,
+    data: str | Path,
+    pairs: Sequence[str] | None = None,
+    *,
+    cosines: Mapping[float, float] | None = None,
+    **options: str | int | bool,
+) -> Examples:
     """The judgements of a published data set, or of several joined by +; scores are standardised by group.
 
-    `options`: human column, version of the text, switches of the data sets.
+    `cosines`: what cosine each grade stands for, with an empty table by the ends of the scale; nothing where no cosine
+    is learned. `options`: human column, version of the text, switches of the data sets.
     """
     opened = [open_dataset(one, data, pairs=pairs, **options) for one in name.split("+")]  # type: ignore[arg-type]
     kinds = {one.kind for one in opened}
     if len(kinds) > 1 or "systems" in kinds:
         raise InvalidSetting(f"{name}: judgements of kinds {', '.join(sorted(kinds))} cannot be learned from together")
-    found = [_examples(one, group) for one in opened for group in one.groups]
+    found = [_examples(one, group, cosines) for one in opened for group in one.groups]
     rows = tuple(row for one in found for row in one.rows)
     groups = tuple(group for one in found for group in one.groups)
     licence = "; ".join(dict.fromkeys(one.licence for one in opened if one.licence))
     if kinds == {"scores"}:
         targets = np.concatenate([one.targets for one in found if one.targets is not None])
-        unit = np.concatenate([one.unit for one in found if one.unit is not None])
+        unit = None if cosines is None else np.concatenate([one.unit for one in found if one.unit is not None])
         return Examples(name, rows, groups, targets=targets, unit=unit, licence=licence)
     starts = np.cumsum([0, *(len(one.rows) for one in found)])
     better = [one.better + start for one, start in zip(found, starts, strict=False) if one.better is not None]
     return Examples(name, rows, groups, better=np.concatenate(better), licence=licence)
 
 
-def _examples(judged: Judged, name: str) -> Examples:
+def _examples(judged: Judged, name: str, cosines: Mapping[float, float] | None) -> Examples:
     group, label = judged.groups[name], f"{judged.dataset}/{name}"
+    if not all(row.references for row in group.segments):
+        raise InvalidSetting(
+            f"{label} has no references, only sources: tuning learns from outputs that were judged beside a reference, "
+            "such as those of wmt15, wmt16, stsb or a table with a column reference"
+        )
     groups = (label,) * len(group.segments)
     if group.scores is None:
         return Examples(label, group.segments, groups, better=group.rankings)
-    low, high = judged.human_range
     return Examples(
         label,
         group.segments,
         groups,
         targets=standardised(group.scores * judged.direction, label),
-        unit=(group.scores - low) / (high - low),
+        unit=None if cosines is None else _cosines(judged, group.scores, cosines, label),
     )
+
+
+def _cosines(judged: Judged, scores: Array, cosines: Mapping[float, float], label: str) -> Array:
+    """The cosine that each human score stands for: by a table, or 0 for the worst end of the scale and 1 for the best.
+
+    The scale is the declared one; where none was, 0 to 1 if it holds all scores, else their own range.
+    """
+    if cosines:
+        return graded(scores, cosines, label)
+    low, high = judged.human_range
+    every = np.concatenate([one.scores for one in judged.groups.values() if one.scores is not None])
+    if every.min() < low or every.max() > high:
+        if judged.human_range != (0.0, 1.0) or judged.switches["human_range"]:
+            raise DataError(
+                f"{label}: human scores from {every.min():g} to {every.max():g} lie outside the declared range "
+                f"{low:g}/{high:g}: declare the range they have (human_range=LOW/HIGH)"
+            )
+        low, high = float(every.min()), float(every.max())
+    unit: Array = (scores - low) / (high - low)
+    return unit if judged.direction > 0 else 1 - unit
 
 
 def standardised(scores: Array, name: str) -> Array:

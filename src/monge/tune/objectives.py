@@ -229,7 +229,7 @@ def objective(kind: str, examples: Examples | Labelled, weight: float, width: in
 
 
 def _as_labelled(examples: Examples) -> Labelled:
-    """Judged pairs with a grade each on a scale of 0 to 1."""
+    """Judged pairs with the cosine that each grade stands for."""
     assert examples.unit is not None
     pairs = tuple((row.hypothesis, row.references[0]) for row in examples.rows)
     return Labelled(examples.name, pairs, examples.unit)
