@@ -117,7 +117,8 @@ def open_lesson(lesson: Lesson, place: Place) -> Examples | Labelled:
         raise InvalidSetting(f"nli learns from a file of labelled pairs (two sentences, label), got {lesson.data!r}")
     options = {name: value for name, value in lesson.options if name not in _OF_LESSONS}
     pairs = options.pop("pairs").split("/") if "pairs" in options else place.pairs
-    named = {"human": place.human, "text": place.text, **{name: _switch(value) for name, value in options.items()}}
+    switches = {name: value if name in ("human", "text") else _switch(value) for name, value in options.items()}
+    named = {"human": place.human, "text": place.text, **switches}
     cosines = place.grades if kind == "paraphrase" else None
     found = judged_examples(
         lesson.data, place.data, pairs, cosines=cosines, **{k: v for k, v in named.items() if v is not None}
