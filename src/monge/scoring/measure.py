@@ -46,6 +46,8 @@ def measure(window: Window, metric: TransportMetric, stats: StatsBySystem) -> Sc
     parts = pair_parts(pairs, metric, np.repeat(window.runs, counts).tolist())
     rule, higher = metric.spec.references.name, metric.raw.higher_is_better
     found, winners = over_references(parts, counts, rule, higher_is_better=higher)
+    if rule == "max-sides":
+        found = _of_sides(found, metric.spec)
     found = with_fluency(found, metric, [row.hypothesis for row in window.rows])
     found = metric.scaled(found, next(iter(stats.values())))
     return Scores(found, winners, [texts.flags(i) for i in places])
@@ -57,13 +59,34 @@ def raw_scores(window: Window, metric: TransportMetric, stats: StatsBySystem) ->
     places = range(len(window.rows))
     pairs = [(texts.hypothesis(i), reference) for i in places for reference in texts.references(i)]
     counts = np.array([len(row.references) for row in window.rows])
-    scores = pair_tensors(pairs, metric)["score"]
+    parts = pair_tensors(pairs, metric)
+    scores = parts["score"]
     rule, higher = metric.spec.references.name, metric.raw.higher_is_better
     if rule == "mean":
         owners = torch.from_numpy(np.repeat(np.arange(len(counts)), counts))
         return torch.zeros(len(counts), dtype=scores.dtype).index_add(0, owners, scores) / torch.from_numpy(counts)
-    _, winners = over_references({"score": scores.detach().numpy()}, counts, rule, higher_is_better=higher)
-    return scores[torch.from_numpy(np.cumsum(counts) - counts + winners)]
+    if rule == "max-sides":
+        sides = {name: _best(parts[name], counts, higher=higher) for name in (PRECISION, RECALL)}
+        return _of_values(sides, metric.spec)["score"]
+    return _best(scores, counts, rule, higher=higher)
+
+
+def _best(values: Tensor, counts: npt.NDArray[np.int64], rule: str = "max", *, higher: bool) -> Tensor:
+    """Of each segment's values [pairs] the one that a rule chooses [n], with its gradient."""
+    _, winners = over_references({"score": values.detach().numpy()}, counts, rule, higher_is_better=higher)
+    return values[torch.from_numpy(np.cumsum(counts) - counts + winners)]
+
+
+def _of_values(found: Parts, spec: MetricSpec) -> Parts:
+    """Precision, recall, their F and the headline, from precision and recall."""
+    assert isinstance(spec.readout, axes.Prf)
+    return _headed(with_f(found, spec.readout.alpha), spec.readout.headline)
+
+
+def _of_sides(found: Mapping[str, Array], spec: MetricSpec) -> dict[str, Array]:
+    """The parts of segments anew from their precision and recall, which may come from different references."""
+    sides = {name: torch.from_numpy(found[name]) for name in (PRECISION, RECALL)}
+    return {name: values.numpy() for name, values in _of_values(sides, spec).items()}
 
 
 def over_references(
@@ -72,8 +95,8 @@ def over_references(
     """The parts of every segment from its parts against each reference, and the reference that won.
 
     parts: name -> [pairs], the pairs of a segment side by side; counts [n]: how many each segment has. max: the
-    reference with the best score, taken whole; max-each: the best of each part by itself (the winner is the best by
-    score); mean: the mean of each part (winner -1); first: the first.
+    reference with the best score, taken whole; max-each and max-sides: the best of each part by itself (the winner is
+    the best by score); mean: the mean of each part (winner -1); first: the first.
     """
     starts = np.cumsum(counts) - counts
     if rule == "mean":
@@ -83,7 +106,7 @@ def over_references(
         return {name: values[starts] for name, values in parts.items()}, np.zeros(len(counts), dtype=np.int64)
     better = parts["score"] if higher_is_better else -parts["score"]
     winners = np.array([better[at : at + many].argmax() for at, many in zip(starts, counts, strict=True)])
-    if rule == "max-each":
+    if rule in ("max-each", "max-sides"):
         best = np.maximum if higher_is_better else np.minimum
         return {name: best.reduceat(values, starts) for name, values in parts.items()}, winners
     return {name: values[starts + winners] for name, values in parts.items()}, winners
@@ -300,7 +323,7 @@ def solved(hypothesis: Cloud, reference: Cloud, spec: MetricSpec, own: tuple[Par
         found = {name: readout.self_normalised(value, own[0][name], own[1][name]) for name, value in found.items()}
         parts = _headed(found, spec.readout.headline)
     elif isinstance(spec.readout, axes.Prf):
-        parts = _headed(with_f(found, spec.readout.alpha), spec.readout.headline)
+        parts = _of_values(found, spec)
     elif isinstance(spec.readout, axes.Objective):
         parts = _headed(found if PLAN in found else with_f(found), spec.readout.headline)
     elif spec.readout.name == "similarity":
@@ -328,7 +351,7 @@ def _phrases(problem: Problem, spec: MetricSpec) -> Solved:
     problems = {PRECISION: phrases.phrases(problem, spec.units.ngram), RECALL: back}
     plans = {name: solve(one, spec)[name] for name, one in problems.items()}
     found = {name: readout.transported_similarity(plans[name], one) for name, one in problems.items()}
-    return Solved(problems, plans, _headed(with_f(found, spec.readout.alpha), spec.readout.headline))
+    return Solved(problems, plans, _of_values(found, spec))
 
 
 def _ordered(cost: Tensor, plans: Mapping[str, Plan], hypothesis: Cloud, reference: Cloud, part: axes.Ordered) -> Parts:

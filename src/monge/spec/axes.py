@@ -297,7 +297,8 @@ class SelfNormalised(Readout):
 
 @dataclass(frozen=True)
 class References(Choice):
-    """Several references: the best by headline, taken whole; the mean; the first; or the best of each part."""
+    """Several references: the best by headline, taken whole; the mean; the first; the best of each part (max-each); or
+    the best precision and the best recall, whichever references they come from, and F from these two (max-sides)."""
 
 
 @dataclass(frozen=True)
@@ -373,7 +374,7 @@ AXES: Mapping[str, Mapping[str, Choice]] = {
         Ordered("cost+order"),
         Spectrum("cost+tempered"),
     ),
-    "references": _table(*(References(name) for name in ("max", "mean", "first", "max-each"))),
+    "references": _table(*(References(name) for name in ("max", "mean", "first", "max-each", "max-sides"))),
     "scale": _table(Scale("raw"), Scale("unit"), Scale("human"), Baseline("baseline")),
     "fluency": _table(Fluency("none"), LanguageModel("lm")),
     "against": _table(Against("references"), Against("source")),

@@ -7,7 +7,17 @@ from functools import partial
 from math import e, exp, inf, isfinite, log, log1p
 
 from monge.errors import InvalidSetting
-from monge.spec.axes import Baseline, Cosine, LanguageModel, Objective, Ordered, SelfNormalised, Tempered, Transport
+from monge.spec.axes import (
+    Baseline,
+    Cosine,
+    LanguageModel,
+    Objective,
+    Ordered,
+    Prf,
+    SelfNormalised,
+    Tempered,
+    Transport,
+)
 from monge.spec.metric import MetricSpec
 
 LONGEST = 512
@@ -37,6 +47,11 @@ def check(spec: MetricSpec) -> None:
         raise InvalidSetting(
             f"units.bag={spec.units.bag} makes sentences of single words: it goes with units.ngram=1 and "
             "weights other than counts"
+        )
+    if spec.references.name == "max-sides" and not isinstance(readout, Prf):
+        raise InvalidSetting(
+            "references=max-sides makes F of the best precision and the best recall: it needs readout=prf, "
+            f"not {readout.name}"
         )
     if spec.units.phrases:
         _check_phrases(spec)
