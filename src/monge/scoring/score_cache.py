@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from monge.scoring.windows import Pieces
 
 KIND = "scores"
-EPOCH = 2
+EPOCH = 3
 """Raised with every change of the code that moves a score; what was kept before is then no longer found."""
 
 Recalled = tuple[dict[str, float], int, tuple[str, ...], list[float] | None]
