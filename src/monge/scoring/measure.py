@@ -15,6 +15,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from monge.errors import InvalidProblem
 from monge.kernels import exact, ground, order, phrases, readout
 from monge.kernels.independent import independent
 from monge.kernels.onesided import onesided
@@ -26,7 +27,7 @@ from monge.scoring.scorer import Scores
 from monge.spec import axes
 from monge.spec.fields import number
 from monge.spec.metric import MetricSpec
-from monge.types import Array, Cloud, Plan, Problem
+from monge.types import Array, Cloud, Plan, Problem, Segment
 
 if TYPE_CHECKING:
     from monge.scoring.scorer import StatsBySystem
@@ -50,7 +51,22 @@ def measure(window: Window, metric: TransportMetric, stats: StatsBySystem) -> Sc
         found = _of_sides(found, metric.spec)
     found = with_fluency(found, metric, [row.hypothesis for row in window.rows])
     found = metric.scaled(found, next(iter(stats.values())))
+    check_numbers(found, window.rows, metric)
     return Scores(found, winners, [texts.flags(i) for i in places])
+
+
+def check_numbers(parts: Mapping[str, Array], rows: Sequence[Segment], metric: TransportMetric) -> None:
+    """Raise where a part [n] of a score is NaN or infinite, with the segment and its value: every door passes here."""
+    for name, values in parts.items():
+        wrong = np.flatnonzero(~np.isfinite(values))
+        if not len(wrong):
+            continue
+        row, free = rows[wrong[0]], not metric.spec.normalise.units and not metric.spec.ground.distance
+        system = f" of {row.system}" if row.system else ""
+        raise InvalidProblem(
+            f"{metric.name}: the {name} of segment {row.id}{system} is {values[wrong[0]]}, which is not a score: these "
+            f"settings give no number for its texts{' (vectors of any length: try normalise=units)' if free else ''}"
+        )
 
 
 def raw_scores(window: Window, metric: TransportMetric, stats: StatsBySystem) -> Tensor:
