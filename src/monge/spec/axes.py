@@ -64,7 +64,8 @@ class Layers(Choice):
     """Which hidden layers, and how several become one vector a piece.
 
     `at` is a layer number (0 = embeddings), a fraction of the depth, or 'auto' / 'last';
-    `span` > 0 takes the last `span` layers (-1: all) and pools them; `start` is where a barycentre begins.
+    `span` > 0 takes the last `span` layers (-1: all) and pools them; `start` is where a barycentre begins. `routing`
+    always brings the vectors of each layer to length 1 first: its kernels compare distances of that size.
     """
 
     name: str = ""
@@ -328,7 +329,8 @@ class Fluency(Choice):
 class LanguageModel(Fluency):
     """Weight times how likely a causal language model finds the hypothesis (XMoverScore).
 
-    nll: the mean log-likelihood of its pieces, the published form; probability: e to that, one over the perplexity.
+    nll: the mean log-likelihood m of its pieces, the published form; probability: e^(m / number of pieces), as the
+    authors' later code computes it (it divides by the length once more, so that long texts are all near 1).
     """
 
     model: str = setting("none", NAME)
