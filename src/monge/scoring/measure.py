@@ -227,9 +227,17 @@ def _of_empty(name: str, metric: TransportMetric, *, both: bool) -> float:
 
 
 def problem_between(hypothesis: Cloud, reference: Cloud, spec: MetricSpec) -> Problem:
-    """The transport problems of a batch under a spec's ground and masses."""
+    """The transport problems of a batch under a spec's ground and masses.
+
+    A word that has no vector is at distance 0 from itself.
+    """
     clip = isinstance(spec.ground, axes.Cosine) and spec.ground.clip
-    return ground.between(hypothesis, reference, ground=spec.ground.name, clip=clip, epsilon=_epsilon(spec))
+    found = ground.between(hypothesis, reference, ground=spec.ground.name, clip=clip, epsilon=_epsilon(spec))
+    if hypothesis.names is None or reference.names is None:
+        return found
+    mine, theirs = hypothesis.names.unsqueeze(2), reference.names.unsqueeze(1)
+    same = (mine == theirs) & (mine != 0) & found.present
+    return replace(found, cost=found.cost.masked_fill(same, 0.0), similarity=found.similarity.masked_fill(same, 1.0))
 
 
 def _epsilon(spec: MetricSpec) -> float:
@@ -332,6 +340,8 @@ def solved(hypothesis: Cloud, reference: Cloud, spec: MetricSpec, own: tuple[Par
         return _phrases(problem, spec)
     excess = excess_cost(hypothesis, reference, spec)
     plans = solve(problem, spec, excess)
+    if isinstance(spec.readout, axes.Ordered) and spec.readout.chunks == "all" and spec.transport.name == "exact":
+        plans = {PLAN: exact.cancelled(problem, order.same_units(hypothesis, reference))}
     found = values(problem, plans, spec, excess)
     if isinstance(spec.readout, axes.SelfNormalised):
         own = own or (own_values(hypothesis, spec), own_values(reference, spec))

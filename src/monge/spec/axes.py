@@ -256,7 +256,9 @@ class Ordered(Readout):
     """The cost, plus `order` times how broken the word order is, plus `unknown` times the share of zero vectors.
 
     Reference units in order go to the hypothesis unit that sends them most; runs of consecutive positions are chunks.
-    `chunks` counts them all (the authors' code) or only the breaks between them, so that an equal text costs nothing.
+    `chunks` counts only the breaks between them, so that an equal text costs nothing, or all of them as the authors'
+    code does (all): a first match away from the first position opens a chunk too, of units that send equally much the
+    one nearest to the previous match is taken, and an exact plan matches equal words before it moves what is left.
     """
 
     order: float = setting(0.18, SMALL)
