@@ -5,6 +5,8 @@ import pytest
 from scipy.optimize import linprog
 
 from monge import api
+from monge.spec.presets import PRESETS, resolve
+from monge.web import allowed
 
 DELTA, ALPHA = 0.18, 0.10
 WORDS = [f"word{letter}" for letter in "abcdefghijkl"]
@@ -120,8 +122,6 @@ def test_every_cosine_metric_knows_a_zero_word_from_another(vectors, metric):
     assert abs(scored.segments[0] - (1 if scored.higher_is_better else 0)) < 1e-6
 
 
-def test_the_service_takes_wmdo_at_its_own_defaults():
-    from monge.spec.presets import resolve
-    from monge.web import allowed
-
-    allowed._check_vectors(resolve("wmdo")[1], (), "fp32")
+@pytest.mark.parametrize("name", PRESETS)
+def test_the_service_takes_every_metric_at_its_own_defaults(name):
+    allowed._check_vectors(resolve(name)[1], (), "fp32")
