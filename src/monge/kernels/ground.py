@@ -17,6 +17,8 @@ from monge.types import Cloud, Problem
 
 CLOSE = 1e-8
 """Squared distances below this share of the squared lengths are computed from the difference of the vectors."""
+LONG = 1e3
+"""So only where the squared lengths are larger than this together: the rounding of shorter vectors is below 1e-6."""
 AT_ONCE = 1 << 22
 """Numbers of such differences that are held at once."""
 
@@ -64,13 +66,13 @@ def _lengths(vectors: Tensor) -> Tensor:
 
 
 def _squared(x: Tensor, y: Tensor) -> Tensor:
-    """|x - y|² = |x|² + |y|² - 2 <x, y>; where that cancels, the difference itself is squared.
+    """|x - y|² = |x|² + |y|² - 2 <x, y>; where that cancels between long vectors, the difference itself is squared.
 
-    Otherwise a vector of length 2,500 would be 1e-4 away from itself.
+    Otherwise a vector of length 2,500 would be 1e-4 away from itself; one of length 1 is within 1e-7.
     """
     lengths = x.square().sum(-1).unsqueeze(2) + y.square().sum(-1).unsqueeze(1)
     squares = (lengths - 2 * (x @ y.transpose(1, 2))).clamp_min(0)
-    close = torch.nonzero(squares < CLOSE * lengths)
+    close = torch.nonzero((squares < CLOSE * lengths) & (lengths > LONG))
     for places in torch.split(close, max(1, AT_ONCE // x.shape[-1])):
         pair, i, j = places.unbind(1)
         exact = (x[pair, i] - y[pair, j]).square().sum(-1)
