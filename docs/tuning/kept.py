@@ -28,9 +28,8 @@ SHIPPED: tuple[dict[str, Any], ...] = (
         "measured": "broad",
         "data": ("stsb", "summeval", "tac08", "bagel", "sfhotel", "flickr8k"),
         "time": "with an adapter: our time / without",
-        "caution": "broad learned from translations, from the training part of the STS benchmark and from SICK, whose "
-        "captions describe some of the pictures of Flickr8k; it was tuned through twmd, and makes sbert worse on most "
-        "kinds.",
+        "caution": "broad learned from translations and from the training part of the STS benchmark, some of whose "
+        "captions describe pictures of Flickr8k; it was tuned through twmd, and makes sbert worse on most kinds.",
     },
     {
         "name": "fast",

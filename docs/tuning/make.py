@@ -33,16 +33,9 @@ from tuning_tables import ANALYSIS, KINDS, MADE, OF_KINDS, PAGE, RESULTS, SPEED,
 PACKAGE = HERE.parent.parent / "src" / "monge" / "encode" / "adapters"
 MINI, E5, MPNET, MULTI = "all-MiniLM-L6-v2", "e5-small", "all-mpnet-base-v2", "multilingual-e5-small"
 HONEST, EVERYTHING = ["--train", "wmt15+wmt16"], ["--train", "wmt15+wmt16+wmt17", "--train", "rank:wmt18(batch=8)"]
-SICK = "SICK_train.txt"
-BROAD = [
-    "--train",
-    "similarity:stsb(split=train,pairs=en)",
-    "--train",
-    "paraphrase:stsb(split=train,pairs=en)*0.5",
-    "--train",
-    f"nli:{SICK}*0.2",
-]
-"""Beside translations: the similarity of sentences by the metric and by the cosine of mean vectors, and inference."""
+SIMILAR = ["--train", "similarity:stsb(split=train,pairs=en)"]
+BROAD = [*SIMILAR, "--train", "paraphrase:stsb(split=train,pairs=en)*0.5"]
+"""Beside translations: the similarity of sentences by the metric and by the cosine of mean vectors."""
 
 
 @dataclass(frozen=True)
@@ -154,7 +147,7 @@ def work_place(where: argparse.Namespace) -> Iterator[Path]:
     """A directory in which models and files have short names, so that cards and signatures name no place."""
     with tempfile.TemporaryDirectory() as made:
         place = Path(made)
-        for one in (*Path(where.models).iterdir(), *MADE.glob("[!.]*"), next(Path(where.data).rglob(SICK))):
+        for one in (*Path(where.models).iterdir(), *MADE.glob("[!.]*")):
             (place / one.name).symlink_to(one.resolve())
         yield place
 

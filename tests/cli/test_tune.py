@@ -32,7 +32,7 @@ def judged(workplace):
 
 
 def test_an_adapter_is_made_and_scores(monge, judged, tiny_bert, workplace):
-    said = monge(*judged, "--model", tiny_bert, "-o", "adapter", "--epochs", "1")
+    said = monge(*judged, "--model", tiny_bert, "-o", "adapter/", "--epochs", "1")
     assert said.code == 0, said.err
     assert "before" in said.err and "use it with --model adapter" in said.err
     scored = monge("score", "-t", "h.txt", "-r", "r.txt", "--model", "adapter", "--layers", "2")

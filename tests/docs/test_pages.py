@@ -183,12 +183,21 @@ def test_the_readme_says_what_is_kept():
     speed = {one["what"]: one["median"] for one in json.loads((DOCS / "speed/run.json").read_text("utf-8"))["ratios"]}
     against = "bertscore@release {} against bert-score 0.3.13"
     assert f"`twmd` {printed['twmd']}" in rows["monge"]
-    assert f"| {printed['bertscore']} |" in rows["bert-score"] and f"| {printed['moverscore']} |" in rows["MoverScore"]
+    assert f"| {printed['bertscore']} |" in rows["bert-score"]
+    assert f"our `moverscore` {printed['moverscore']}" in rows["MoverScore"]
     assert f"chrF {printed['chrf']}" in rows["sacrebleu"] and "not measured" in rows["COMET"]
     assert (
         f"{speed[against.format('fp32')]:.1f} times as fast (int8: {speed[against.format('int8')]:.1f})"
         in rows["bert-score"]
     )
-    assert f"{speed['moverscore@v2 against the plain MoverScore loop']:.1f} times" in rows["MoverScore"]
+    loop = speed["moverscore@v2 against the plain MoverScore loop"]
+    assert f"`moverscore@v2` is {loop:.1f} times as fast as a plain loop over the same formula" in rows["MoverScore"]
+    profiles = json.loads((DOCS / "results" / "moverscore-profiles.json").read_text("utf-8"))["results"]
+    means = {one["metric"]: f"{one['mean']:.3f}".removeprefix("0") for one in profiles}
+    assert f"`@v1` {means['moverscore@v1']}, `@v2` {means['moverscore@v2']}" in rows["MoverScore"]
+    assert means["moverscore"] == printed["moverscore"]
+    precise = json.loads((DOCS / "speed" / "precision.json").read_text("utf-8"))
+    whole = next(one["pearson"] for one in precise if (one["metric"], one["precision"]) == ("moverscore@v2", "fp32"))
+    assert f"{whole:.3f}".removeprefix("0") == means["moverscore@v2"]
     assert f"{len(metric_pages.bare())} metrics" in rows["monge"]
     assert len(text.splitlines()) <= 70, "one screen"

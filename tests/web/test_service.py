@@ -163,7 +163,7 @@ def test_signatures_are_read_and_compared(client):
         "encoder.model=/etc",
         "encoder.model=../../models",
         "encoder.precision=bf16",
-        "encoder.unknown=zero",
+        "encoder.unknown=error",
         "weights=idf,corpus=/etc/passwd",
         "fluency=lm,model=/etc",
         "transport.sweeps=99999999",

@@ -230,7 +230,11 @@ def _winner(spec: Spec, found: Mapping[int, Explanation], count: int) -> tuple[E
     if count == 1:
         return found[won], ()
     others = ", ".join(f"{one.score:.4f} with reference {k + 1}" for k, one in found.items() if k != won)
-    why = {"mean": "is the best, and the metric takes their mean", "first": "counts, by references=first"}
+    why = {
+        "mean": "is the best, and the metric takes their mean",
+        "first": "counts, by references=first",
+        "max-sides": "gives the best score by itself; the metric takes F of the best precision and the best recall",
+    }
     note = f"Reference {won + 1} of {count} {why.get(rule, 'gives the best score')}" + (f"; {others}" if others else "")
     return found[won], (f"{note}.",)
 

@@ -35,7 +35,7 @@ class CausalModel:
         Texts are read as they are, without a start piece, and cut at the positions the model has (XMoverScore's way).
         Batches are of texts of similar length; what is padded comes after a text, where nothing looks at it.
         """
-        every = [encoding.ids[: self.longest] for encoding in self._tokenizer.encode_batch(list(texts))]
+        every = self._cut(texts)
         found: list[float | None] = [None] * len(every)
         order = sorted((k for k, ids in enumerate(every) if len(ids) > 1), key=lambda k: len(every[k]))
         while order:
@@ -44,6 +44,13 @@ class CausalModel:
             for k, value in zip(batch, self._means([every[k] for k in batch]).tolist(), strict=True):
                 found[k] = value
         return found
+
+    def lengths(self, texts: Sequence[str]) -> list[int]:
+        """The number of pieces of each text that the model reads."""
+        return [len(ids) for ids in self._cut(texts)]
+
+    def _cut(self, texts: Sequence[str]) -> list[list[int]]:
+        return [encoding.ids[: self.longest] for encoding in self._tokenizer.encode_batch(list(texts))]
 
     def _means(self, ids: Sequence[Sequence[int]]) -> Tensor:
         longest = max(map(len, ids))

@@ -83,7 +83,7 @@ PACKAGED = (EMBEDDED, MULTILINGUAL)
 
 SHIPPED = {
     "mt": "tuned on human judgements of translations: agrees with people more than the plain model does",
-    "broad": "tuned on translations, sentence similarity and inference together: good at everything that was tried",
+    "broad": "tuned on translations and on the similarity of sentences together: good at everything that was tried",
     "fast": "reads fewer blocks, tuned to agree as well as the plain model: about twice as fast",
 }
 """Adapters inside this package, and what they are for; the name alone is the embedded model with it."""

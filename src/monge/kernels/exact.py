@@ -17,6 +17,8 @@ from monge.types import Array, Plan, Problem
 NO_FLOW = 1e-12  # what the solver leaves of an empty flow
 MOST_PIVOTS = 2_000_000
 _OPTIMAL = 1
+LEFT = 1e-12
+"""Mass below this is none."""
 
 
 @cache
@@ -56,6 +58,32 @@ def exact(problem: Problem, *, excess: Tensor | None = None) -> Plan:
             one = source[index, rows], target[index, columns], cost[index][some]
             plans[index][some] = _solve(*one, gaps[index], extra[index])
     return Plan(torch.from_numpy(plans).to(problem.cost))
+
+
+def cancelled(problem: Problem, same: Tensor) -> Plan:
+    """The exact plan of what is left when units that are the `same` [b, n, m] have been matched at no cost.
+
+    That is what pyemd does with histograms over common bins; it is optimal where costs obey the triangle inequality,
+    which cosine distances do not.
+    """
+    plans = torch.zeros_like(problem.cost)
+    for k, pairs in enumerate(same):
+        mine, theirs = problem.hypothesis[k].tolist(), problem.reference[k].tolist()
+        for i, j in torch.nonzero(pairs).tolist():
+            moved = min(mine[i], theirs[j])
+            mine[i], theirs[j] = mine[i] - moved, theirs[j] - moved
+            plans[k, i, j] += moved
+        if sum(mine) > LEFT:
+            one = slice(k, k + 1)
+            rest = Problem(
+                cost=problem.cost[one],
+                similarity=problem.similarity[one],
+                hypothesis=torch.tensor([mine], dtype=torch.float64).clamp_min(0),
+                reference=torch.tensor([theirs], dtype=torch.float64).clamp_min(0),
+                present=problem.present[one],
+            )
+            plans[k] += exact(rest).coupling[0]
+    return Plan(plans)
 
 
 def _check_equal(source: Array, target: Array) -> None:

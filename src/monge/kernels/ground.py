@@ -15,6 +15,13 @@ from torch import Tensor
 from monge.errors import InvalidProblem, UnknownName
 from monge.types import Cloud, Problem
 
+CLOSE = 1e-8
+"""Squared distances below this share of the squared lengths are computed from the difference of the vectors."""
+LONG = 1e3
+"""So only where the squared lengths are larger than this together: the rounding of shorter vectors is below 1e-6."""
+AT_ONCE = 1 << 22
+"""Numbers of such differences that are held at once."""
+
 
 def between(hypothesis: Cloud, reference: Cloud, *, ground: str, clip: bool = False, epsilon: float = 0.0) -> Problem:
     """The transport problems between two batches of clouds: [b, n, d] x [b, m, d] -> [b, n, m].
@@ -59,8 +66,27 @@ def _lengths(vectors: Tensor) -> Tensor:
 
 
 def _squared(x: Tensor, y: Tensor) -> Tensor:
-    squares = x.square().sum(-1).unsqueeze(2) + y.square().sum(-1).unsqueeze(1) - 2 * (x @ y.transpose(1, 2))
-    return squares.clamp_min(0)
+    """|x - y|² = |x|² + |y|² - 2 <x, y>; where that cancels between long vectors, the difference itself is squared.
+
+    Otherwise a vector of length 2,500 would be 1e-4 away from itself; one of length 1 is within 1e-7.
+    """
+    lengths = x.square().sum(-1).unsqueeze(2) + y.square().sum(-1).unsqueeze(1)
+    squares = (lengths - 2 * (x @ y.transpose(1, 2))).clamp_min(0)
+    close = torch.nonzero((squares < CLOSE * lengths) & (lengths > LONG))
+    for places in torch.split(close, max(1, AT_ONCE // x.shape[-1])):
+        pair, i, j = places.unbind(1)
+        exact = (x[pair, i] - y[pair, j]).square().sum(-1)
+        squares = squares.index_put((pair, i, j), exact)
+    return squares
+
+
+def _euclidean(x: Tensor, y: Tensor) -> Tensor:
+    """|x - y|; where it is 0 its gradient is 0, which is among its subgradients, and not infinite."""
+    squares = _squared(x, y)
+    if not squares.requires_grad:
+        return squares.sqrt()
+    apart = squares > 0
+    return torch.where(apart, torch.where(apart, squares, 1.0).sqrt(), 0.0)
 
 
 PRODUCTS: Mapping[str, Callable[[Tensor, Tensor, torch.dtype], Tensor]] = {
@@ -69,7 +95,7 @@ PRODUCTS: Mapping[str, Callable[[Tensor, Tensor, torch.dtype], Tensor]] = {
     "dot2": lambda x, y, dtype: _dot(x, y, dtype).square(),
 }
 DISTANCES: Mapping[str, Callable[[Tensor, Tensor], Tensor]] = {
-    "euclidean": lambda x, y: _squared(x, y).sqrt(),
+    "euclidean": _euclidean,
     "sqeuclidean": _squared,
     "manhattan": lambda x, y: torch.cdist(x, y, p=1.0),
 }

@@ -75,4 +75,5 @@ def self_normalised(value: Tensor, own_hypothesis: Tensor, own_reference: Tensor
 
 
 def _xlogx(values: Tensor) -> Tensor:
-    return torch.xlogy(values, values)
+    """X ln x, and 0 where x is 0; its gradient there is 0 too: an entry without mass stays without."""
+    return torch.xlogy(values, torch.where(values > 0, values, torch.ones_like(values)))

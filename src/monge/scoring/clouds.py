@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 import torch
@@ -197,11 +198,25 @@ def padded(texts: Sequence[CentredText], spec: MetricSpec, longest: int = 0) -> 
     present = torch.arange(longest) < lengths.unsqueeze(1)
     weights = torch.zeros(len(texts), longest, dtype=torch.float64)
     weights[present] = torch.tensor([weight for text in texts for weight in text.text.weights], dtype=torch.float64)
-    cloud = _centred(Cloud(vectors, weights, present), texts, spec)
+    names = _names(texts, vectors) if spec.encoder.unknown == "zero" and spec.ground.name == "cosine" else None
+    cloud = _centred(Cloud(vectors, weights, present, names), texts, spec)
     twice = spec.ground.name == "cosine"  # which takes unit vectors by itself
     if isinstance(spec.normalise, axes.UnitNormalise) and not (twice and spec.normalise.epsilon == 0):
         cloud = replace(cloud, vectors=unit(cloud.vectors, epsilon=spec.normalise.epsilon))
     return cloud
+
+
+def _names(texts: Sequence[CentredText], vectors: Tensor) -> Tensor:
+    """A number for the string of every unit that has no vector, case aside; 0 for all others [b, n]."""
+    names = torch.zeros(vectors.shape[:2], dtype=torch.int64)
+    for k, one in enumerate(texts):
+        blank = torch.nonzero((vectors[k, : len(one)] == 0).all(-1)).flatten().tolist()
+        labels = one.text.labels if blank else ()
+        for place in blank:
+            if labels[place]:
+                hashed = blake2b(labels[place].casefold().encode("utf-8", "surrogatepass"), digest_size=6).digest()
+                names[k, place] = int.from_bytes(hashed, "big") + 1
+    return names
 
 
 def _centred(raw: Cloud, texts: Sequence[CentredText], spec: MetricSpec) -> Cloud:

@@ -12,7 +12,7 @@ from monge.errors import DataError
 from monge.scoring.clouds import Pair, WindowTexts, batched, padded, steps
 from monge.scoring.encoding import Encoding
 from monge.scoring.fluency import with_fluency
-from monge.scoring.measure import PLAN, PRECISION, RECALL, Solved, solved
+from monge.scoring.measure import PLAN, PRECISION, RECALL, Solved, check_numbers, solved
 from monge.scoring.points import Text
 from monge.scoring.suitable import advice, foreign_texts
 from monge.scoring.windows import Window
@@ -55,7 +55,9 @@ def explained(metric: TransportMetric, segment: Segment, stats: CorpusStats | No
     parts = with_fluency(
         {part: one.double().numpy() for part, one in found.parts.items()}, metric, [segment.hypothesis]
     )
-    scores = {part: float(values[0]) for part, values in metric.scaled(parts, stats).items()}
+    parts = metric.scaled(parts, stats)
+    check_numbers(parts, [segment], metric)
+    scores = {part: float(values[0]) for part, values in parts.items()}
     tables = _tables(found, 0, metric)
     seen = _transported(segment, pair, found, 0, metric)
     return Explanation(

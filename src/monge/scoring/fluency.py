@@ -3,8 +3,9 @@
     score = transport + weight * fluency
 
 fluency is the mean log-likelihood m of the hypothesis' pieces (`nll`: what XMoverScore's published numbers used), or
-e^m, one over the perplexity (`probability`: (1 / e^NLL)^(1 / length), its later code). A text of fewer than two pieces
-has nothing to be predicted: the authors give it 0, the best there is; here it gets what guessing would, m = -ln |V|.
+e^(m / length), length being the number of pieces (`probability`: its later code, (1 / e^NLL)^(1 / length); since NLL is
+a mean already, this divides by the length twice). A text of fewer than two pieces has nothing to be predicted: the
+authors give it 0, the best there is under nll; here it gets what guessing would, m = -ln |V| and length 1.
 """
 
 from __future__ import annotations
@@ -43,8 +44,10 @@ def with_fluency(parts: Mapping[str, Array], metric: TransportMetric, hypotheses
         return dict(parts)
     texts = list(dict.fromkeys(hypotheses))
     guess = -log(model.vocabulary)
-    means = [guess if mean is None else mean for mean in model.mean_log_likelihoods(texts)]
-    known = {text: exp(m) if choice.form == "probability" else m for text, m in zip(texts, means, strict=True)}
-    value = np.array([known[text] for text in hypotheses])
+    values = [guess if mean is None else mean for mean in model.mean_log_likelihoods(texts)]
+    if choice.form == "probability":
+        values = [exp(m / max(length, 1)) for m, length in zip(values, model.lengths(texts), strict=True)]
+    of_text = dict(zip(texts, values, strict=True))
+    value = np.array([of_text[text] for text in hypotheses])
     score = parts["score"]
     return {**parts, "score": score + choice.weight * value, "transport": score, "fluency": value}

@@ -15,6 +15,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from monge.errors import InvalidProblem
 from monge.kernels import exact, ground, order, phrases, readout
 from monge.kernels.independent import independent
 from monge.kernels.onesided import onesided
@@ -26,7 +27,7 @@ from monge.scoring.scorer import Scores
 from monge.spec import axes
 from monge.spec.fields import number
 from monge.spec.metric import MetricSpec
-from monge.types import Array, Cloud, Plan, Problem
+from monge.types import Array, Cloud, Plan, Problem, Segment
 
 if TYPE_CHECKING:
     from monge.scoring.scorer import StatsBySystem
@@ -46,9 +47,12 @@ def measure(window: Window, metric: TransportMetric, stats: StatsBySystem) -> Sc
     parts = pair_parts(pairs, metric, np.repeat(window.runs, counts).tolist())
     rule, higher = metric.spec.references.name, metric.raw.higher_is_better
     found, winners = over_references(parts, counts, rule, higher_is_better=higher)
+    if rule == "max-sides":
+        found = _of_sides(found, metric.spec)
     winners = np.array([mine[k] if k >= 0 else k for mine, k in zip(kept, winners.tolist(), strict=True)])
     found = with_fluency(found, metric, [row.hypothesis for row in window.rows])
     found = metric.scaled(found, next(iter(stats.values())))
+    check_numbers(found, window.rows, metric)
     return Scores(found, winners, [texts.flags(i) for i in places])
 
 
@@ -62,17 +66,52 @@ def _pairs(window: Window, texts: WindowTexts) -> tuple[list[Pair], list[tuple[i
     return pairs, kept
 
 
+def check_numbers(parts: Mapping[str, Array], rows: Sequence[Segment], metric: TransportMetric) -> None:
+    """Raise where a part [n] of a score is NaN or infinite, with the segment and its value: every door passes here."""
+    for name, values in parts.items():
+        wrong = np.flatnonzero(~np.isfinite(values))
+        if not len(wrong):
+            continue
+        row, free = rows[wrong[0]], not metric.spec.normalise.units and not metric.spec.ground.distance
+        system = f" of {row.system}" if row.system else ""
+        raise InvalidProblem(
+            f"{metric.name}: the {name} of segment {row.id}{system} is {values[wrong[0]]}, which is not a score: these "
+            f"settings give no number for its texts{' (vectors of any length: try normalise=units)' if free else ''}"
+        )
+
+
 def raw_scores(window: Window, metric: TransportMetric, stats: StatsBySystem) -> Tensor:
     """The scores [n] of the segments of a window before fluency and scale, with gradients where vectors have them."""
     pairs, kept = _pairs(window, WindowTexts(window, metric, stats))
     counts = np.array([len(mine) for mine in kept])
-    scores = pair_tensors(pairs, metric)["score"]
+    parts = pair_tensors(pairs, metric)
+    scores = parts["score"]
     rule, higher = metric.spec.references.name, metric.raw.higher_is_better
     if rule == "mean":
         owners = torch.from_numpy(np.repeat(np.arange(len(counts)), counts))
         return torch.zeros(len(counts), dtype=scores.dtype).index_add(0, owners, scores) / torch.from_numpy(counts)
-    _, winners = over_references({"score": scores.detach().numpy()}, counts, rule, higher_is_better=higher)
-    return scores[torch.from_numpy(np.cumsum(counts) - counts + winners)]
+    if rule == "max-sides":
+        sides = {name: _best(parts[name], counts, higher=higher) for name in (PRECISION, RECALL)}
+        return _of_values(sides, metric.spec)["score"]
+    return _best(scores, counts, rule, higher=higher)
+
+
+def _best(values: Tensor, counts: npt.NDArray[np.int64], rule: str = "max", *, higher: bool) -> Tensor:
+    """Of each segment's values [pairs] the one that a rule chooses [n], with its gradient."""
+    _, winners = over_references({"score": values.detach().numpy()}, counts, rule, higher_is_better=higher)
+    return values[torch.from_numpy(np.cumsum(counts) - counts + winners)]
+
+
+def _of_values(found: Parts, spec: MetricSpec) -> Parts:
+    """Precision, recall, their F and the headline, from precision and recall."""
+    assert isinstance(spec.readout, axes.Prf)
+    return _headed(with_f(found, spec.readout.alpha), spec.readout.headline)
+
+
+def _of_sides(found: Mapping[str, Array], spec: MetricSpec) -> dict[str, Array]:
+    """The parts of segments anew from their precision and recall, which may come from different references."""
+    sides = {name: torch.from_numpy(found[name]) for name in (PRECISION, RECALL)}
+    return {name: values.numpy() for name, values in _of_values(sides, spec).items()}
 
 
 def over_references(
@@ -81,8 +120,8 @@ def over_references(
     """The parts of every segment from its parts against each reference, and the reference that won.
 
     parts: name -> [pairs], the pairs of a segment side by side; counts [n]: how many each segment has. max: the
-    reference with the best score, taken whole; max-each: the best of each part by itself (the winner is the best by
-    score); mean: the mean of each part (winner -1); first: the first.
+    reference with the best score, taken whole; max-each and max-sides: the best of each part by itself (the winner is
+    the best by score); mean: the mean of each part (winner -1); first: the first.
     """
     starts = np.cumsum(counts) - counts
     if rule == "mean":
@@ -92,7 +131,7 @@ def over_references(
         return {name: values[starts] for name, values in parts.items()}, np.zeros(len(counts), dtype=np.int64)
     better = parts["score"] if higher_is_better else -parts["score"]
     winners = np.array([better[at : at + many].argmax() for at, many in zip(starts, counts, strict=True)])
-    if rule == "max-each":
+    if rule in ("max-each", "max-sides"):
         best = np.maximum if higher_is_better else np.minimum
         return {name: best.reduceat(values, starts) for name, values in parts.items()}, winners
     return {name: values[starts + winners] for name, values in parts.items()}, winners
@@ -197,9 +236,17 @@ def _of_empty(name: str, metric: TransportMetric, *, both: bool) -> float:
 
 
 def problem_between(hypothesis: Cloud, reference: Cloud, spec: MetricSpec) -> Problem:
-    """The transport problems of a batch under a spec's ground and masses."""
+    """The transport problems of a batch under a spec's ground and masses.
+
+    A word that has no vector is at distance 0 from itself.
+    """
     clip = isinstance(spec.ground, axes.Cosine) and spec.ground.clip
-    return ground.between(hypothesis, reference, ground=spec.ground.name, clip=clip, epsilon=_epsilon(spec))
+    found = ground.between(hypothesis, reference, ground=spec.ground.name, clip=clip, epsilon=_epsilon(spec))
+    if hypothesis.names is None or reference.names is None:
+        return found
+    mine, theirs = hypothesis.names.unsqueeze(2), reference.names.unsqueeze(1)
+    same = (mine == theirs) & (mine != 0) & found.present
+    return replace(found, cost=found.cost.masked_fill(same, 0.0), similarity=found.similarity.masked_fill(same, 1.0))
 
 
 def _epsilon(spec: MetricSpec) -> float:
@@ -302,6 +349,8 @@ def solved(hypothesis: Cloud, reference: Cloud, spec: MetricSpec, own: tuple[Par
         return _phrases(problem, spec)
     excess = excess_cost(hypothesis, reference, spec)
     plans = solve(problem, spec, excess)
+    if isinstance(spec.readout, axes.Ordered) and spec.readout.chunks == "all" and spec.transport.name == "exact":
+        plans = {PLAN: exact.cancelled(problem, order.same_units(hypothesis, reference))}
     found = values(problem, plans, spec, excess)
     if isinstance(spec.readout, axes.SelfNormalised):
         own = own or (own_values(hypothesis, spec), own_values(reference, spec))
@@ -309,7 +358,7 @@ def solved(hypothesis: Cloud, reference: Cloud, spec: MetricSpec, own: tuple[Par
         found = {name: readout.self_normalised(value, own[0][name], own[1][name]) for name, value in found.items()}
         parts = _headed(found, spec.readout.headline)
     elif isinstance(spec.readout, axes.Prf):
-        parts = _headed(with_f(found, spec.readout.alpha), spec.readout.headline)
+        parts = _of_values(found, spec)
     elif isinstance(spec.readout, axes.Objective):
         parts = _headed(found if PLAN in found else with_f(found), spec.readout.headline)
     elif spec.readout.name == "similarity":
@@ -337,7 +386,7 @@ def _phrases(problem: Problem, spec: MetricSpec) -> Solved:
     problems = {PRECISION: phrases.phrases(problem, spec.units.ngram), RECALL: back}
     plans = {name: solve(one, spec)[name] for name, one in problems.items()}
     found = {name: readout.transported_similarity(plans[name], one) for name, one in problems.items()}
-    return Solved(problems, plans, _headed(with_f(found, spec.readout.alpha), spec.readout.headline))
+    return Solved(problems, plans, _of_values(found, spec))
 
 
 def _ordered(cost: Tensor, plans: Mapping[str, Plan], hypothesis: Cloud, reference: Cloud, part: axes.Ordered) -> Parts:

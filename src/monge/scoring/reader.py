@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from urllib.parse import quote
 
 from monge.encode.protocol import Encoder
+from monge.errors import InvalidSetting
 from monge.text.overlong import fitted
 from monge.types import Tokens
 
@@ -19,6 +20,19 @@ class Reader:
     prefix: str
     longest: int
     overlong: str
+
+    def __post_init__(self) -> None:
+        """Raise where the limit of pieces leaves none for a text: special pieces and those of the prefix count too."""
+        if self.longest == self.encoder.longest and not self.prefix:
+            return
+        (tokens,) = self.encoder.tokenise(["a"], prefix=self.prefix)
+        taken = sum(tokens.special)
+        if self.longest <= taken:
+            what = "special pieces and the prefix take" if self.prefix else "special pieces take"
+            raise InvalidSetting(
+                f"encoder.max_length={self.longest} leaves no piece of a text: {what} {taken} with "
+                f"{self.encoder.name}; give {taken + 1} or more"
+            )
 
     @property
     def refuses(self) -> bool:

@@ -64,7 +64,8 @@ class Layers(Choice):
     """Which hidden layers, and how several become one vector a piece.
 
     `at` is a layer number (0 = embeddings), a fraction of the depth, or 'auto' / 'last';
-    `span` > 0 takes the last `span` layers (-1: all) and pools them; `start` is where a barycentre begins.
+    `span` > 0 takes the last `span` layers (-1: all) and pools them; `start` is where a barycentre begins. `routing`
+    always brings the vectors of each layer to length 1 first: its kernels compare distances of that size.
     """
 
     name: str = ""
@@ -255,7 +256,9 @@ class Ordered(Readout):
     """The cost, plus `order` times how broken the word order is, plus `unknown` times the share of zero vectors.
 
     Reference units in order go to the hypothesis unit that sends them most; runs of consecutive positions are chunks.
-    `chunks` counts them all (the authors' code) or only the breaks between them, so that an equal text costs nothing.
+    `chunks` counts only the breaks between them, so that an equal text costs nothing, or all of them as the authors'
+    code does (all): a first match away from the first position opens a chunk too, of units that send equally much the
+    one nearest to the previous match is taken, and an exact plan matches equal words before it moves what is left.
     """
 
     order: float = setting(0.18, SMALL)
@@ -297,7 +300,8 @@ class SelfNormalised(Readout):
 
 @dataclass(frozen=True)
 class References(Choice):
-    """Several references: the best by headline, taken whole; the mean; the first; or the best of each part."""
+    """Several references: the best by headline, taken whole; the mean; the first; the best of each part (max-each); or
+    the best precision and the best recall, whichever references they come from, and F from these two (max-sides)."""
 
 
 @dataclass(frozen=True)
@@ -327,7 +331,8 @@ class Fluency(Choice):
 class LanguageModel(Fluency):
     """Weight times how likely a causal language model finds the hypothesis (XMoverScore).
 
-    nll: the mean log-likelihood of its pieces, the published form; probability: e to that, one over the perplexity.
+    nll: the mean log-likelihood m of its pieces, the published form; probability: e^(m / number of pieces), as the
+    authors' later code computes it (it divides by the length once more, so that long texts are all near 1).
     """
 
     model: str = setting("none", NAME)
@@ -373,7 +378,7 @@ AXES: Mapping[str, Mapping[str, Choice]] = {
         Ordered("cost+order"),
         Spectrum("cost+tempered"),
     ),
-    "references": _table(*(References(name) for name in ("max", "mean", "first", "max-each"))),
+    "references": _table(*(References(name) for name in ("max", "mean", "first", "max-each", "max-sides"))),
     "scale": _table(Scale("raw"), Scale("unit"), Scale("human"), Baseline("baseline")),
     "fluency": _table(Fluency("none"), LanguageModel("lm")),
     "against": _table(Against("references"), Against("source")),

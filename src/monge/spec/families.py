@@ -93,7 +93,7 @@ _FAMILIES: Mapping[str, Preset] = {
     ),
     "wmdo@release": Preset(
         replace(WMDO, readout=replace(ORDERED, chunks="all")),
-        "the authors' code: every chunk counts, so an equal text of n words costs .18 / n",
+        "the authors' code: equal words first, and every chunk counts, so an equal text of n words costs .18 / n",
         CHOW,
         symmetric=False,
         lacks={"identity": "the first chunk counts too, so an equal text of n words costs .18 / n"},

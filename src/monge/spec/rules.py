@@ -7,7 +7,17 @@ from functools import partial
 from math import e, exp, inf, isfinite, log, log1p
 
 from monge.errors import InvalidSetting
-from monge.spec.axes import Baseline, Cosine, LanguageModel, Objective, Ordered, SelfNormalised, Tempered, Transport
+from monge.spec.axes import (
+    Baseline,
+    Cosine,
+    LanguageModel,
+    Objective,
+    Ordered,
+    Prf,
+    SelfNormalised,
+    Tempered,
+    Transport,
+)
 from monge.spec.metric import MetricSpec
 
 LONGEST = 512
@@ -37,6 +47,11 @@ def check(spec: MetricSpec) -> None:
         raise InvalidSetting(
             f"units.bag={spec.units.bag} makes sentences of single words: it goes with units.ngram=1 and "
             "weights other than counts"
+        )
+    if spec.references.name == "max-sides" and not isinstance(readout, Prf):
+        raise InvalidSetting(
+            "references=max-sides makes F of the best precision and the best recall: it needs readout=prf, "
+            f"not {readout.name}"
         )
     if spec.units.phrases:
         _check_phrases(spec)
@@ -119,18 +134,21 @@ def bounds(spec: MetricSpec) -> Bounds:
 
 
 def in_unit(value: float, raw: Bounds) -> float:
-    """A score mapped to 0..1, 1 best: monotone and the same for every corpus.
+    """A score mapped to 0..1, 1 for the best: monotone and the same for every corpus.
 
-    A range of finite ends is mapped linearly; a distance without a largest value as 1 / (1 + distance); anything else
-    as (1 + s / (1 + |s|)) / 2, s counted so that higher is better. Rounding beyond an end is cut off.
+    A range of finite ends is mapped linearly. Where there is a best value, the better end of the range or else what a
+    text has with itself, but no worst one, a score becomes 1 / (1 + its distance from the best). Scores beyond the best
+    are cut off. Where no value is the best (inner products of vectors of any length), a score s, counted so that higher
+    is better, becomes (1 + s / (1 + |s|)) / 2.
     """
-    if isfinite(raw.low) and isfinite(raw.high):
-        share = min(max((value - raw.low) / (raw.high - raw.low), 0.0), 1.0)
-        return share if raw.higher_is_better else 1.0 - share
-    if raw.low >= 0 and not raw.higher_is_better:
-        return 1.0 / (1.0 + max(value, 0.0))
-    signed = value if raw.higher_is_better else -value
-    return (1.0 + signed / (1.0 + abs(signed))) / 2.0
+    sign = 1.0 if raw.higher_is_better else -1.0
+    worse, better = sorted((sign * raw.low, sign * raw.high))
+    if isfinite(worse) and isfinite(better):
+        return min(max((sign * value - worse) / (better - worse), 0.0), 1.0)
+    if not isfinite(better) and raw.worst is None:
+        return (1.0 + sign * value / (1.0 + abs(value))) / 2.0
+    best = better if isfinite(better) else sign * raw.best
+    return 1.0 / (1.0 + max(best - sign * value, 0.0))
 
 
 def raw_bounds(spec: MetricSpec) -> Bounds:

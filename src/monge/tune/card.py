@@ -37,12 +37,24 @@ def card_text(card: Mapping[str, Any]) -> str:
         f"Base weights sha256 `{base['weights']}`.\n\n"
         f"| learned from | judgements | licence |\n|---|---:|---|\n{learned}\n\n"
         f"Held out: {held['data']}, {held['judgements']:,} judgements: agreement "
-        f"{'' if before is None else f'{before:.4f} before, '}{held['agreement']:.4f} after.\n\n{units}"
+        f"{'' if before is None else f'{before:.4f} before, '}{held['agreement']:.4f} after. {_apart(card)}\n\n{units}"
         f"Signature: `{card['signature']}`\n\n"
         f"Not tried on: {', '.join(kind for kind in KINDS if kind not in tried)}.\n\n"
         f"Command: `{command(plan)}`\n\n"
         f"Made with {', '.join(f'{name} {value}' for name, value in card['made_with'].items())}; "
         f"the plan with every setting, and the curve, stand in `card.json`.\n"
+    )
+
+
+def _apart(card: Mapping[str, Any]) -> str:
+    """How many texts of the held-out part were learned from too, and what was left out for it."""
+    if "texts_also_learned" not in card["held_out"]:
+        return (
+            "Texts of the held-out part may have been learned from: this adapter was made before they were kept apart."
+        )
+    left_out = ", ".join(f"{one['left_out']:,} of {one['data']}" for one in card["learned_from"] if one["left_out"])
+    return f"Of its sources, references and outputs, {card['held_out']['texts_also_learned']:,} were learned from" + (
+        f"; judgements that share one were left out: {left_out}." if left_out else "."
     )
 
 

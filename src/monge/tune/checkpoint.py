@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +19,33 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _FILE = "checkpoint.safetensors"
+CONTENT = "content of the data"
+"""The fact of a plan that identifies what is learned from, whatever its files are called."""
+MADE = "made"
+"""The directory of a finished adapter while it is written."""
 _MOMENTS = ("exp_avg", "exp_avg_sq", "step")
+
+
+def places(output: str | Path) -> tuple[Path, Path]:
+    """Where the adapter is put and where an unfinished run is kept, beside it; refused where neither could be made."""
+    folder = Path(output).resolve()
+    if folder.exists() or folder.is_symlink():
+        raise UsageError(f"{output} exists already: choose another -o, or remove it")
+    above = next(one for one in folder.parents if one.exists())
+    if not above.is_dir() or not os.access(above, os.W_OK | os.X_OK):
+        what = "is no directory" if not above.is_dir() else "cannot be written to"
+        raise UsageError(f"-o {output}: {above} {what}: choose another -o")
+    return folder, folder.with_name(f"{folder.name}.partial")
+
+
+def clear(folder: Path) -> None:
+    """Remove what an unfinished run has left, and its directory unless there are files of others in it."""
+    for path in (folder / _FILE, folder / f"{_FILE}.part"):
+        path.unlink(missing_ok=True)
+    if (folder / MADE).is_dir():
+        shutil.rmtree(folder / MADE)
+    if folder.is_dir() and not any(folder.iterdir()):
+        folder.rmdir()
 
 
 def save(folder: Path, loop: Loop, plan: Mapping[str, Any]) -> None:
@@ -61,6 +89,10 @@ def restore(folder: Path, loop: Loop, plan: Mapping[str, Any]) -> bool:
     except (SafetensorError, OSError, KeyError, ValueError) as error:
         raise UsageError(f"{path}: not a checkpoint that can be gone on with ({error}): remove it") from None
     other = next((name for name, value in plan.items() if facts["plan"].get(name) != value), None)
+    if other == CONTENT:
+        raise UsageError(
+            f"{folder}: an unfinished run that learned from other data: give the same data, --fresh, or another -o"
+        )
     if other is not None:
         raise UsageError(
             f"{folder}: an unfinished run with {other} = {facts['plan'].get(other)!r}, this one has {plan[other]!r}: "

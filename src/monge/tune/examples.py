@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -22,8 +24,8 @@ LABELS = ("entailment", "neutral", "contradiction")
 class Examples:
     """Segments to learn from: `targets` [n] one each, or `better` [p, 2] places of a better and a worse one.
 
-    `groups` [n] says where each belongs; agreement is the mean over groups. `unit` [n] are scores on a scale of 0 to 1
-    that were not standardised: what a cosine is to be.
+    `groups` [n] says where each belongs; agreement is the mean over groups. `unit` [n] is the cosine that each grade
+    stands for, where that was asked for.
     """
 
     name: str
@@ -58,41 +60,73 @@ class Examples:
         )
 
 
-def judged_examples(name: str, data: str | Path, pairs: Sequence[str] | None = None, **options: str) -> Examples:
+def judged_examples(
+    name: str,
+    data: str | Path,
+    pairs: Sequence[str] | None = None,
+    *,
+    cosines: Mapping[float, float] | None = None,
+    **options: str | int | bool,
+) -> Examples:
     """The judgements of a published data set, or of several joined by +; scores are standardised by group.
 
-    `options`: human column, version of the text, switches of the data sets.
+    `cosines`: what cosine each grade stands for, with an empty table by the ends of the scale; nothing where no cosine
+    is learned. `options`: human column, version of the text, switches of the data sets.
     """
     opened = [open_dataset(one, data, pairs=pairs, **options) for one in name.split("+")]  # type: ignore[arg-type]
     kinds = {one.kind for one in opened}
     if len(kinds) > 1 or "systems" in kinds:
         raise InvalidSetting(f"{name}: judgements of kinds {', '.join(sorted(kinds))} cannot be learned from together")
-    found = [_examples(one, group) for one in opened for group in one.groups]
+    found = [_examples(one, group, cosines) for one in opened for group in one.groups]
     rows = tuple(row for one in found for row in one.rows)
     groups = tuple(group for one in found for group in one.groups)
     licence = "; ".join(dict.fromkeys(one.licence for one in opened if one.licence))
     if kinds == {"scores"}:
         targets = np.concatenate([one.targets for one in found if one.targets is not None])
-        unit = np.concatenate([one.unit for one in found if one.unit is not None])
+        unit = None if cosines is None else np.concatenate([one.unit for one in found if one.unit is not None])
         return Examples(name, rows, groups, targets=targets, unit=unit, licence=licence)
     starts = np.cumsum([0, *(len(one.rows) for one in found)])
     better = [one.better + start for one, start in zip(found, starts, strict=False) if one.better is not None]
     return Examples(name, rows, groups, better=np.concatenate(better), licence=licence)
 
 
-def _examples(judged: Judged, name: str) -> Examples:
+def _examples(judged: Judged, name: str, cosines: Mapping[float, float] | None) -> Examples:
     group, label = judged.groups[name], f"{judged.dataset}/{name}"
+    if not all(row.references for row in group.segments):
+        raise InvalidSetting(
+            f"{label} has no references, only sources: tuning learns from outputs that were judged beside a reference, "
+            "such as those of wmt15, wmt16, stsb or a table with a column reference"
+        )
     groups = (label,) * len(group.segments)
     if group.scores is None:
         return Examples(label, group.segments, groups, better=group.rankings)
-    low, high = judged.human_range
     return Examples(
         label,
         group.segments,
         groups,
         targets=standardised(group.scores * judged.direction, label),
-        unit=(group.scores - low) / (high - low),
+        unit=None if cosines is None else _cosines(judged, group.scores, cosines, label),
     )
+
+
+def _cosines(judged: Judged, scores: Array, cosines: Mapping[float, float], label: str) -> Array:
+    """The cosine that each human score stands for: by a table, or 0 for the worst end of the scale and 1 for the best.
+
+    The scale is the declared one; where none was, 0 to 1 if it holds all scores, else their own range.
+    """
+    if cosines:
+        return graded(scores, cosines, label)
+    low, high = judged.human_range
+    every = np.concatenate([one.scores for one in judged.groups.values() if one.scores is not None])
+    if every.min() < low or every.max() > high:
+        if judged.human_range != (0.0, 1.0) or judged.switches["human_range"]:
+            raise DataError(
+                f"{label}: human scores from {every.min():g} to {every.max():g} lie outside the declared range "
+                f"{low:g}/{high:g}: declare the range they have (human_range=LOW/HIGH)"
+            )
+        low, high = float(every.min()), float(every.max())
+    unit: Array = (scores - low) / (high - low)
+    return unit if judged.direction > 0 else 1 - unit
 
 
 def standardised(scores: Array, name: str) -> Array:
@@ -108,22 +142,6 @@ def standardised(scores: Array, name: str) -> Array:
     return found
 
 
-def split(examples: Examples, fraction: float, seed: int) -> tuple[Examples, Examples]:
-    """A part to learn from and a part to choose by: whole source segments, so that no reference is in both."""
-    if not 0 < fraction < 1:
-        raise InvalidSetting(f"--dev takes a data set or a fraction between 0 and 1, got {fraction}")
-    of_row = [f"{group}\t{row.references[0]}" for group, row in zip(examples.groups, examples.rows, strict=True)]
-    items = sorted(set(of_row))
-    order = np.random.default_rng([seed, len(items)]).permutation(len(items))
-    held = {items[k] for k in order[: max(1, round(fraction * len(items)))]}
-    owners = of_row if examples.better is None else [of_row[k] for k in examples.better[:, 0]]
-    inside = [k for k, item in enumerate(owners) if item not in held]
-    outside = [k for k, item in enumerate(owners) if item in held]
-    if not inside or not outside:
-        raise DataError(f"{examples.name}: {len(items)} source segments are too few to keep {fraction:g} apart")
-    return examples.of(inside), examples.of(outside)
-
-
 @dataclass(frozen=True)
 class Labelled:
     """Pairs of sentences with a number each: the grade of a paraphrase, or the index of a label in `LABELS`."""
@@ -135,6 +153,27 @@ class Labelled:
 
     def __len__(self) -> int:
         return len(self.pairs)
+
+    def of(self, places: Sequence[int]) -> Labelled:
+        """Some of the pairs."""
+        return replace(self, pairs=tuple(self.pairs[k] for k in places), values=self.values[list(places)])
+
+
+def content_digest(lesson: Examples | Labelled) -> str:
+    """A digest of every text and number that is learned from, so that other data is told from the same data moved."""
+    digest = hashlib.sha256(type(lesson).__name__.encode())
+    arrays: list[Array | Places | None]
+    if isinstance(lesson, Labelled):
+        arrays, texts = [lesson.values], [list(pair) for pair in lesson.pairs]
+    else:
+        arrays = [lesson.targets, lesson.better, lesson.unit]
+        texts = [[row.hypothesis, *row.references, row.source or ""] for row in lesson.rows]
+        digest.update(json.dumps(lesson.groups).encode())
+    for some in texts:
+        digest.update(json.dumps(some).encode())
+    for values in arrays:
+        digest.update(b"none" if values is None else values.dtype.str.encode() + values.tobytes())
+    return digest.hexdigest()
 
 
 def graded(values: Array, grades: Mapping[float, float], name: str) -> Array:

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from monge.errors import DataError, InvalidSetting
-from monge.tune.examples import Examples, Labelled, graded, judged_examples, read_labelled
+from monge.tune.examples import Examples, Labelled, judged_examples, read_labelled
 from monge.tune.objectives import OBJECTIVES
 
 _WRITTEN = re.compile(
@@ -117,16 +117,23 @@ def open_lesson(lesson: Lesson, place: Place) -> Examples | Labelled:
         raise InvalidSetting(f"nli learns from a file of labelled pairs (two sentences, label), got {lesson.data!r}")
     options = {name: value for name, value in lesson.options if name not in _OF_LESSONS}
     pairs = options.pop("pairs").split("/") if "pairs" in options else place.pairs
-    named = {"human": place.human, "text": place.text, **options}
-    found = judged_examples(lesson.data, place.data, pairs, **{k: v for k, v in named.items() if v is not None})
+    switches = {name: value if name in ("human", "text") else _switch(value) for name, value in options.items()}
+    named = {"human": place.human, "text": place.text, **switches}
+    cosines = place.grades if kind == "paraphrase" else None
+    found = judged_examples(
+        lesson.data, place.data, pairs, cosines=cosines, **{k: v for k, v in named.items() if v is not None}
+    )
     if lesson.sample is not None:
         order = np.random.default_rng([place.seed, len(found)]).permutation(len(found))[: lesson.sample]
         found = found.of(sorted(order.tolist()))
     if kind == "paraphrase" and found.unit is None:
         raise InvalidSetting(f"{lesson.data} has rankings: the objective paraphrase learns from grades")
-    if kind == "paraphrase" and place.grades and found.unit is not None:
-        found = replace(found, unit=graded(found.unit, place.grades, found.name))
     return found
+
+
+def _switch(value: str) -> str | int | bool:
+    """The value of a switch of a data set, as `--switch` reads it: true, false, a whole number, or a text."""
+    return value == "true" if value in ("true", "false") else int(value) if value.isdigit() else value
 
 
 def _from_file(lesson: Lesson, place: Place) -> Labelled:

@@ -15,11 +15,14 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from monge.errors import InvalidSetting
+from monge.errors import DataError, InvalidSetting
 from monge.tune.objectives import Judge, Objective
 
 CHUNK = 16
 """Batches whose judgements are sorted by length before they are cut, so that little is padding."""
+
+NAMED = 3
+"""So many judgements are named in an error."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +96,7 @@ class Loop:
         ]
         self.optimizer = torch.optim.AdamW([one for one in groups if one["params"]])
         self._rates = [float(one["lr"]) for one in self.optimizer.param_groups]
-        self.an_epoch = max(1, len(objectives[0]) // self._sizes[0])
+        self.an_epoch = batch_count(len(objectives[0]), self._sizes[0])
         self.steps = self.an_epoch * schedule.epochs
         self.state = State()
         self._cut: dict[int, tuple[int, list[list[int]]]] = {}  # objective -> an epoch, and its batches
@@ -161,12 +164,37 @@ class Loop:
         self.optimizer.zero_grad(set_to_none=True)
         total = 0.0
         for k, objective in enumerate(self.objectives):
-            loss = objective.weight * objective.loss(self._places(k, step), self.judge)
+            places = self._places(k, step)
+            loss = objective.weight * objective.loss(places, self.judge)
             torch.autograd.backward(loss)
+            if not self._finite(loss):
+                raise self._not_finite(objective, places)
             total += float(loss.detach())
         torch.nn.utils.clip_grad_norm_(self._parameters, self.schedule.clip)
         self.optimizer.step()
         return total
+
+    def _finite(self, loss: Tensor) -> bool:
+        """Whether a loss and all gradients so far are numbers."""
+        values = [loss.detach(), *(one.grad for one in self.learned if one.grad is not None)]
+        return all(bool(torch.isfinite(one).all()) for one in values)
+
+    def _not_finite(self, objective: Objective, places: Sequence[int]) -> DataError:
+        """The error of a loss or a gradient that is no number, with the judgements that make it so by themselves."""
+        guilty = []
+        for place in places:
+            self.optimizer.zero_grad(set_to_none=True)
+            loss = objective.loss([place], self.judge)
+            torch.autograd.backward(loss)
+            if not self._finite(loss):
+                guilty.append(place)
+        shown = [" | ".join(objective.texts(place)) for place in (guilty or places)[:NAMED]]
+        more = len(guilty or places) - len(shown)
+        return DataError(
+            f"{objective.name}:{objective.examples.name}: the loss or its gradient is NaN or infinite for "
+            f"{len(guilty or places)} of the {len(places)} judgements of a step: {'; '.join(shown)}"
+            f"{f' and {more} more' if more else ''}: leave them out, or tune through another metric"
+        )
 
     def _pace(self, step: int) -> float:
         """Linear warm-up, then linear decay to 0."""
@@ -176,20 +204,25 @@ class Loop:
     def _places(self, k: int, step: int) -> list[int]:
         """The judgements of an objective that a step learns from: a pure function of seed, objective and step."""
         objective = self.objectives[k]
-        count = max(1, len(objective) // self._sizes[k])
-        epoch, number = divmod(step, count)
+        epoch, number = divmod(step, batch_count(len(objective), self._sizes[k]))
         if self._cut.get(k, (-1, []))[0] != epoch:
             self._cut[k] = epoch, list(self._batches(k, [self.schedule.seed, k, epoch]))
         return self._cut[k][1][number]
 
     def _batches(self, k: int, seed: list[int]) -> Iterator[list[int]]:
-        """All judgements of an objective once, in random batches of similar length."""
-        objective, size, random = self.objectives[k], self._sizes[k], np.random.default_rng(seed)
-        order = random.permutation(len(objective))
+        """All judgements of an objective once, in random batches of similar length and, but for one, the same size."""
+        objective, random = self.objectives[k], np.random.default_rng(seed)
+        count = batch_count(len(objective), self._sizes[k])
+        order = np.array_split(random.permutation(len(objective)), count)
         made: list[list[int]] = []
-        for start in range(0, len(order), size * CHUNK):
-            chunk = order[start : start + size * CHUNK].tolist()
+        for start in range(0, count, CHUNK):
+            sizes = [len(batch) for batch in order[start : start + CHUNK]]
+            chunk = np.concatenate(order[start : start + CHUNK]).tolist()
             chunk.sort(key=lambda place: max(map(len, objective.texts(place))))
-            made += [chunk[at : at + size] for at in range(0, len(chunk), size)]
-        whole = [one for one in made if len(one) == size] or made
-        return iter([whole[k] for k in random.permutation(len(whole))])
+            made += [some.tolist() for some in np.split(np.array(chunk), np.cumsum(sizes)[:-1])]
+        return iter([made[number] for number in random.permutation(count)])
+
+
+def batch_count(judgements: int, size: int) -> int:
+    """The number of batches of at most `size` that hold all judgements."""
+    return max(1, -(-judgements // size))

@@ -43,6 +43,10 @@ class Objective(Protocol):
     weight: float
     head: nn.Module
 
+    @property
+    def examples(self) -> Examples | Labelled:
+        """What is learned from."""
+
     def __len__(self) -> int:
         """The number of judgements."""
 
@@ -202,9 +206,10 @@ def _both(examples: Labelled, places: Sequence[int], judge: Judge) -> tuple[Tens
 
 
 def pearson(first: Tensor, second: Tensor) -> Tensor:
-    """Pearson's r of two vectors [n]; 0 where one is constant."""
+    """Pearson's r of two vectors [n]; 0 where one is constant, and its gradient too."""
     one, other = first - first.mean(), second - second.mean()
-    return (one * other).sum() / (one.square().sum().sqrt() * other.square().sum().sqrt()).clamp_min(1e-12)
+    lengths = torch.linalg.vector_norm(one) * torch.linalg.vector_norm(other)
+    return (one * other).sum() / lengths if float(lengths.detach()) > 1e-12 else 0 * first.sum()
 
 
 def objective(kind: str, examples: Examples | Labelled, weight: float, width: int, seed: int) -> Objective:
@@ -224,7 +229,7 @@ def objective(kind: str, examples: Examples | Labelled, weight: float, width: in
 
 
 def _as_labelled(examples: Examples) -> Labelled:
-    """Judged pairs with a grade each on a scale of 0 to 1."""
+    """Judged pairs with the cosine that each grade stands for."""
     assert examples.unit is not None
     pairs = tuple((row.hypothesis, row.references[0]) for row in examples.rows)
     return Labelled(examples.name, pairs, examples.unit)

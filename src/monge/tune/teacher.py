@@ -123,16 +123,41 @@ def _texts(row: Segment) -> tuple[str, ...]:
 
 
 def _same_rows(examples: Examples, translated: Examples) -> list[Segment]:
-    """Of each row the one with the same id among those that the teacher reads."""
-    by_id = {row.id: row for row in translated.rows}
-    for row in examples.rows:
-        other = by_id.get(row.id)
-        if other is None or len(other.references) != len(row.references):
+    """Of each row the one that stands for it among those that the teacher reads.
+
+    That is the row of the same data set, id and system; ids repeat across data sets. Where both have a source it must
+    be the same text, and no two rows with other texts may have the same name.
+    """
+    of_name: dict[tuple[str, str, str], Segment] = {}
+    for name, row in zip(_names(translated), translated.rows, strict=True):
+        other = of_name.setdefault(name, row)
+        if _texts(other) != _texts(row):
+            raise DataError(
+                f"{translated.name}: two rows of {name[0]} that the teacher could read have the id {row.id}, with "
+                f"different texts ({other.hypothesis!r}, {row.hypothesis!r}): give each row an id of its own"
+            )
+    rows = []
+    for name, row in zip(_names(examples), examples.rows, strict=True):
+        found = of_name.get(name)
+        if found is None or len(found.references) != len(row.references):
             raise DataError(
                 f"{translated.name}: the teacher has no row {row.id} with {len(row.references)} reference(s) "
                 f"in place of one of {examples.name}"
             )
-    return [by_id[row.id] for row in examples.rows]
+        if found.source and row.source and found.source != row.source:
+            raise DataError(
+                f"{examples.name}: row {row.id} has the source {row.source!r}, but the row with this id that the "
+                f"teacher reads has {found.source!r}: they are not the same item"
+            )
+        rows.append(found)
+    return rows
+
+
+def _names(examples: Examples) -> list[tuple[str, str, str]]:
+    """Of each row what identifies it in another language: data set, id and system."""
+    return [
+        (group.partition("/")[0], row.id, row.system) for group, row in zip(examples.groups, examples.rows, strict=True)
+    ]
 
 
 def _read(metric: TransportMetric, texts: Sequence[str]) -> dict[str, torch.Tensor]:

@@ -34,11 +34,12 @@ from monge.stats import pearson
 from monge.tune import checkpoint
 from monge.tune.blocks import Method
 from monge.tune.card import card_text, curve_svg
-from monge.tune.examples import Examples, Labelled, split
+from monge.tune.examples import Examples, Labelled, content_digest
 from monge.tune.learner import Learner, Live, sentence_vectors
 from monge.tune.lessons import Lesson, Place, open_lesson, read_grades
 from monge.tune.loop import Loop, Schedule, State, Told
 from monge.tune.objectives import Affine, Objective, ScoreObjective, objective
+from monge.tune.splitting import Parts, hold_out, keep_apart
 from monge.tune.teacher import Teacher, distilled
 from monge.types import CorpusStats, Segment
 
@@ -128,9 +129,16 @@ class _Ready:
 
     learner: Learner
     judge: MetricJudge
-    lessons: list[Examples | Labelled]
-    held: Examples
+    parts: Parts
     loop: Loop
+
+    @property
+    def lessons(self) -> list[Examples | Labelled]:
+        return self.parts.lessons
+
+    @property
+    def held(self) -> Examples:
+        return self.parts.held
 
     @property
     def metric(self) -> TransportMetric:
@@ -138,17 +146,17 @@ class _Ready:
 
 
 def _ready(plan: Plan) -> _Ready:
-    lessons, held = _lessons(plan)
+    parts = _lessons(plan)
     torch.manual_seed(plan.schedule.seed)
     learner = Learner(plan.model)
     metric = trainable(plan, learner)
     learner.begin(max(metric.request.layers), plan.method, plan.schedule.seed)
-    judge = MetricJudge(metric, learner, _statistics(metric, lessons))
-    objectives = [_objective(plan, k, one, judge) for k, one in enumerate(lessons)]
+    judge = MetricJudge(metric, learner, _statistics(metric, parts.lessons))
+    objectives = [_objective(plan, k, one, judge) for k, one in enumerate(parts.lessons)]
     for one in objectives:
         _start_affine(one, judge)
     sizes = [one.batch or plan.schedule.batch for one in plan.learned]
-    return _Ready(learner, judge, lessons, held, Loop(objectives, judge, learner.parameters, plan.schedule, sizes))
+    return _Ready(learner, judge, parts, Loop(objectives, judge, learner.parameters, plan.schedule, sizes))
 
 
 def estimate(plan: Plan) -> str:
@@ -161,7 +169,11 @@ def estimate(plan: Plan) -> str:
     check = (time.monotonic() - began) / len(some.rows) * len(ready.held.rows)
     checks = plan.schedule.epochs * plan.schedule.checks + 1
     minutes = (seconds * ready.loop.steps + check * checks) / 60
-    taught = ", ".join(f"{len(one):,} judgements of {one.name}" for one in ready.lessons)
+    taught = ", ".join(
+        f"{len(one):,} judgements of {one.name}"
+        + (f" ({left_out:,} left out: they share a text with a held-out one)" if left_out else "")
+        for one, left_out in zip(ready.lessons, ready.parts.left_out, strict=True)
+    )
     return (
         f"metric     {ready.metric.name}, layers {', '.join(map(str, ready.metric.request.layers))}\n"
         f"model      {ready.learner.name}, {sum(p.numel() for p in ready.learner.parameters):,} parameters learn\n"
@@ -178,15 +190,13 @@ def tune(plan: Plan, output: str | Path, *, watch: Watch = lambda _: None, fresh
 
     A run that was interrupted goes on from `output`.partial when the same plan is given again.
     """
-    folder, partial = Path(output), Path(f"{output}.partial")
-    if folder.exists():
-        raise UsageError(f"{folder} exists already: choose another -o, or remove it")
+    folder, partial = checkpoint.places(output)
     if fresh:
-        shutil.rmtree(partial, ignore_errors=True)
+        checkpoint.clear(partial)
     began = time.monotonic()
     ready = _ready(plan)
     learner, judge, held, loop = ready.learner, ready.judge, ready.held, ready.loop
-    facts = {**plan.facts(), "base": learner.files.weights_digest}
+    facts = {**plan.facts(), "base": learner.files.weights_digest, checkpoint.CONTENT: _content(ready)}
     checkpoint.restore(partial, loop, facts)
     if not loop.state.curve:
         loop.check(agreement(judge, held), None)
@@ -202,6 +212,12 @@ def tune(plan: Plan, output: str | Path, *, watch: Watch = lambda _: None, fresh
     return Tuned(folder, card)
 
 
+def _content(ready: _Ready) -> list[str]:
+    """What identifies the data: digests of what each objective learns from, and of what is held out."""
+    learned = [objective.examples for objective in ready.loop.objectives]
+    return [content_digest(examples) for examples in (*learned, ready.held)]
+
+
 def trainable(plan: Plan, learner: Learner) -> TransportMetric:
     """The metric bound to the model that learns; a corpus mean becomes that of a batch, as in Tempered WMD."""
     name, spec = resolve(plan.metric, tuple(plan.settings))
@@ -214,30 +230,28 @@ def trainable(plan: Plan, learner: Learner) -> TransportMetric:
     return bound(name, spec, learner)
 
 
-def _lessons(plan: Plan) -> tuple[list[Examples | Labelled], Examples]:
+def _lessons(plan: Plan) -> Parts:
     """The judgements to learn from, and those held out: a part of the first ones, or a data set of its own."""
     if not plan.learned:
         raise InvalidSetting("nothing to learn from: give --train DATASET")
-    found = [open_lesson(one, plan.place) for one in plan.learned]
+    opened = [open_lesson(lesson, plan.place) for lesson in plan.learned]
     if isinstance(plan.dev, float):
-        first = found[0]
-        if not isinstance(first, Examples):
-            raise InvalidSetting(f"{first.name} has nothing to choose by: give --dev DATASET, or another --train first")
-        learned, held = split(first, plan.dev, plan.schedule.seed)
-        if len(held) < A_GROUP:
-            enough = next((share / 10 for share in range(1, 6) if share / 10 * len(first) >= 1.2 * A_GROUP), None)
+        parts = hold_out(opened, plan.dev, plan.schedule.seed)
+        if len(parts.held) < A_GROUP:
+            count = len(opened[0])
+            enough = next((share / 10 for share in range(1, 6) if share / 10 * count >= 1.2 * A_GROUP), None)
             raise DataError(
-                f"{first.name}: {plan.dev:g} of {len(first)} judgements is {len(held)}, too few to choose by "
+                f"{opened[0].name}: {plan.dev:g} of {count} judgements is {len(parts.held)}, too few to choose by "
                 f"({A_GROUP} at least): {'' if enough is None else f'give --dev {enough:g}, or '}"
                 "give more judgements, or a data set to choose by (--dev DATASET)"
             )
-        return [learned, *found[1:]], held
+        return parts
     if plan.dev in [name for one in plan.learned for name in one.data.split("+")]:
         raise InvalidSetting(f"--dev {plan.dev} is among the data that is learned from")
     chosen = open_lesson(Lesson.written(plan.dev), plan.place)
     if not isinstance(chosen, Examples):
         raise InvalidSetting(f"--dev takes a data set of judgements or a fraction, got the file {plan.dev}")
-    return found, chosen
+    return keep_apart(opened, chosen)
 
 
 def _statistics(metric: TransportMetric, lessons: Sequence[Examples | Labelled]) -> CorpusStats | None:
@@ -338,8 +352,16 @@ def _card(plan: Plan, ready: _Ready, state: State, about: dict[str, Any]) -> dic
         "layers": list(metric.request.layers),
         "parameters": sum(one.numel() for one in learner.parameters),
         "plan": plan.facts(),
-        "learned_from": [{"data": one.name, "judgements": len(one), "licence": one.licence} for one in ready.lessons],
-        "held_out": {"data": held.name, "judgements": len(held), "agreement": state.best_value},
+        "learned_from": [
+            {"data": one.name, "judgements": len(one), "left_out": left_out, "licence": one.licence}
+            for one, left_out in zip(ready.lessons, ready.parts.left_out, strict=True)
+        ],
+        "held_out": {
+            "data": held.name,
+            "judgements": len(held),
+            "agreement": state.best_value,
+            "texts_also_learned": ready.parts.shared,
+        },
         "curve": state.curve,
         **about,
         "made_with": {"monge": version("monge"), "torch": torch.__version__, "python": platform.python_version()},
@@ -367,15 +389,18 @@ def _write(folder: Path, partial: Path, ready: _Ready, card: dict[str, Any]) -> 
     """The adapter's directory, written beside its place and put there whole."""
     from safetensors.torch import save
 
-    made = partial / "made"
+    made = partial / checkpoint.MADE
     shutil.rmtree(made, ignore_errors=True)
     made.mkdir(parents=True)
     tensors = {name: one.half().contiguous() for name, one in ready.learner.blocks.kept().items()}
     (made / kept.WEIGHTS).write_bytes(save(tensors))
     card["sha256"] = digests.of_file(made / kept.WEIGHTS)
-    card["signature"] = _signed(ready, folder.resolve().name, card["sha256"])
+    card["signature"] = _signed(ready, folder.name, card["sha256"])
     (made / kept.CARD).write_text(json.dumps(card, indent=1, allow_nan=False) + "\n", "utf-8")
     (made / "README.md").write_text(card_text(card), "utf-8")
     (made / "curve.svg").write_text(curve_svg(card["curve"]), "utf-8")
-    made.replace(folder)
-    shutil.rmtree(partial, ignore_errors=True)
+    try:
+        made.replace(folder)
+    except OSError as error:
+        raise UsageError(f"the adapter could not be put to {folder} ({error.strerror}): it is kept in {made}") from None
+    checkpoint.clear(partial)

@@ -13,12 +13,14 @@ if TYPE_CHECKING:
 class Cloud:
     """A batch of weighted clouds: vectors [b, n, d], weights [b, n], present [b, n] (bool).
 
-    An absent unit can never be a match; a present unit of weight zero can.
+    An absent unit can never be a match; a present unit of weight zero can. Where words without a vector stay as zero
+    vectors, `names` [b, n] (int64) tells them apart: a number for each string, 0 for every other unit.
     """
 
     vectors: Tensor
     weights: Tensor
     present: Tensor
+    names: Tensor | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,7 +41,7 @@ def _check_vectors(spec: MetricSpec, models: Collection[str], precision: str) ->
     encoder, fluency, units = spec.encoder, spec.fluency, spec.units
     _one_of("encoder.model", encoder.model, ("auto", *models))
     _one_of("encoder.precision", encoder.precision, (precision,))
-    _one_of("encoder.unknown", encoder.unknown, ("drop",))
+    _one_of("encoder.unknown", encoder.unknown, ("drop", "zero"))
     _one_of("units.stopwords", units.stopwords, ("none", *stopwords.names()))
     if isinstance(fluency, LanguageModel):
         _one_of("fluency.model", fluency.model, models)

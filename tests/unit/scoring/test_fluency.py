@@ -59,6 +59,22 @@ def expected(path, text):
         return -float(model(ids, labels=ids).loss)
 
 
+def authors_probability(path, text):
+    """(1 / e^NLL)^(1 / length) as the authors' later code has it: NLL is the model's mean loss, length its input's."""
+    from transformers import AutoTokenizer
+
+    length = len(AutoTokenizer.from_pretrained(path)(text, split_special_tokens=True)["input_ids"][:24])
+    assert length > 1
+    return (1 / math.exp(-expected(path, text))) ** (1 / length)
+
+
+def test_probability_of_a_long_text_counts_the_pieces_that_are_read(tiny_gpt2, tiny_bert):
+    long = " ".join(TEXTS[:3] * 4)
+    found = xmover(tiny_gpt2, tiny_bert, "fluency.form=probability").score([long, "a"], sources=["x", "y"])
+    assert found.parts["fluency"][0] == pytest.approx(authors_probability(tiny_gpt2, long), abs=1e-6)
+    assert found.parts["fluency"][1] == pytest.approx(1 / open_causal(str(tiny_gpt2)).vocabulary)
+
+
 def test_means_are_those_of_the_model_itself(tiny_gpt2):
     longer = " ".join(TEXTS[:3] * 4)
     found = open_causal(str(tiny_gpt2)).mean_log_likelihoods([*TEXTS, longer])
@@ -78,8 +94,7 @@ def test_company_does_not_matter(tiny_gpt2, monkeypatch):
 def test_the_score_is_transport_plus_weight_times_fluency(tiny_gpt2, tiny_bert, form):
     plain = api.load("xmoverscore", model=str(tiny_bert)).score(TEXTS, sources=SOURCES)
     found = xmover(tiny_gpt2, tiny_bert, "fluency.weight=0.3", f"fluency.form={form}").score(TEXTS, sources=SOURCES)
-    means = [expected(tiny_gpt2, text) for text in TEXTS]
-    fluency = [math.exp(one) for one in means] if form == "probability" else means
+    fluency = [(authors_probability if form == "probability" else expected)(tiny_gpt2, text) for text in TEXTS]
     assert found.parts["transport"] == pytest.approx(plain.segments, abs=1e-12)
     assert found.parts["fluency"] == pytest.approx(fluency, abs=1e-5)
     assert found.segments == pytest.approx(plain.segments + 0.3 * found.parts["fluency"], abs=1e-12)

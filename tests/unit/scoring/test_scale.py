@@ -34,7 +34,8 @@ def test_published_baselines_and_the_toy_of_rescaling():
     toy = {"precision": 0.98, "recall": 0.92, "f1": 0.9490526316}
     expected = {"precision": 0.8813015, "recall": 0.5252392, "f1": 0.6981330}
     digests = dict.fromkeys(("weights_digest", "config_digest", "tokenizer_digest"), "0" * 64)
-    encoder = SimpleNamespace(name="FacebookAI/roberta-large", precision="fp32", device="cpu", tuning=None, **digests)
+    about = {"device": "cpu", "longest": 512, "tuning": None}
+    encoder = SimpleNamespace(name="FacebookAI/roberta-large", precision="fp32", **about, **digests)
     metric = TransportMetric(
         "bertscore@release", spec, Reader(encoder, "", 512, "truncate"), Request((17,)), frozenset()
     )
@@ -83,13 +84,39 @@ def test_no_baseline_is_an_error_and_never_unscaled_numbers():
 @pytest.mark.parametrize("name", PRESETS)
 def test_the_unit_map_is_monotone_within_0_and_1_for_every_metric(name):
     raw = raw_bounds(resolve(name)[1])
-    low, high = max(raw.low, -5.0), min(raw.high, 5.0)
+    low, high = max(raw.low, -5.0), min(raw.high, 5.0 if raw.worst is None or raw.best <= raw.low else raw.best)
     values = [in_unit(value, raw) for value in np.linspace(low, high, 101)]
     assert all(0 <= value <= 1 for value in values)
     gaps = np.diff(values)
     assert (gaps > 0).all() if raw.higher_is_better else (gaps < 0).all()
     scaled = bounds(resolve(f"{name}[scale=unit]")[1])
     assert (scaled.low, scaled.high, scaled.higher_is_better) == (0, 1, True)
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_the_best_score_of_every_metric_is_1_in_units(name):
+    """What the metric itself declares as its best becomes 1, and nothing exceeds it."""
+    raw = raw_bounds(resolve(name)[1])
+    assert in_unit(raw.best, raw) == pytest.approx(1, abs=1e-12)
+    beyond = raw.best + (0.5 if raw.higher_is_better else -0.5)
+    assert in_unit(beyond, raw) == pytest.approx(1, abs=1e-12)
+    assert bounds(resolve(f"{name}[scale=unit]")[1]).best == pytest.approx(1, abs=1e-12)
+
+
+@pytest.mark.parametrize("name", [name for name, row in PRESETS.items() if "identity" not in row.lacks])
+def test_a_text_with_itself_scores_1_in_units(name):
+    """The promise of --calibrate unit, through the whole of scoring: one line of the help, 1 being best."""
+    texts = ["The cat sat on the mat.", "A dog!", "the quick brown fox jumps over the lazy dog near a house " * 25]
+    side = "sources" if resolve(name)[1].against.name == "source" else "references"
+    found = api.score(texts, **{side: texts}, metric=name, settings=["scale=unit"]).segments
+    assert found == pytest.approx([1, 1, 1], abs=2e-6)
+
+
+def test_units_by_hand():
+    """1/(1+d) below the best, typed in: .5 is half a unit below 1; without a best value the old curve."""
+    twmd, dots = raw_bounds(resolve("twmd")[1]), raw_bounds(resolve("bertscore[ground=dot,normalise=none]")[1])
+    assert [in_unit(value, twmd) for value in (1.0, 0.5, 0.0, -1.0)] == pytest.approx([1, 2 / 3, 1 / 2, 1 / 3])
+    assert [in_unit(value, dots) for value in (0.0, 1.0, 3.0, -1.0)] == pytest.approx([0.5, 0.75, 0.875, 0.25])
 
 
 def test_calibrated_scores():

@@ -9,37 +9,13 @@ from safetensors.torch import load_file
 
 import monge
 from monge.errors import DataError, InvalidSetting, ModelError, StatisticsMismatch, UsageError
-from monge.tune import Lesson, Method, Plan, Schedule, Teacher, estimate, tune, tuning
+from monge.tune import Lesson, Method, Schedule, Teacher, estimate, tune, tuning
 from monge.tune.examples import Labelled, judged_examples, read_labelled, standardised
 from monge.tune.lessons import GRADES, read_grades
 from monge.tune.loop import Loop
 from monge.tune.objectives import NliObjective, ParaphraseObjective, objective
 
 WORDS = ["the", "a", "cat", "dog", "sat", "ran", "on", "mat", "house", "house"]
-
-
-@pytest.fixture(scope="module")
-def judged(tmp_path_factory):
-    """64 judgements by people who mind nothing but a wrong "house"."""
-    random = np.random.default_rng(7)
-    lines = ["hypothesis\treference\thuman\tid"]
-    for k in range(64):
-        reference = [str(w) for w in random.choice(WORDS[:-2], 6)]
-        kept = [w if random.random() < 0.7 else str(random.choice(WORDS)) for w in reference]
-        lines.append(
-            f"{' '.join(kept)}\t{' '.join(reference)}\t{-kept.count('house') + random.normal(0, 0.1):.3f}\t{k}"
-        )
-    path = tmp_path_factory.mktemp("judged") / "judged.tsv"
-    path.write_text("\n".join(lines) + "\n")
-    return path
-
-
-@pytest.fixture
-def plan(judged, tiny_bert):
-    return Plan(
-        "twmd", [Lesson("table")], judged, dev=0.25, model=str(tiny_bert), settings=("layers=3",),
-        schedule=Schedule(epochs=4, batch=8, rate=5e-3, checks=2),
-    )  # fmt: skip
 
 
 @pytest.fixture
@@ -355,17 +331,18 @@ def test_a_teacher_may_read_the_same_rows_in_another_language(plan, tiny_roberta
     turned = [line.split("\t") for line in lines[1:]]
     english = [f"{line}\ten" for line in lines[1:]]
     german = ["\t".join([" ".join(reversed(one[0].split())), one[1], *one[2:], "de"]) for one in turned]
+    held = [f"held {k} {one[0]}\theld {k} {one[1]}\t{one[2]}\t{one[3]}\theld" for k, one in enumerate(turned[:20])]
     both = tmp_path / "both.tsv"
-    both.write_text("\n".join([f"{lines[0]}\tgroup", *german, *english]) + "\n")
+    both.write_text("\n".join([f"{lines[0]}\tgroup", *german, *english, *held]) + "\n")
     lesson = "distil:table(pairs=de,teacher=en)"
     taught = replace(
-        plan, data=both, lessons=lesson, dev="table(pairs=en)", teacher=Teacher("twmd", str(tiny_roberta), 1)
+        plan, data=both, lessons=lesson, dev="table(pairs=held)", teacher=Teacher("twmd", str(tiny_roberta), 1)
     )
     (learned,) = ready(taught).loop.objectives
     assert [row.hypothesis for row in learned.examples.rows] == [" ".join(reversed(one[0].split())) for one in turned]
     said = monge.load("twmd", model=str(tiny_roberta)).score([one[0] for one in turned], [one[1] for one in turned])
     assert np.corrcoef(said.segments, learned.examples.targets)[0, 1] == pytest.approx(1, abs=1e-9)
-    here = replace(taught, lessons="distil:table(pairs=en)", dev="table(pairs=de)")
+    here = replace(taught, lessons="distil:table(pairs=en)")
     (plain,) = ready(here).loop.objectives
     for one in turned:
         backwards = " ".join(reversed(one[0].split()))
@@ -383,7 +360,7 @@ def test_a_teacher_may_read_the_same_rows_in_another_language(plan, tiny_roberta
     cosines = [float(torch.cosine_similarity(known[one], known[other], 0)) for one, other in texts]
     every = torch.nn.functional.normalize(torch.stack(list(known.values())), dim=1)
     assert np.mean(cosines) > float((every @ every.T).mean())  # neighbours, for the most part
-    both.write_text("\n".join([f"{lines[0]}\tgroup", *german, *english[1:]]) + "\n")
+    both.write_text("\n".join([f"{lines[0]}\tgroup", *german, *english[1:], *held]) + "\n")
     with pytest.raises(DataError, match=r"the teacher has no row 0 with 1 reference\(s\) in place of one of table"):
         ready(taught)
     with pytest.raises(InvalidSetting, match="only distil has one"):
@@ -451,3 +428,76 @@ def test_a_tuned_model_knows_its_layer_and_the_human_scale(plan, tmp_path):
         monge.load("twmd", model=str(made.directory), settings=["scale=human"], layers=2).score(*texts)
     with pytest.raises(ModelError, match="is no adapter: neither a directory nor one of mt"):
         monge.load("twmd", model=f"{plan.model}+mtt").score(*texts)
+
+
+def stop_at(step):
+    """A watcher that interrupts a run."""
+
+    def watch(told):
+        if told.step == step:
+            raise KeyboardInterrupt
+
+    return watch
+
+
+def test_an_unfinished_run_does_not_go_on_with_other_data(plan, tmp_path):
+    from dataclasses import replace
+
+    with pytest.raises(KeyboardInterrupt):
+        tune(plan, tmp_path / "a", watch=stop_at(11))
+    lines = plan.data.read_text().splitlines()
+    cells = [line.split("\t") for line in lines[1:]]
+    for changed in (
+        [[one[0], one[1], str(-float(one[2])), one[3]] for one in cells],
+        [[f"{one[0]} cat", *one[1:]] for one in cells],
+        cells[:-1],
+    ):
+        other = tmp_path / "other.tsv"
+        other.write_text("\n".join([lines[0], *("\t".join(one) for one in changed)]) + "\n")
+        with pytest.raises(UsageError, match="an unfinished run that learned from other data"):
+            tune(replace(plan, data=other), tmp_path / "a")
+    moved = tmp_path / "moved.tsv"
+    moved.write_text(plan.data.read_text())
+    assert tune(replace(plan, data=moved), tmp_path / "a").card["curve"][-1]["step"] > 11
+
+
+def test_a_slash_at_the_end_of_the_output_makes_the_same_adapter(plan, tmp_path):
+    from dataclasses import replace
+
+    short = replace(plan, schedule=Schedule(epochs=1, batch=8))
+    made = tune(short, f"{tmp_path}/adapter/")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["adapter"]
+    assert (tmp_path / "adapter" / "adapter.safetensors").is_file()
+    assert "+adapter#" in made.card["signature"]
+    with pytest.raises(UsageError, match="exists already"):
+        tune(short, f"{tmp_path}/adapter/")
+
+
+def test_an_output_that_cannot_be_made_is_refused_before_training(plan, tmp_path, monkeypatch):
+    monkeypatch.setattr(tuning, "_ready", lambda _: pytest.fail("a model was loaded"))
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UsageError, match="file is no directory"):
+        tune(plan, tmp_path / "file" / "adapter")
+    with pytest.raises(UsageError, match="file exists already"):
+        tune(plan, tmp_path / "file")
+
+
+def test_what_was_trained_is_kept_where_it_cannot_be_put_into_place(plan, tmp_path):
+    from dataclasses import replace
+
+    def appear(told):
+        (tmp_path / "adapter").mkdir(exist_ok=True)
+        (tmp_path / "adapter" / "theirs").write_text("")
+
+    with pytest.raises(UsageError, match=r"it is kept in .*adapter\.partial/made"):
+        tune(replace(plan, schedule=Schedule(epochs=1, batch=8)), tmp_path / "adapter", watch=appear)
+    assert monge.load("twmd", model=str(tmp_path / "adapter.partial" / "made")).scorer.request.layers == (3,)
+
+
+def test_fresh_removes_nothing_of_others(plan, tmp_path):
+    from dataclasses import replace
+
+    (tmp_path / "a.partial").mkdir()
+    (tmp_path / "a.partial" / "theirs").write_text("")
+    tune(replace(plan, schedule=Schedule(epochs=1, batch=8)), tmp_path / "a", fresh=True)
+    assert [path.name for path in (tmp_path / "a.partial").iterdir()] == ["theirs"]
