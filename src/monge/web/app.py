@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
-import shutil
-import tempfile
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import Future
 from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import Annotated, Any
 
 from fastapi import APIRouter, FastAPI, Query, Request, Response
@@ -25,10 +22,12 @@ from monge.web import browse, pages, schemas
 from monge.web.desk import Desk
 from monge.web.engine import Gone, Ticket
 from monge.web.guard import Guard
-from monge.web.jobs import ENDED, Jobs
+from monge.web.job import ENDED
+from monge.web.jobs import Jobs
 from monge.web.reading import StrictRoute, invalid, order_of
 from monge.web.refusals import KINDS, Refusal, of_error
 from monge.web.service import VERSION, Config, Service
+from monge.web.state import StateFolder, remove_job
 
 JSON = "application/json"
 RESULT_FORMATS = {
@@ -56,8 +55,14 @@ class App(FastAPI):
 
 
 def create(config: Config | None = None) -> App:
-    """The application of a service; its models are loaded when it starts."""
-    service = Service(config or Config())
+    """The application of a service, which holds its state directory; its models are loaded when it starts."""
+    config = config or Config()
+    state = StateFolder.opened(config.state)
+    try:
+        service = Service(config, state)
+    except BaseException:
+        state.close()
+        raise
     app = App(
         title="monge",
         version=VERSION,
@@ -83,11 +88,10 @@ def create(config: Config | None = None) -> App:
 @asynccontextmanager
 async def _lifespan(app: App) -> AsyncIterator[None]:
     """Start the desk at once, load the models beside it, run the jobs when they are there."""
-    service, temporary = app.service, None
+    service, state = app.service, app.service.state
+    assert state is not None
     app.desk = app.guard.desk = Desk(service.limits, service.counters)
-    if service.config.state is None:
-        temporary = tempfile.mkdtemp(prefix="monge-jobs-")
-    app.jobs = Jobs(service, Path(temporary or service.config.state or ".") / "jobs")
+    app.jobs = Jobs(service, state)
 
     async def warm() -> None:
         await asyncio.to_thread(service.warm)
@@ -101,8 +105,7 @@ async def _lifespan(app: App) -> AsyncIterator[None]:
         app.jobs.stop()
         service.engine.stop()
         app.desk.close()
-        if temporary is not None:
-            shutil.rmtree(temporary, ignore_errors=True)
+        state.close()
 
 
 async def _on_error(request: Request, error: Exception) -> Response:
@@ -238,7 +241,7 @@ def _jobs(app: App) -> APIRouter:
                 order = await order_of(form, folder)
             job = await asyncio.to_thread(app.jobs.submit, folder, order)
         except BaseException:
-            shutil.rmtree(folder, ignore_errors=True)
+            await asyncio.to_thread(remove_job, folder)
             raise
         return JSONResponse(job.shown(), 202, {"Location": f"/v1/jobs/{job.id}"})
 
@@ -315,8 +318,10 @@ def _health(app: App) -> APIRouter:
         task = app.state.warming
         if task.done() and task.exception() is not None:
             raise Refusal(503, f"the models cannot be loaded: {task.exception()}", None, "see the service's log")
-        if not service.ready or app.guard.draining:
+        if not service.ready or not task.done() or app.guard.draining:
             raise Refusal(503, "stopping" if app.guard.draining else "loading", None, "come back", retry=2)
+        if not app.jobs.alive:
+            raise Refusal(503, "the thread that runs the jobs has ended", None, "start the service again")
         return JSONResponse({"status": "ready"})
 
     @router.get("/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}})

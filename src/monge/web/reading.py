@@ -13,8 +13,9 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from starlette.datastructures import FormData, UploadFile
 
-from monge.web.jobs import TABLES, Order, full
+from monge.web.job import TABLES, Order
 from monge.web.refusals import Refusal
+from monge.web.state import full
 
 ROLES = ("hypotheses", "references", "source", "table")
 WORDS = ("metric", "setting", "statistics")

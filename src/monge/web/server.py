@@ -9,8 +9,6 @@ import logging
 import os
 import signal
 import socket
-import tempfile
-from pathlib import Path
 from types import FrameType
 from typing import TextIO
 
@@ -69,10 +67,12 @@ def run(config: Config, host: str, port: int, stream: TextIO, *, quiet: bool = F
         logger.handlers, logger.propagate = [handler], False
         logger.setLevel(logging.WARNING if quiet or name != "monge.web" else logging.INFO)
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")  # waking threads costs more than cutting a few texts
-    if config.state is not None:
-        _check_state(config.state)
-    app = create(config)
     listening = _listening(host, port)
+    try:
+        app = create(config)
+    except BaseException:
+        listening.close()
+        raise
     settings = uvicorn.Config(
         app, log_config=None, access_log=False, server_header=False, timeout_keep_alive=30, lifespan="on", ws="none",
         http=patient(config.limits.head),
@@ -106,15 +106,6 @@ async def _served(server: Server, app: App, listening: socket.socket, stream: Te
             stream.flush()
     await serving
     return 130 if server.interrupted else 0
-
-
-def _check_state(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            pass
-    except OSError as error:
-        raise UsageError(f"--state {folder}: cannot be written ({error.strerror})") from None
 
 
 def _listening(host: str, port: int) -> socket.socket:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from functools import reduce
-from hashlib import blake2b
 from importlib.metadata import version
 from operator import or_
 from pathlib import Path
@@ -36,7 +34,9 @@ from monge.web.engine import Engine, Ticket
 from monge.web.examples import SYSTEMS, agreement, cost, measured_here
 from monge.web.limits import Limits
 from monge.web.lots import FEW, Brief, is_brief
-from monge.web.refusals import Refusal, too_much
+from monge.web.refusals import too_much
+from monge.web.state import StateFolder
+from monge.web.statistics import KeptStatistics
 
 KEPT_METRICS = 256
 VERSION = version("monge")
@@ -65,7 +65,7 @@ class Config:
 class Service:
     """Metrics by name, requests in, bytes out; safe to be called by many threads."""
 
-    def __init__(self, config: Config) -> None:
+    def __init__(self, config: Config, state: StateFolder | None = None) -> None:
         if EMBEDDED.path is not None:  # under one name, so that it is loaded once
             config = replace(config, models=tuple(EMBEDDED.name if one == "auto" else one for one in config.models))
         self.config, self.limits, self.counters = config, config.limits, Counters()
@@ -77,7 +77,8 @@ class Service:
         self.signatures: dict[str, str] = {}
         self.milliseconds: dict[str, float] = {}
         self._metrics: OrderedDict[tuple[Any, ...], api.Metric] = OrderedDict()
-        self._statistics: OrderedDict[str, CorpusStats] = OrderedDict()
+        self.state = state
+        self._statistics = KeptStatistics(state, config.limits.statistics)
         self._lock = Lock()
 
     def warm(self) -> None:
@@ -296,47 +297,13 @@ class Service:
         work = lambda: metric.fit(request.references, hypotheses=request.hypotheses)  # noqa: E731
         found = self.engine.alone(work, ticket)
         metric.scorer.check_stats(found)
-        return {"id": self.keep_statistics(found), "metric": metric.name, "holds": list(found.held())}
+        return {"id": self._statistics.keep(found), "metric": metric.name, "holds": list(found.held())}
 
     # --- statistics -------------------------------------------------------------------------------------------------
 
-    def keep_statistics(self, stats: CorpusStats) -> str:
-        """Keep statistics under the digest of what they hold; the oldest go first."""
-        text = json.dumps(stats.to_dict(), sort_keys=True, allow_nan=False)
-        name = blake2b(text.encode(), digest_size=12).hexdigest()
-        folder = self._folder()
-        if folder is not None:
-            try:
-                api.save_stats(stats, folder / f"{name}.json")
-            except UsageError as error:
-                raise Refusal(507, f"statistics cannot be kept: {error}", None, "make room under --state") from None
-            for old in sorted(folder.glob("*.json"), key=lambda one: one.stat().st_mtime)[: -self.limits.statistics]:
-                old.unlink(missing_ok=True)
-        with self._lock:
-            self._statistics[name] = stats
-            while len(self._statistics) > self.limits.statistics:
-                self._statistics.popitem(last=False)
-        return name
-
     def statistics(self, name: str) -> CorpusStats:
         """Statistics by their id."""
-        with self._lock:
-            found = self._statistics.get(name)
-        folder = self._folder()
-        if found is None and folder is not None and name.isalnum() and (folder / f"{name}.json").is_file():
-            found = api.load_stats(folder / f"{name}.json")
-            with self._lock:
-                self._statistics[name] = found
-        if found is None:
-            raise Refusal(404, f"no statistics {name[:40]!r} are kept here", None, "fit them with POST /v1/stats")
-        return found
-
-    def _folder(self) -> Path | None:
-        if self.config.state is None:
-            return None
-        folder = self.config.state / "statistics"
-        folder.mkdir(parents=True, exist_ok=True)
-        return folder
+        return self._statistics.get(name)
 
     def corpora(self, names: Sequence[str]) -> api.Corpora:
         """The statistics of a request, united where there are several."""
