@@ -24,7 +24,7 @@ from monge.web.engine import Gone, Ticket
 from monge.web.guard import Guard
 from monge.web.job import ENDED
 from monge.web.jobs import Jobs
-from monge.web.reading import StrictRoute, invalid, order_of
+from monge.web.reading import SHORT_BODY, StrictRoute, invalid, order_of
 from monge.web.refusals import KINDS, Refusal, of_error
 from monge.web.service import VERSION, Config, Service
 from monge.web.state import StateFolder, remove_job
@@ -136,7 +136,11 @@ def _scoring(app: App) -> APIRouter:
     @router.post("/score", responses={200: {"model": schemas.Scored}}, response_class=Response)
     async def score(request: Request, body: schemas.ScoreRequest) -> Response:
         """Score hypotheses: the object that `monge score --format json` prints."""
-        begin: Callable[[Ticket], Future[bytes] | None] = lambda ticket: service.brief(body, ticket)  # noqa: E731
+        short = len(await request.body()) <= SHORT_BODY  # on the event loop nothing is done with a long one
+
+        def begin(ticket: Ticket) -> Future[bytes] | None:
+            return service.brief(body, ticket) if short else None
+
         return Response(
             await app.desk.serve(request, lambda ticket: service.score(body, ticket), begin), media_type=JSON
         )
@@ -308,7 +312,7 @@ def _health(app: App) -> APIRouter:
     router, service = APIRouter(tags=["health"]), app.service
 
     @router.get("/health/live")
-    def live() -> dict[str, str]:
+    async def live() -> dict[str, str]:
         """It answers."""
         return {"status": "live"}
 

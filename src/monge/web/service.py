@@ -287,6 +287,8 @@ class Service:
 
     def fit(self, request: schemas.FitRequest, ticket: Ticket) -> dict[str, Any]:
         """Fit statistics and keep them; their id is the digest of what they hold."""
+        if len(request.references) > self.limits.pairs:
+            raise too_much("references", len(request.references), "pairs", self.limits.pairs)
         rows = [text for row in request.references for text in ([row] if isinstance(row, str) else row)]
         texts = [*rows, *request.hypotheses]
         if len(texts) > self.limits.pairs:
