@@ -20,7 +20,6 @@ from monge.spec.signature import difference, parse, shortened
 from monge.types import Signature
 from monge.web import browse, pages, schemas
 from monge.web.desk import Desk
-from monge.web.engine import Gone, Ticket
 from monge.web.guard import Guard
 from monge.web.job import ENDED
 from monge.web.jobs import Jobs
@@ -28,6 +27,7 @@ from monge.web.reading import SHORT_BODY, StrictRoute, invalid, order_of
 from monge.web.refusals import KINDS, Refusal, of_error
 from monge.web.service import VERSION, Config, Service
 from monge.web.state import StateFolder, remove_job
+from monge.web.ticket import Gone, Ticket
 
 JSON = "application/json"
 RESULT_FORMATS = {
@@ -41,6 +41,8 @@ REFUSALS: dict[int | str, dict[str, Any]] = {
     status: {"model": schemas.Refused, "description": kind.replace("_", " ")} for status, kind in KINDS.items()
 }
 """Every answer that is not what was asked for has one shape."""
+STALLED = 15
+"""Seconds that work goes on after its time was up, before it counts as stuck."""
 BEAT = 0.5
 """Seconds between two events of a job."""
 
@@ -324,8 +326,12 @@ def _health(app: App) -> APIRouter:
             raise Refusal(503, f"the models cannot be loaded: {task.exception()}", None, "see the service's log")
         if not service.ready or not task.done() or app.guard.draining:
             raise Refusal(503, "stopping" if app.guard.draining else "loading", None, "come back", retry=2)
-        if not app.jobs.alive:
-            raise Refusal(503, "the thread that runs the jobs has ended", None, "start the service again")
+        if not app.jobs.alive or not service.engine.alive:
+            name = "runs the jobs" if service.engine.alive else "owns the models"
+            raise Refusal(503, f"the thread that {name} has ended", None, "start the service again")
+        most = service.limits.seconds + STALLED
+        if service.engine.longest > most:
+            raise Refusal(503, f"the engine has made no progress for {most} seconds", most, "start the service again")
         return JSONResponse({"status": "ready"})
 
     @router.get("/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}})

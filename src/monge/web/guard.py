@@ -11,6 +11,8 @@ from hmac import compare_digest
 from typing import Any
 
 from monge.web.desk import Desk
+from monge.web.limits import Limits
+from monge.web.patience import MOST_HEAD, long_head
 from monge.web.refusals import Refusal
 from monge.web.service import Service
 
@@ -36,6 +38,8 @@ OPEN = ("/health/", "/static/")
 PAGES = ("/", "/systems", "/catalogue", "/docs", "/openapi.json", "/favicon.ico")
 """What needs no token: health, and pages, which hold nothing of anybody."""
 BODY_SECONDS = 30
+BUFFERED = 40
+"""Bodies of the largest size that may be on their way at the same time."""
 log = logging.getLogger("monge.web")
 
 
@@ -47,6 +51,7 @@ class Guard:
         self.desk: Desk | None = None
         self.draining = False
         self.open = 0  # requests that are not answered yet
+        self._uploads = self._buffered = 0  # files that come in, and bytes of bodies that are not whole yet
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """One request."""
@@ -61,7 +66,7 @@ class Guard:
                 status = message["status"]
                 there = {name for name, _ in message["headers"]}
                 more = [(k.encode(), v.encode()) for k, v in HEADERS.items() if k.encode() not in there]
-                closing = [(b"connection", b"close")] if self.draining or status in (408, 413) else []
+                closing = [(b"connection", b"close")] if self.draining or status in (408, 413, 431) else []
                 message["headers"] = [*message["headers"], *more, *closing]
             await send(message)
 
@@ -81,25 +86,60 @@ class Guard:
 
     async def _passed(self, scope: Message, receive: Receive, answer: Send) -> Refusal | None:
         """Hand the request on: with its body read, or for uploads with its body counted as it comes."""
-        limits, path = self._service.limits, scope["path"]
-        if path == UPLOADS and scope["method"] == "POST":
-            await self._app(scope, _counted(receive, limits.upload), answer)
-            return None
+        if scope["path"] == UPLOADS and scope["method"] == "POST":
+            return await self._uploaded(scope, receive, answer)
+        parts: list[bytes] = []
         try:
-            body = await asyncio.wait_for(_whole(receive, limits.body), BODY_SECONDS)
+            body = await asyncio.wait_for(self._whole(receive, parts), BODY_SECONDS)
         except Refusal as refusal:
             return refusal
         except TimeoutError:
             return Refusal(408, f"the body took more than {BODY_SECONDS} seconds", BODY_SECONDS, "send it faster")
+        finally:
+            self._buffered -= sum(map(len, parts))
+            parts.clear()
         if body is None:  # the client left
             return Refusal(400, "the body ended early")
         await self._app(scope, _replayed(body, receive), answer)
         return None
 
+    async def _uploaded(self, scope: Message, receive: Receive, answer: Send) -> Refusal | None:
+        """Hand on the upload of a job's files, if not too many come in."""
+        limits = self._service.limits
+        if self._uploads >= limits.uploads:
+            told = f"{limits.uploads} uploads come in already"
+            return Refusal(429, told, limits.uploads, "come back; --limit uploads=N takes more", retry=5)
+        self._uploads += 1
+        try:
+            await self._app(scope, _counted(receive, limits), answer)
+        finally:
+            self._uploads -= 1
+        return None
+
+    async def _whole(self, receive: Receive, parts: list[bytes]) -> bytes | None:
+        """The body of a request; None where its client left on the way. All that are on their way are bounded."""
+        limits, size = self._service.limits, 0
+        while True:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                return None
+            part = message.get("body", b"")
+            parts.append(part)
+            size += len(part)
+            self._buffered += len(part)
+            if size > limits.body:
+                raise _large(limits.body, "")
+            if self._buffered > BUFFERED * limits.body:
+                raise Refusal(429, "too many bodies come in at the same time", None, "come back", retry=1)
+            if not message.get("more_body", False):
+                return b"".join(parts)
+
     def _refused(self, scope: Message) -> Refusal | None:
         """Why a request is not even read."""
         headers = {name.lower(): value for name, value in scope["headers"]}
         path = scope["path"]
+        if sum(len(name) + len(value) for name, value in scope["headers"]) > MOST_HEAD:
+            return long_head()
         if self.draining and not path.startswith("/health/"):
             return Refusal(503, "the service is stopping", None, "ask another instance, or come back", retry=5)
         if not self._service.ready and not path.startswith(OPEN):
@@ -140,22 +180,6 @@ def _large(most: int, path: str) -> Refusal:
     return Refusal(413, f"the body is larger than {most} bytes", most, f"{hint}; --limit {name}=N takes more")
 
 
-async def _whole(receive: Receive, most: int) -> bytes | None:
-    """The body of a request; None where its client left on the way."""
-    parts, size = [], 0
-    while True:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            return None
-        part = message.get("body", b"")
-        size += len(part)
-        if size > most:
-            raise _large(most, "")
-        parts.append(part)
-        if not message.get("more_body", False):
-            return b"".join(parts)
-
-
 def _replayed(body: bytes, receive: Receive) -> Receive:
     """What gives a body that has been read, then whatever comes behind it."""
     given = False
@@ -170,16 +194,24 @@ def _replayed(body: bytes, receive: Receive) -> Receive:
     return next_message
 
 
-def _counted(receive: Receive, most: int) -> Receive:
-    """What gives the messages of a body until they are too many."""
-    size = 0
+def _counted(receive: Receive, limits: Limits) -> Receive:
+    """What gives the messages of a body until they are too many, or take too long."""
+    size, whole, deadline = 0, False, time.monotonic() + limits.upload_seconds
 
     async def next_message() -> Message:
-        nonlocal size
-        message = await receive()
+        nonlocal size, whole
+        if whole:
+            return await receive()
+        try:
+            message = await asyncio.wait_for(receive(), max(deadline - time.monotonic(), 0.001))
+        except TimeoutError:
+            most = limits.upload_seconds
+            told = f"the upload took more than {most} seconds"
+            raise Refusal(408, told, most, "send it faster; --limit upload_seconds=N gives more time") from None
+        whole = not message.get("more_body", False)
         size += len(message.get("body", b""))
-        if size > most:
-            raise _large(most, UPLOADS)
+        if size > limits.upload:
+            raise _large(limits.upload, UPLOADS)
         return message
 
     return next_message

@@ -13,8 +13,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from monge.data.parallel import read_parallel
 from monge.data.tables import read_table
 from monge.types import Segment
-from monge.web.engine import Ticket
 from monge.web.state import keep_file
+from monge.web.ticket import Ticket
 
 QUEUED, RUNNING, DONE, FAILED, CANCELLED = "queued", "running", "done", "failed", "cancelled"
 ENDED = (DONE, FAILED, CANCELLED)
@@ -93,6 +93,7 @@ class Job:
     systems: tuple[str, ...] = ()
     error: dict[str, Any] | None = None
     phase: str = SCORING
+    compared: int = 0
     started: float = 0.0
     begun_at: int = 0
     ticket: Ticket = field(default_factory=Ticket)
@@ -108,6 +109,8 @@ class Job:
             "done": self.done,
             "total": self.total,
             "remaining_seconds": left,
+            "phase": self.phase if self.state == RUNNING else None,
+            "compared": self.compared,
             "metrics": list(self.order.metrics),
             "systems": list(self.systems),
             "created": self.created,

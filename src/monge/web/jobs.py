@@ -28,9 +28,8 @@ from monge.errors import Misaligned, MongeError, UsageError
 from monge.render import render_results
 from monge.render.table import render_study
 from monge.store import Store
-from monge.study import aligned, compare_results
+from monge.study import Comparison, aligned, compare_results
 from monge.types import Result, Segment
-from monge.web.engine import Gone
 from monge.web.job import (
     CANCELLED,
     COMPARING,
@@ -45,11 +44,14 @@ from monge.web.job import (
     Order,
     UnreadableJob,
 )
-from monge.web.refusals import Refusal, of_error
+from monge.web.refusals import Refusal, of_error, too_much
 from monge.web.service import VERSION, Service, named
 from monge.web.state import JOURNAL, StateFolder, full, keep_file, remove_job, sync_file, sync_folder
+from monge.web.ticket import Gone
 
 log = logging.getLogger("monge.web")
+STOPPING = 3.0
+"""Seconds that a job has to end what it does when the service stops."""
 
 
 class Jobs:
@@ -122,8 +124,9 @@ class Jobs:
     def _check(self, job: Job) -> None:
         """Raise where a job cannot be done, and count what it has to do."""
         service, order = self._service, job.order
-        for name in order.metrics:
-            service.metric(name, order.settings, order.lang, order.model)
+        if len(order.metrics) > service.limits.metrics:
+            raise too_much("metrics", len(order.metrics), "metrics", service.limits.metrics)
+        metrics = [service.metric(name, order.settings, order.lang, order.model) for name in order.metrics]
         service.corpora(order.statistics)
         try:
             rows = job.rows()
@@ -136,6 +139,7 @@ class Jobs:
             service.check_row(row)
         job.total, job.systems = len(rows), tuple(dict.fromkeys(row.system for row in rows))
         service.check_systems(len(job.systems))
+        service.check_pairs(metrics, rows)
 
     def get(self, name: str) -> Job:
         """A job by its id."""
@@ -153,7 +157,7 @@ class Jobs:
         if job.state in ENDED:
             self._drop(job)
         else:
-            job.ticket.cancelled = True
+            job.ticket.cancel()
             if job.state == QUEUED:
                 self._end(job, CANCELLED)
         return job
@@ -196,10 +200,11 @@ class Jobs:
         with self._changed:
             self._stopping.set()
             for job in list(self._jobs.values()):
-                job.ticket.cancelled = job.ticket.cancelled or job.state == RUNNING
+                if job.state == RUNNING:
+                    job.ticket.cancel()
             self._changed.notify_all()
         if self._thread.is_alive():
-            self._thread.join(10)
+            self._thread.join(STOPPING)
 
     # --- the thread that runs them ----------------------------------------------------------------------------------
 
@@ -265,16 +270,24 @@ class Jobs:
             job.ticket.check()
 
         job.done, job.begun_at, job.phase = 0, 0, SCORING
-        corpora, watch, shared = self._corpora(job), api.Watch(progress), service.engine.shared(job.ticket)
+        corpora, watch, shared = self._corpora(job), api.Watch(progress), service.engine.shared(job.ticket, "job")
         with closing(Store(job.folder / JOURNAL, vectors=False)) as journal:
             results = api.score_segments(metrics, rows, corpora=corpora, cache=journal, watch=watch, score=shared)
         if paired:
             job.phase = COMPARING
-            found = compare_results(named(metrics), results)
+            found = job.ticket.run(lambda: self._compared(job, metrics, results))
             keep_file(job.folder / "comparison.json", render_study(found, "json", version=VERSION))
             keep_file(job.folder / "comparison.html", render_study(found, "html", version=VERSION))
         job.phase = WRITING
         keep_file(job.folder / "results.json", render_results(results, "json", version=VERSION, segments=True))
+
+    def _compared(self, job: Job, metrics: Sequence[api.Metric], results: Sequence[Result]) -> Comparison:
+        """The systems compared, metric by metric."""
+        found: list[Comparison] = []
+        for place, one in enumerate(named(metrics)):
+            job.compared = place
+            found.append(compare_results([one], results[place :: len(metrics)]))
+        return replace(found[0], standings=tuple(each for one in found for each in one.standings))
 
     def _corpora(self, job: Job) -> api.Corpora:
         """The statistics that a job was sent with, which it holds; those of an older service lie with the others."""

@@ -237,6 +237,8 @@ class JobState(BaseModel):
     done: int
     total: int
     remaining_seconds: float | None
+    phase: str | None = Field(description="Of one that runs: scoring, comparing or writing.")
+    compared: int = Field(description="Metrics by which its systems have been compared.")
     metrics: list[str]
     systems: list[str]
     created: float

@@ -9,6 +9,8 @@ import logging
 import os
 import signal
 import socket
+import threading
+import time
 from types import FrameType
 from typing import TextIO
 
@@ -20,6 +22,10 @@ from monge.web.patience import patient
 from monge.web.service import Config
 
 BACKLOG = 1024
+ENDING = 5
+"""Seconds that a stopping service takes, at the most, behind the `drain` seconds for what it has accepted."""
+QUIET_TICKS = 5
+"""Tenths of a second that nothing comes before a stopping service ends."""
 
 
 class Server(uvicorn.Server):
@@ -28,23 +34,40 @@ class Server(uvicorn.Server):
     def __init__(self, config: uvicorn.Config, app: App) -> None:
         super().__init__(config)
         self._app, self.interrupted = app, False
+        self._drained, self._ticks = 0.0, 0
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Begin to drain; a second signal stops at once."""
+        """Begin to drain; a second signal stops at once. From now on the process ends, whatever is stuck in it."""
         if self._app.guard.draining:
             self.should_exit = self.force_exit = True
             return
         self.interrupted = sig == signal.SIGINT
         self._app.guard.draining = True
+        drain = self._app.service.limits.drain
+        self._drained = time.monotonic() + drain
+        _end_within(drain + ENDING, 130 if self.interrupted else 0)
 
     async def on_tick(self, counter: int) -> bool:
         """Stop when all that was accepted is answered, or its time is up."""
         if self._app.guard.draining and not self.should_exit:
-            self._ticks = getattr(self, "_ticks", 0) + 1
-            patience = 10 * self._app.service.limits.drain
-            if (self._app.guard.open == 0 and self._ticks > 5) or self._ticks > patience:
-                self.should_exit = True
+            self._ticks += 1
+            late = time.monotonic() > self._drained
+            if late:
+                self._app.desk.cancel()
+            self.should_exit = late or (self._app.guard.open == 0 and self._ticks > QUIET_TICKS)
         return await super().on_tick(counter)
+
+
+def _end_within(seconds: float, code: int) -> None:
+    """End the process after so many seconds if it has not ended by then; all that was announced is on the disk.
+
+    A thread ends it with its code; a signal that needs no Python ends it if even that cannot run.
+    """
+    timer = threading.Timer(seconds, os._exit, (code,))
+    timer.daemon = True
+    timer.start()
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.setitimer(signal.ITIMER_REAL, seconds + 1)
 
 
 class OneLine(logging.Formatter):
@@ -76,7 +99,7 @@ def run(config: Config, host: str, port: int, stream: TextIO, *, quiet: bool = F
     settings = uvicorn.Config(
         app, log_config=None, access_log=False, server_header=False, timeout_keep_alive=30, lifespan="on", ws="none",
         http=patient(config.limits.head),
-        timeout_graceful_shutdown=config.limits.drain, h11_max_incomplete_event_size=65536,
+        timeout_graceful_shutdown=1,
     )  # fmt: skip
     server = Server(settings, app)
     bound = listening.getsockname()
