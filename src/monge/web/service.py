@@ -33,7 +33,7 @@ from monge.web.allowed import check_settings
 from monge.web.checks import QUICK, Checks
 from monge.web.counters import Counters
 from monge.web.engine import Engine, Ticket
-from monge.web.examples import SYSTEMS, agreement, cost, measured_here
+from monge.web.examples import SYSTEMS, agreement, cost, is_measured, measured_here
 from monge.web.limits import Limits
 from monge.web.lots import FEW, Brief, is_brief
 from monge.web.refusals import too_much
@@ -86,6 +86,7 @@ class Service(Checks):
 
     def warm(self) -> None:
         """Load every model and score the bundled example with every metric, so that the first request is no slower."""
+        api.keep_encoders(len(self.config.models) + 1)
         names = list(SYSTEMS.systems)
         rows = api.segments_of(SYSTEMS.systems[names[0]], SYSTEMS.references)
         for model in self.config.models:
@@ -95,9 +96,10 @@ class Service(Checks):
                 if alone is not None and alone.reads:
                     self.models[model] = metric.by_transport("warm").reader.encoder.name
                 results = Run([metric.scorer], rows, score=self.engine.shared(Ticket())).results()  # any language
-                started = time.perf_counter()
-                Run([metric.scorer], rows).results()  # warm, and no text from memory
-                self.milliseconds[metric.name] = 1000 * (time.perf_counter() - started) / len(rows)
+                if model == self.config.models[0]:
+                    started = time.perf_counter()
+                    Run([metric.scorer], rows).results()  # warm, and no text from memory
+                    self.milliseconds[metric.name] = 1000 * (time.perf_counter() - started) / len(rows)
                 self.signatures.setdefault(metric.name, str(results[0].signature))
             if model not in self.models:
                 self.models[model] = api.encoder_for(
@@ -288,11 +290,12 @@ class Service(Checks):
     def catalogue(self) -> dict[str, Any]:
         """Every metric: what it measures, range, cost a pair where it was measured, agreement with people."""
         known, model = agreement(), self.models.get(self.config.models[0], "")
+        kept = is_measured(model)  # all times are of one machine: that of the kept ones, or this one
         return {
             name: {
                 **row,
                 "kind": kind_of(name),
-                **(cost(name, model) if name not in self.milliseconds else measured_here(self.milliseconds[name])),
+                **(cost(name, model) if kept else measured_here(self.milliseconds.get(name))),
                 "agreement": known.get(name),
             }
             for name, row in listed().to_dict().items()
