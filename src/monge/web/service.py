@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
-from functools import reduce
+from functools import partial, reduce
 from importlib.metadata import version
 from operator import or_
 from pathlib import Path
@@ -18,7 +18,7 @@ from monge import api
 from monge.encode.packaged import EMBEDDED
 from monge.errors import UnknownName, UsageError
 from monge.render import explanation_html, explanation_svg, render_results
-from monge.render.bounded import bounded_json
+from monge.render.bounded import FULL_CELLS, WHOLE_CELLS, bounded_json
 from monge.render.table import render_study
 from monge.scoring.run import Run
 from monge.spec.catalogue import described, listed
@@ -27,7 +27,7 @@ from monge.spec.labels import labels
 from monge.spec.presets import Spec, bounds_of, resolve
 from monge.spec.signature import parse
 from monge.study import Resampling, aligned, compare_results
-from monge.types import CorpusStats, Result, Segment
+from monge.types import CorpusStats, Explanation, Result, Segment
 from monge.web import schemas, work
 from monge.web.allowed import check_settings
 from monge.web.checks import QUICK, Checks
@@ -238,7 +238,9 @@ class Service(Checks):
         stats = self.corpora(request.statistics).stats
         with self.place(self.work_of([metric], [row], work.EXPLAINED_CELLS).seconds):
             found = self.engine.alone(lambda: metric.explain(row.hypothesis, request.reference, stats=stats), ticket)
-            shown = {"json": bounded_json, "svg": explanation_svg, "html": explanation_html}
+            json_of = partial(bounded_json, cells=WHOLE_CELLS if request.whole else FULL_CELLS)
+            shown: dict[str, Callable[[Explanation], str]]
+            shown = {"json": json_of, "svg": explanation_svg, "html": explanation_html}
             return ticket.run(lambda: shown[form](found).encode())
 
     def compare(self, request: schemas.CompareRequest, ticket: Ticket) -> bytes:

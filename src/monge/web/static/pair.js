@@ -85,7 +85,7 @@ async function show(metric, signal) {
     if (!one) throw score.error;
     const win = Math.max(one.reference ?? 0, 0);
     body.replaceChildren(make("div", { class: "score" }, number(one.score)), partsOf(one), ...notesOf(score, explained),
-      ...(explained ? [picture(explained, body.clientWidth || 320)] : []), ...pastes(metric, one.signature, given_[win]));
+      ...(explained ? [picture(explained, body.clientWidth || 320, undefined, () => explainedBy(metric, given_, signal, true))] : []), ...pastes(metric, one.signature, given_[win]));
   } catch (error) {
     if (error.name === "AbortError") return;
     body.replaceChildren(make("p", { class: "bad", role: "alert" }, error.message), make("p", { class: "soft" }, error.hint ?? ""));
@@ -98,10 +98,11 @@ async function scored(metric, given_, signal) {
   catch (error) { if (error.name === "AbortError") throw error; return { error }; }
 }
 
-async function explainedBy(metric, given_, signal) {
+async function explainedBy(metric, given_, signal, whole = false) {
   if (given.metrics[bare(metric)]?.kind !== "transport") return null;
-  try { return await ask("/v1/explain", { body: { hypothesis: hypothesis.value, reference: given_[0] ?? "", metric }, signal }); }
-  catch (error) { if (error.name === "AbortError") throw error; return null; }
+  const body = { hypothesis: hypothesis.value, reference: given_[0] ?? "", metric, whole };
+  try { return await ask("/v1/explain", { body, signal }); }
+  catch (error) { if (error.name === "AbortError" || whole) throw error; return null; }
 }
 
 function partsOf(one) {
