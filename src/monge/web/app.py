@@ -182,7 +182,7 @@ def _scoring(app: App) -> APIRouter:
         """Every metric: what it measures, range, cost a pair, agreement with people."""
         return JSONResponse(service.catalogue())
 
-    @router.get("/metrics/{name}", responses={200: {"content": {JSON: {"schema": {"type": "object"}}}}})
+    @router.get("/metrics/{name:path}", responses={200: {"content": {JSON: {"schema": {"type": "object"}}}}})
     def metric(
         name: str,
         setting: Annotated[list[str] | None, Query(description="AXIS=VALUE, repeatable.")] = None,
@@ -244,7 +244,7 @@ def _jobs(app: App) -> APIRouter:
         folder = app.jobs.room()
         try:
             async with request.form(max_files=64, max_fields=128) as form:
-                order = await order_of(form, folder)
+                order = await order_of(form, folder, app.service.limits.upload)
             job = await asyncio.to_thread(app.jobs.submit, folder, order)
         except BaseException:
             await asyncio.to_thread(remove_job, folder)

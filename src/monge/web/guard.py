@@ -8,6 +8,7 @@ import logging
 import time
 from collections.abc import Awaitable, Callable, MutableMapping
 from hmac import compare_digest
+from importlib.resources import files
 from typing import Any
 
 from monge.web.desk import Desk
@@ -35,8 +36,10 @@ HEADERS = {
 UPLOADS = "/v1/jobs"
 WORK = ("/v1/score", "/v1/explain", "/v1/compare", "/v1/stats")
 OPEN = ("/health/", "/static/")
-PAGES = ("/", "/systems", "/catalogue", "/docs", "/openapi.json", "/favicon.ico")
+VIEWS = ("/", "/systems", "/catalogue", "/docs")
+PAGES = (*VIEWS, "/openapi.json", "/favicon.ico")
 """What needs no token: health, and pages, which hold nothing of anybody."""
+WAITING = (files(__package__) / "templates" / "waiting.html").read_bytes()
 BODY_SECONDS = 30
 BUFFERED = 40
 """Bodies of the largest size that may be on their way at the same time."""
@@ -76,7 +79,7 @@ class Guard:
             if refusal is None:
                 refusal = await self._passed(scope, receive, answer)
             if refusal is not None:
-                await _say(refusal, answer)
+                await (_wait if self._is_waited_for(scope) else _say)(refusal, answer)
         finally:
             self.open -= 1
             route = getattr(scope.get("route"), "path", "other")
@@ -162,6 +165,12 @@ class Guard:
             return _large(most, path)
         return None
 
+    def _is_waited_for(self, scope: Message) -> bool:
+        """Whether a browser asks for a page before the models are loaded."""
+        accepted = dict(scope["headers"]).get(b"accept", b"")
+        page = scope["path"] in VIEWS and scope["method"] == "GET" and b"text/html" in accepted
+        return page and not self._service.ready and not self.draining
+
     def _strange(self, headers: dict[bytes, bytes]) -> bool:
         """Whether a browser asks on behalf of another site: its page, or its name made to point here."""
         host, origin = headers.get(b"host", b""), headers.get(b"origin")
@@ -217,12 +226,26 @@ def _counted(receive: Receive, limits: Limits) -> Receive:
     return next_message
 
 
+async def _wait(refusal: Refusal, send: Send) -> None:
+    """Answer with a page that goes on by itself."""
+    headers = {
+        "content-type": "text/html; charset=utf-8",
+        "content-length": str(len(WAITING)),
+        **(refusal.headers or {}),
+    }
+    await _send(refusal.status_code, headers, WAITING, send)
+
+
 async def _say(refusal: Refusal, send: Send) -> None:
     """Answer with a refusal."""
     body = json.dumps(refusal.body()).encode()
     headers = {"content-type": "application/json", "content-length": str(len(body)), **(refusal.headers or {})}
     if refusal.status_code == 401:
         headers["www-authenticate"] = "Bearer"
+    await _send(refusal.status_code, headers, body, send)
+
+
+async def _send(status: int, headers: dict[str, str], body: bytes, send: Send) -> None:
     plain = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
-    await send({"type": "http.response.start", "status": refusal.status_code, "headers": plain})
+    await send({"type": "http.response.start", "status": status, "headers": plain})
     await send({"type": "http.response.body", "body": body})

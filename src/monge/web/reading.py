@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import gzip
 import json
+import zlib
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager, nullcontext
 from math import isfinite
@@ -25,6 +27,7 @@ ROLES = ("hypotheses", "references", "source", "table")
 WORDS = ("metric", "setting", "statistics")
 SINGLE = ("lang", "model", "table_format")
 LONGEST_NAME = 120
+PACKED = ".gz"
 CHUNK = 1 << 20
 SHORT_BODY = 32_768
 """Bytes of a body that is read at once, on the event loop."""
@@ -149,9 +152,12 @@ def invalid(error: RequestValidationError | ValidationError) -> Refusal:
     return Refusal(422, f"{where[:120]}: {first['msg']}{more}", None, "GET /docs shows what is accepted")
 
 
-async def order_of(form: FormData, folder: Path) -> Order:
-    """What a job is asked to do; its files are put into the directory as input-0, input-1 …"""
-    known = (*ROLES, *WORDS, *SINGLE)
+async def order_of(form: FormData, folder: Path, most: int) -> Order:
+    """What a job is asked to do; its files are put into the directory as input-0, input-1 …
+
+    Packed ones are unpacked, to `most` bytes together.
+    """
+    known, room = (*ROLES, *WORDS, *SINGLE), most
     files: list[tuple[str, str]] = []
     words: dict[str, list[str]] = {}
     for key, value in form.multi_items():
@@ -160,8 +166,12 @@ async def order_of(form: FormData, folder: Path) -> Order:
         if isinstance(value, UploadFile) != (key in ROLES):
             raise Refusal(422, f"{key} is {'a file' if key in ROLES else 'a word'}", None, "curl -F hypotheses=@FILE")
         if isinstance(value, UploadFile):
-            await _put(value, folder / f"input-{len(files)}")
-            files.append((key, _unique(value.filename or "", [name for role, name in files if role == key])))
+            path, name = folder / f"input-{len(files)}", value.filename or ""
+            await _put(value, path)
+            if name.lower().endswith(PACKED):
+                name = name[: -len(PACKED)]
+                room -= await asyncio.to_thread(_unpack, path, name, room)
+            files.append((key, _unique(name, [taken for role, taken in files if role == key])))
         else:
             words.setdefault(key, []).append(value)
     _check_files(files)
@@ -185,6 +195,26 @@ async def _put(upload: UploadFile, path: Path) -> None:
                 file.write(some)
     except OSError as error:
         raise full(error) from None
+
+
+def _unpack(path: Path, name: str, most: int) -> int:
+    """Unpack a gzip file in its place; the bytes that it holds, which may be no more than so many."""
+    size, unpacked = 0, path.with_name(f"{path.name}-unpacked")
+    try:
+        with gzip.open(path) as source, unpacked.open("wb") as target:
+            while some := source.read(CHUNK):
+                size += len(some)
+                if size > most:
+                    raise Refusal(413, f"{name[:80]}: the files unpack to more than {most} bytes", most, "cut them")
+                target.write(some)
+        unpacked.replace(path)
+    except (gzip.BadGzipFile, zlib.error, EOFError):
+        raise Refusal(422, f"{name[:80]}{PACKED}: not a gzip file", None, "send it as it is") from None
+    except OSError as error:
+        raise full(error) from None
+    finally:
+        unpacked.unlink(missing_ok=True)
+    return size
 
 
 def _unique(name: str, taken: list[str]) -> str:

@@ -9,8 +9,9 @@ export function later(work, milliseconds = 250) {
   return (...parts) => { clearTimeout(timer); timer = setTimeout(() => work(...parts), milliseconds); };
 }
 
-// A message without the sentences that are for a terminal or for programs.
-export const plain = (text) => text.split(/(?<=[.;])\s+/).filter((one) => !/--\w|\bcurl |\bmonge \w+ |\b(?:POST|GET|DELETE) \/|\bpip install/.test(one)).join(" ").replace(/;$/, "");
+// A message without what is for a terminal or for programs: sentences, and what stands in brackets.
+const COMMAND = /--\w|\bcurl |\bmonge \w+ |\b(?:POST|GET|DELETE) \/|\bpip install/;
+export const plain = (text) => text.replace(/\s*\([^()]*\)/g, (one) => (COMMAND.test(one) ? "" : one)).split(/(?<=[.;])\s+/).filter((one) => !COMMAND.test(one)).join(" ").replace(/;$/, "");
 
 export class Refused extends Error {
   constructor(status, said) { super(plain(said.error || "") || said.error || `HTTP ${status}`); this.status = status; this.hint = plain(said.hint || ""); }
