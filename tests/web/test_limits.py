@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 from fastapi.testclient import TestClient
 
+from monge.render import render_results
 from monge.spec.forms import EVERY, form
 from monge.types import Result, Segment
 from monge.web import browse, schemas
@@ -350,6 +351,58 @@ class Kept:
 
     def rows(self) -> list[Segment]:
         return self._rows
+
+
+READ = {
+    "/v1/jobs/{name}/segments": ["?size=200&order=disagreement", "?size=200&start=99000&order=score"],
+    "/v1/jobs/{name}/result": [f"?format={form}" for form in ("json", "jsonl", "tsv", "html")],
+    "/v1/jobs/{name}": [""],
+    "/v1/jobs/{name}/events": [""],
+    "/v1/jobs/{name}/comparison": [""],
+    "/v1/stats/{name}": [""],
+    "/v1/metrics/{name}": ["?" + "&".join(["setting=transport.temperature%3D0.5"] * 1500)],
+    **{path: [""] for path in ("/v1/jobs", "/v1/metrics", "/health/live", "/health/ready", "/metrics", "/version")},
+}
+
+
+def test_reading_the_largest_job_keeps_nobody_waiting(started, watched, tmp_path):
+    """Every address that is read from, on a state with a job of many items."""
+    paths = create(Config()).openapi()["paths"]
+    assert {path for path, verbs in paths.items() if "get" in verbs} == set(READ)
+    count, kept = 60_000, Kept(60_000)
+    folder = tmp_path / "jobs" / "0123456789abcdef"
+    folder.mkdir(parents=True)
+    (folder / "results.json").write_text("".join(render_results(kept.results(""), "json", version="1", segments=True)))
+    (folder / "comparison.json").write_text("{}")
+    rows = "".join(f"{row.id}\t{row.system}\tthe cat\ta dog\n" for row in kept.rows())
+    (folder / "input-0").write_text("id\tsystem\thypothesis\treference\n" + rows)
+    order = {"metrics": ["chrf", "chrf++"], "files": [["table", "t.tsv"]], "table_format": "tsv"}
+    (folder / "job.json").write_text(json.dumps({"created": time.time(), "order": order}))
+    (folder / "state.json").write_text(json.dumps({"state": "done", "error": None, "systems": ["a", "b"], "total": 1}))
+    service = started("-m", "twmd", "--state", tmp_path)
+    with watched(service) as seen:
+        began = time.monotonic()
+        for path, asked_for in READ.items():
+            name = "twmd" if "metrics" in path else folder.name
+            for more in asked_for:
+                status, body = service.ask(path.replace("{name}", name) + more)
+                assert status in (200, 404, 400), (path, status, body[:200])
+                assert seen.slowest() < PATIENCE, path + more
+        assert time.monotonic() - began < 40
+        first = json.loads(service.ask(f"/v1/jobs/{folder.name}/segments?size=1")[1])
+    assert first["total"] == count and first["metrics"] == ["chrf", "chrf++"]
+
+
+def test_results_are_read_back_as_they_were_written():
+    from monge.web.results import read_results
+
+    kept = Kept(3).results("")
+    odd = [replace(one, system='a "segments": [ \\" ] ', metric=one.metric) for one in kept]
+    for results in (kept, odd):
+        text_ = "".join(render_results(results, "json", version="1", segments=True))
+        assert [one.to_dict() for one in read_results(text_)] == [
+            Result.from_dict(one).to_dict() for one in json.loads(text_)["results"]
+        ]
 
 
 def test_pages_of_many_items_are_quick():

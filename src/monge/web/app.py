@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from concurrent.futures import Future
 from contextlib import asynccontextmanager
 from typing import Annotated, Any
 
 from fastapi import APIRouter, FastAPI, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse, StreamingResponse
+from fastapi.responses import FileResponse, JSONResponse, StreamingResponse
 from starlette.exceptions import HTTPException
 
 from monge.errors import MongeError
@@ -23,7 +23,7 @@ from monge.web.desk import Desk
 from monge.web.guard import Guard
 from monge.web.job import ENDED
 from monge.web.jobs import Jobs
-from monge.web.reading import SHORT_BODY, StrictRoute, invalid, order_of
+from monge.web.reading import CHUNK, SHORT_BODY, StrictRoute, invalid, order_of
 from monge.web.refusals import KINDS, Refusal, of_error
 from monge.web.service import VERSION, Config, Service
 from monge.web.state import StateFolder, remove_job
@@ -43,6 +43,8 @@ REFUSALS: dict[int | str, dict[str, Any]] = {
 """Every answer that is not what was asked for has one shape."""
 STALLED = 15
 """Seconds that work goes on after its time was up, before it counts as stuck."""
+MOST_SHOWN = 5000
+"""Scores of segments up to which a page of results shows them all."""
 BEAT = 0.5
 """Seconds between two events of a job."""
 
@@ -283,18 +285,18 @@ def _jobs(app: App) -> APIRouter:
 
     @router.get("/{name}/result", responses={200: {"model": schemas.Scored}}, response_class=Response)
     def result(name: str, format: Annotated[str, Query(description=" ".join(RESULT_FORMATS))] = "json") -> Response:  # noqa: A002
-        """The results of a job: json (all segments), jsonl, tsv (a row a segment) or html (a report)."""
+        """The results of a job: json (all segments), jsonl, tsv (a row a segment) or html (segments, if few)."""
         if format not in RESULT_FORMATS:
             raise Refusal(422, f"format is one of {', '.join(RESULT_FORMATS)}", None, "?format=tsv")
         headers = {"content-disposition": f'attachment; filename="monge-{name}.{format}"'}
         if format == "json":
-            text = app.jobs.path(name, "results.json").read_bytes()
-            return Response(text, media_type=JSON, headers=headers)
+            return FileResponse(app.jobs.path(name, "results.json"), media_type=JSON, headers=headers)
         results = app.jobs.results(name)
-        pieces = render_results(results, format, view=View(VERSION, segments=True, signed=shortened))
+        segments = format != "html" or sum(one.n for one in results) <= MOST_SHOWN
+        pieces = render_results(results, format, view=View(VERSION, segments=segments, signed=shortened))
         if format == "html":
             headers["content-security-policy"] = REPORT_POLICY
-        return StreamingResponse(iter(pieces), media_type=RESULT_FORMATS[format], headers=headers)
+        return StreamingResponse(_gathered(pieces), media_type=RESULT_FORMATS[format], headers=headers)
 
     @router.get("/{name}/comparison", responses={200: {"content": {JSON: {"schema": {"type": "object"}}}}})
     def comparison(name: str) -> Response:
@@ -307,6 +309,19 @@ def _jobs(app: App) -> APIRouter:
         return JSONResponse(browse.page(app.jobs, name, view))
 
     return router
+
+
+def _gathered(pieces: Iterable[str]) -> Iterator[bytes]:
+    """Pieces of a text, small ones put together: each that is sent costs a turn of the event loop."""
+    held: list[str] = []
+    size = 0
+    for piece in pieces:
+        held.append(piece)
+        size += len(piece)
+        if size > CHUNK:
+            yield "".join(held).encode()
+            held, size = [], 0
+    yield "".join(held).encode()
 
 
 def _health(app: App) -> APIRouter:

@@ -45,6 +45,7 @@ from monge.web.job import (
     UnreadableJob,
 )
 from monge.web.refusals import Refusal, of_error, too_much
+from monge.web.results import read_results
 from monge.web.service import VERSION, Service, named
 from monge.web.state import JOURNAL, StateFolder, full, keep_file, remove_job, sync_file, sync_folder
 from monge.web.ticket import Gone
@@ -164,8 +165,7 @@ class Jobs:
 
     def results(self, name: str) -> list[Result]:
         """The results of a job that is done."""
-        text = self.path(name, "results.json").read_text("utf-8")
-        return [Result.from_dict(one) for one in json.loads(text)["results"]]
+        return read_results(self.path(name, "results.json").read_text("utf-8"))
 
     def path(self, name: str, file: str) -> Path:
         """A file of a job that is done."""
