@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import os
 import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 import urllib.error
 import urllib.request
@@ -121,3 +123,47 @@ def started(tiny_bert, tmp_path_factory):
     yield call
     for one in found:
         one.stop(signal.SIGKILL)
+
+
+class Watcher:
+    """Asks a service whether it lives, over and over in a thread."""
+
+    def __init__(self, service: Process) -> None:
+        self._service, self._slowest, self._answers = service, 0.0, 0
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._watch, daemon=True)
+
+    def _watch(self) -> None:
+        line = http.client.HTTPConnection("127.0.0.1", self._service.port, timeout=120)
+        try:
+            while not self._over.wait(0.005):
+                started = time.monotonic()
+                line.request("GET", "/health/live")
+                assert line.getresponse().read() == b'{"status":"live"}'
+                self._slowest = max(self._slowest, time.monotonic() - started)
+                self._answers += 1
+        finally:
+            line.close()
+
+    def slowest(self) -> float:
+        """Seconds of the slowest answer since the last call, one that was on its way when this was called included."""
+        before = self._answers
+        while self._answers < before + 2:
+            assert self._thread.is_alive()
+            time.sleep(0.001)
+        found, self._slowest = self._slowest, 0.0
+        return found
+
+    def __enter__(self) -> Watcher:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self._thread.join(120)
+
+
+@pytest.fixture(scope="session")
+def watched():
+    """Watches a service: `with watched(service) as seen: ...; assert seen.slowest() < 0.5`."""
+    return Watcher

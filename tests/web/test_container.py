@@ -7,9 +7,18 @@ import os
 import re
 import subprocess
 import sys
+import threading
+import time
 import tomllib
+from dataclasses import replace
 
 import pytest
+import uvicorn
+import yaml
+
+from monge.web.app import create
+from monge.web.limits import Limits
+from monge.web.server import ENDING, _listening
 
 
 @pytest.fixture(scope="module")
@@ -37,6 +46,57 @@ def test_the_compose_file_is_read_only_and_drops_its_rights(request):
     text = (request.config.rootpath / "compose.yaml").read_text("utf-8")
     for wanted in ("read_only: true", "cap_drop: [ALL]", "no-new-privileges:true", 'user: "10001"', "127.0.0.1:8000"):
         assert wanted in text
+
+
+def test_the_container_is_bounded(request):
+    text = (request.config.rootpath / "compose.yaml").read_text("utf-8")
+    service = yaml.safe_load(text)["services"]["monge"]
+    assert service["mem_limit"] == service["memswap_limit"] and service["pids_limit"] and service["cpus"]
+    (tmp,) = service["tmpfs"]
+    size = int(re.search(r"size=(\d+)g", tmp)[1]) * 2**30
+    limits = Limits()
+    assert size > limits.uploads * limits.upload
+    assert service["logging"]["options"] == {"max-size": "10m", "max-file": "5"}
+    assert int(service["stop_grace_period"].rstrip("s")) >= limits.drain + ENDING
+    assert "chmod 400 token.txt" in text and "10001" in text.partition("services:")[0]
+
+
+def test_a_build_takes_torch_for_the_cpu_and_a_base_that_can_be_pinned(dockerfile):
+    assert dockerfile.count("FROM ${PYTHON_IMAGE}") == 2 and "ARG CUDA=no" in dockerfile
+    (code,) = re.findall(r'python -c "(import sys, torch;[^"]+)"', dockerfile)
+    for cuda, wanted, fails in (("'13.0'", "no", True), ("'13.0'", "yes", False), ("None", "no", False)):
+        stub = "import sys, types; torch = types.ModuleType('torch'); torch.version = types.SimpleNamespace(cuda=%s); "
+        run = stub % cuda + "sys.modules['torch'] = torch; " + code.replace("$CUDA", wanted)
+        found = subprocess.run([sys.executable, "-c", run], capture_output=True, text=True, timeout=60)
+        assert (found.returncode != 0) == fails, found.stderr
+        assert not fails or "TORCH_INDEX" in found.stderr
+
+
+def test_the_health_check_sees_an_engine_that_is_stuck(dockerfile, config):
+    """The command of the image, against an application whose engine makes no progress."""
+    line = next(one for one in dockerfile.splitlines() if one.startswith("HEALTHCHECK"))
+    code = json.loads(line[line.index("[") :])[2]
+    app = create(replace(config, state=None))
+    listening = _listening("127.0.0.1", 0)
+    server = uvicorn.Server(uvicorn.Config(app, log_level="error", ws="none"))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
+    thread.start()
+    try:
+        while not server.started or not app.service.ready or not app.jobs.alive:
+            time.sleep(0.05)
+        mine = code.replace("8000", str(listening.getsockname()[1]))
+
+        def healthy() -> bool:
+            return subprocess.run([sys.executable, "-c", mine], capture_output=True, timeout=60).returncode == 0
+
+        assert healthy()
+        app.service.engine._begun[1] = time.monotonic() - config.limits.seconds - 16
+        assert not healthy()
+    finally:
+        app.service.engine._begun.clear()
+        server.should_exit = True
+        thread.join(20)
+        listening.close()
 
 
 def test_the_entry_point_runs_as_somebody_else_without_a_home(dockerfile, tiny_bert, tmp_path):

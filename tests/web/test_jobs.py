@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import random
@@ -142,6 +143,27 @@ def test_names_of_files_are_names_and_nothing_else(client, config):
         *("job.json", "state.json", "results.json", "comparison.json", "comparison.html"),
     }  # fmt: skip
     assert not (config.state / "evil").exists()
+
+
+def test_packed_files_are_unpacked_and_bombs_are_not(config, sentence, tmp_path):
+    plain = files_of(sentence, 700, 8)
+    packed = [(role, (f"{name}.gz", gzip.compress(text.encode()))) for role, (name, text) in plain]
+    with TestClient(create(replace(config, state=tmp_path, limits=Limits(upload=100_000)))) as client:
+        while client.get("/health/ready").status_code != 200:
+            time.sleep(0.05)
+        jobs = [sent(client, files) for files in (plain, packed)]
+        assert [ended(client, name)["state"] for name in jobs] == ["done", "done"]
+        one, other = (client.get(f"/v1/jobs/{name}/result").content for name in jobs)
+        assert one == other
+        lines = "\n".join(f"{sentence(k)}\t{sentence(k + 1)}" for k in range(3))
+        table = gzip.compress(f"hypothesis\treference\n{lines}\n".encode())
+        name = client.post("/v1/jobs", files={"table": ("t.tsv.gz", table)}, data={"metric": "chrf"}).json()["id"]
+        assert ended(client, name)["state"] == "done"
+        for bad, status in ((gzip.compress(b"a" * 10_000_000), 413), (b"plain", 422), (packed[0][1][1][:-9], 422)):
+            files = [("hypotheses", ("a.gz", bad)), ("references", ("r", "x\n"))]
+            answer = client.post("/v1/jobs", files=files, data={"metric": "chrf"})
+            assert answer.status_code == status, answer.text
+        assert list((tmp_path / "uploads").iterdir()) == []
 
 
 def held(app) -> threading.Event:

@@ -183,6 +183,80 @@ def test_a_head_that_does_not_come_whole_is_not_waited_for(started):
         assert kept.recv(1) == b""
 
 
+HEADS = {
+    "one long header": (b"GET /health/live HTTP/1.1\r\nHost: localhost\r\nX: ", b"x" * 65536),
+    "many headers": (b"GET /health/live HTTP/1.1\r\nHost: localhost\r\n", b"X-Y: zzzzzzzzz\r\n" * 4096),
+    "a long address": (b"GET /", b"x" * 65536),
+    "behind a body": (
+        b"POST /v1/score HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+        b"Transfer-Encoding: chunked\r\n\r\n1\r\n \r\n0\r\n",
+        b"X-Y: zzzzzzzzz\r\n" * 4096,
+    ),
+    "between pieces of a body": (
+        b"POST /v1/score HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+        b"Transfer-Encoding: chunked\r\n\r\n1;x=",
+        b"y" * 65536,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", HEADS)
+def test_a_head_without_end_is_cut(service, name):
+    start, more = HEADS[name]
+    before, sent, answer = service.memory(), 0, b""
+    with service.socket() as line:
+        line.sendall(start)
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError, TimeoutError):
+            for _ in range(CHUNKS // 8):  # some 100 MB
+                line.sendall(more)
+                sent += len(more)
+        with contextlib.suppress(ConnectionResetError, TimeoutError):
+            answer = line.recv(4096)
+    assert sent < 32 * 2**20 and service.memory() - before < 16 * 2**20
+    assert not answer or b" 431 " in answer[:20]
+    assert service.ask("/v1/score", BODY)[0] == 200
+
+
+def test_the_length_of_a_head_is_bounded_and_said(service):
+    fine = raw(service, "GET /health/live HTTP/1.1\nHost: localhost\nX: " + "a" * 60_000)
+    assert b" 200 " in fine[:20]
+    long = raw(service, "GET /health/live HTTP/1.1\nHost: localhost\nX: " + "a" * 66_000)
+    assert b" 431 " in long[:20] and b'"limit": 65536' in long and b"too_large" in long
+    many = "GET /health/live HTTP/1.1\nHost: localhost\nX: " + "a" * 3000
+    with service.socket() as line:  # one after another, all in one go
+        line.sendall((many.replace("\n", "\r\n") + "\r\n\r\n").encode() * 40)
+        found = b""
+        while found.count(b"HTTP/1.1 200") < 40:
+            found += line.recv(65536)
+
+
+def test_uploads_that_trickle_are_few_and_end(started):
+    service = started("-m", "twmd", "--limit", "uploads=3", "--limit", "upload-seconds=2")
+    head = (b"POST /v1/jobs HTTP/1.1\r\nHost: localhost\r\nContent-Type: multipart/form-data; boundary=x\r\n"
+            b"Content-Length: 100000\r\n\r\n--x\r\nContent-Disposition: form-data; name=\"hypotheses\"; "
+            b"filename=\"a\"\r\n\r\n")  # fmt: skip
+    lines = [service.socket() for _ in range(30)]
+    begun, ends = time.monotonic(), {}
+    try:
+        for line in lines:
+            line.sendall(head)
+            line.setblocking(False)
+        while len(ends) < len(lines) and time.monotonic() < begun + 20:
+            for k, line in enumerate(lines):
+                if k in ends:
+                    continue
+                with contextlib.suppress(BlockingIOError):
+                    ends[k] = line.recv(4096)[:13]
+                with contextlib.suppress(BlockingIOError, BrokenPipeError, ConnectionResetError):
+                    line.send(b"a")
+            time.sleep(0.05)
+    finally:
+        for line in lines:
+            line.close()
+    assert sorted(ends.values()) == [b"HTTP/1.1 408 "] * 3 + [b"HTTP/1.1 429 "] * 27
+    assert time.monotonic() - begun < 8 and service.ask("/v1/score", BODY)[0] == 200
+
+
 @pytest.fixture(scope="module")
 def large(sentence):
     def call(count: int) -> dict[str, list[str]]:

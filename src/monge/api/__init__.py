@@ -7,6 +7,7 @@ from monge.api.metric import (
     bind,
     changes_of,
     encoder_for,
+    keep_encoders,
     load,
     score_segments,
     suited,
@@ -24,6 +25,7 @@ from monge.scoring.scorer import Corpora
 
 __all__ = [
     "DEFAULT_METRIC", "Corpora", "Metric", "NotebookExplanation", "NotebookResult", "Options", "Results", "Watch",
-    "bind", "changes_of", "encoder_for", "explain", "fit", "frame", "load", "load_stats", "replay", "save_stats",
-    "score", "score_segments", "segments_of", "show", "suited", "transported_segments", "with_corpus", "with_intervals",
+    "bind", "changes_of", "encoder_for", "explain", "fit", "frame", "keep_encoders", "load", "load_stats", "replay",
+    "save_stats", "score", "score_segments", "segments_of", "show", "suited", "transported_segments", "with_corpus",
+    "with_intervals",
 ]  # fmt: skip

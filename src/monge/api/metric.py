@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from threading import RLock
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
 import numpy as np
@@ -44,6 +45,15 @@ KEPT_ENCODERS = 2
 NAMED_FAILURES = 5
 """Segments that could not be scored which a warning names; results list all of them."""
 _encoders: OrderedDict[tuple[object, ...], Encoder] = OrderedDict()
+_kept = KEPT_ENCODERS
+_loading = RLock()
+
+
+def keep_encoders(count: int) -> None:
+    """Keep so many encoders loaded, no fewer than now: for a service, which uses all of its models in turn."""
+    global _kept
+    with _loading:
+        _kept = max(_kept, count)
 
 
 def encoder_for(
@@ -63,13 +73,14 @@ def encoder_for(
     from monge.encode.opening import open_model
 
     key = model, precision, device, online, unknown, _stamp(model)
-    if key not in _encoders:
-        settings = {"precision": precision, "device": device, "unknown": unknown}
-        _encoders[key] = open_model(model, online=online, cache=cache, **settings)
-        while len(_encoders) > KEPT_ENCODERS:
-            _encoders.popitem(last=False)
-    _encoders.move_to_end(key)
-    return _encoders[key]
+    with _loading:  # a model that two threads ask for is loaded once
+        if key not in _encoders:
+            settings = {"precision": precision, "device": device, "unknown": unknown}
+            _encoders[key] = open_model(model, online=online, cache=cache, **settings)
+            while len(_encoders) > _kept:
+                _encoders.popitem(last=False)
+        _encoders.move_to_end(key)
+        return _encoders[key]
 
 
 def _stamp(model: str) -> tuple[object, ...]:

@@ -9,6 +9,7 @@ from monge.render.arcs import arcs
 from monge.render.cells import number
 from monge.render.checks import checked_explanation
 from monge.render.drawing import PLANS, named, worst_told
+from monge.render.focus import focused
 from monge.render.heatmap import BARS, grids
 from monge.render.page import fragment, html_signatures, html_table, page, safe
 from monge.render.palette import COLOURS, STYLE, step
@@ -91,8 +92,13 @@ def _headline(e: Explanation) -> str:
 
 def _side(e: Explanation, name: str) -> str:
     side: Side = getattr(e, name)
-    units = [_unit(e, name, index) for index in range(len(side.units))]
     spans = located(side)
+    routes = _routes(e, name)
+    lost = e.lost(name)
+    units = [
+        _unit(e, name, index, _word(side, index, spans), float(lost[index]), routes.get(index, []))
+        for index in range(len(side.units))
+    ]
     if spans is None:
         words = " ".join(units)
     else:
@@ -121,20 +127,29 @@ def located(side: Side) -> list[tuple[int, int]] | None:
     return spans
 
 
-def _unit(e: Explanation, name: str, index: int) -> str:
+def _routes(e: Explanation, name: str) -> dict[int, list[Route]]:
+    """The routes of every unit of a side, the heaviest first."""
+    found: dict[int, list[Route]] = {}
+    for route in e.routes:
+        found.setdefault(getattr(route, name), []).append(route)
+    for mine in found.values():
+        mine.sort(key=lambda route: -sum(route.masses.values()))
+    return found
+
+
+def _word(side: Side, index: int, spans: list[tuple[int, int]] | None) -> str:
+    return side.units[index] if spans is None else side.text[slice(*spans[index])]
+
+
+def _unit(e: Explanation, name: str, index: int, word: str, lost: float, mine: list[Route]) -> str:
+    if not word:
+        return ""
     side: Side = getattr(e, name)
-    lost = float(e.lost(name)[index])
-    mine = [route for route in e.routes if getattr(route, name) == index]
-    mine.sort(key=lambda route: -sum(route.masses.values()))
     head = f"weight {number(side.weights[index])} · lost {number(lost)}"
     lines = [head, *(_tip(e, name, route) for route in mine[:_TIP])]
     if len(mine) > _TIP:
         lines.append(f"and {len(mine) - _TIP} smaller moves")
     tip = safe("\n".join(lines))  # an attribute: where styles are taken away the text stays a text
-    spans = located(side)
-    word = side.units[index] if spans is None else side.text[slice(*spans[index])]
-    if not word:
-        return ""
     return f'<span class="unit l{step(lost, e.most_lost)}" tabindex="0" data-tip="{tip}">{safe(word)}</span>'
 
 
@@ -158,6 +173,7 @@ def _key(e: Explanation) -> str:
 
 
 def _pictures(e: Explanation, images: bool) -> str:
+    e, some = focused(e)
     told = f"Arcs between the words of {e.metric}"
     drawn = []
     for plan in e.plans:
@@ -173,10 +189,13 @@ def _pictures(e: Explanation, images: bool) -> str:
     closeness = "\n".join(one.image(told) if images else one.svg(told) for one in grids(e))
     return (
         "<h2>Which word was matched with which</h2>\n"
-        '<figure class="arcs" tabindex="0" role="group" aria-label="arcs">\n' + "\n".join(drawn) + "\n</figure>\n"
+        + (f'<p class="soft">{safe(some)}</p>\n' if some else "")
+        + '<figure class="arcs" tabindex="0" role="group" aria-label="arcs">\n'
+        + "\n".join(drawn)
+        + "\n</figure>\n"
         '<div class="key"><span>thicker: more mass moved</span><span>colour: its cost '
         f'<span class="scale">0 <span class="ramp cost"></span> {top}</span></span></div>\n'
-        "<details open><summary>As a grid</summary>\n"
+        f"<details{'' if some else ' open'}><summary>As a grid</summary>\n"
         '<figure class="arcs" tabindex="0" role="group" aria-label="grid">\n'
         f"{closeness}\n</figure>\n"
         '<div class="key"><span>stronger cell: the two words are closer <span class="ramp near"></span></span>'

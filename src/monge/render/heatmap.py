@@ -33,6 +33,7 @@ from monge.render.drawing import (
     titled,
     worst_told,
 )
+from monge.render.focus import focused, shortened
 from monge.render.palette import LEVELS
 from monge.types import Array, Explanation, Side
 from monge.types.flags import describe_flag
@@ -95,20 +96,22 @@ def explanation_svg(e: Explanation) -> str:
         reason = " ".join(["Nothing was moved.", *map(describe_flag, e.flags)])
         said = [f"{e.metric}  {number(e.score)}  ({better})", reason]
         return document(e, stacked([paragraph(line, 520, size=15) for line in said]))
-    drawn = [arcs(e, plan) for plan in e.plans]
-    grid = heat(e)
+    part, told = focused(e)
+    drawn = [arcs(part, plan) for plan in e.plans]
+    grid = heat(part)
     width = max(780.0, *(one.width for one in (*drawn, grid)))
     name, settings = named(e.metric)
     head = [
         Drawing(width, 30, text(0, 24, f"{name}  {number(e.score)}", "mg-name", size=22)),
         *([paragraph(settings, width, "mg-soft", 13)] if settings else []),
         paragraph(f"{better}{parts}", width, "mg-soft"),
-        paragraph(f"Hypothesis: {e.hypothesis.text}", width),
-        paragraph(f"Reference: {e.reference.text}", width),
+        paragraph(f"Hypothesis: {shortened(e.hypothesis.text)}", width),
+        paragraph(f"Reference: {shortened(e.reference.text)}", width),
         paragraph(worst_told(e), width),
+        *([paragraph(told, width, "mg-soft", 13)] if told else []),
         *(paragraph(line, width, "mg-soft", 13) for line in (*e.notes, *map(describe_flag, e.flags))),
     ]
-    tail = [key(e), heat_key(e), paragraph(BARS, width, "mg-soft", 13)]
+    tail = [key(part), heat_key(part), paragraph(BARS, width, "mg-soft", 13)]
     return document(e, stacked([*head, *drawn, grid, *tail], gap=12))
 
 

@@ -34,14 +34,23 @@ class Interval:
     high: float
 
 
+MOST_MEANS = 4_000_000
+"""Resampled means that are in memory at a time: some 300 MB with the whole numbers they are made of."""
+
+
 def bootstrap_means(
     scores: npt.ArrayLike, *, resamples: int = RESAMPLES, level: float = 0.95, seed: int = SEED
 ) -> tuple[Interval, ...]:
     """Interval of the mean of every system, scores [systems, n], from the same resamples for all."""
     values = matrix(scores, "scores", rows=1)
     settings(resamples=resamples, level=level, seed=seed)
-    drawn = resampled_means(values, resamples=resamples, seed=seed)
-    return tuple(interval_of(mean(row), mine, level) for row, mine in zip(values, drawn, strict=True))
+    step = max(MOST_MEANS // resamples, 1)
+    found: list[Interval] = []
+    for start in range(0, len(values), step):  # draws depend on the seed alone: blocks of systems have the same
+        some = values[start : start + step]
+        drawn = resampled_means(some, resamples=resamples, seed=seed)
+        found += [interval_of(mean(row), mine, level) for row, mine in zip(some, drawn, strict=True)]
+    return tuple(found)
 
 
 def interval_of(value: float, drawn: Array, level: float) -> Interval:
@@ -60,10 +69,15 @@ def resampled_means(values: Array, *, resamples: int, seed: int) -> Array:
 
 def resampled_scores(statistics: Array, of: OfSums, *, resamples: int, seed: int) -> Array:
     """Corpus scores [s, resamples] of statistics [s, n, k] under shared resamples; NaN where one drew nothing."""
-    systems, n, _ = statistics.shape
-    columns = statistics.transpose(1, 0, 2).reshape(n, -1)
-    draws = Draws.of(columns, np.arange(n), resamples=resamples, seed=seed)
-    return draws.scores(of, systems).T
+    systems, n, k = statistics.shape
+    step = max(MOST_MEANS // (resamples * k), 1)
+    found = []
+    for start in range(0, systems, step):  # draws depend on the seed alone: blocks of systems have the same
+        some = statistics[start : start + step]
+        columns = some.transpose(1, 0, 2).reshape(n, -1)
+        draws = Draws.of(columns, np.arange(n), resamples=resamples, seed=seed)
+        found.append(draws.scores(of, len(some)).T)
+    return np.concatenate(found)
 
 
 def weighted_pearson(human: Array, metric: Array) -> OfCounts:

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
-import shutil
-import tempfile
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from concurrent.futures import Future
 from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import Annotated, Any
 
 from fastapi import APIRouter, FastAPI, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse, StreamingResponse
+from fastapi.responses import FileResponse, JSONResponse, StreamingResponse
 from starlette.exceptions import HTTPException
 
 from monge.errors import MongeError
@@ -23,12 +20,14 @@ from monge.spec.signature import difference, parse, shortened
 from monge.types import Signature
 from monge.web import browse, pages, schemas
 from monge.web.desk import Desk
-from monge.web.engine import Gone, Ticket
 from monge.web.guard import Guard
-from monge.web.jobs import ENDED, Jobs
-from monge.web.reading import StrictRoute, invalid, order_of
+from monge.web.job import ENDED
+from monge.web.jobs import Jobs
+from monge.web.reading import CHUNK, SHORT_BODY, StrictRoute, invalid, order_of
 from monge.web.refusals import KINDS, Refusal, of_error
 from monge.web.service import VERSION, Config, Service
+from monge.web.state import StateFolder, remove_job
+from monge.web.ticket import Gone, Ticket
 
 JSON = "application/json"
 RESULT_FORMATS = {
@@ -42,6 +41,10 @@ REFUSALS: dict[int | str, dict[str, Any]] = {
     status: {"model": schemas.Refused, "description": kind.replace("_", " ")} for status, kind in KINDS.items()
 }
 """Every answer that is not what was asked for has one shape."""
+STALLED = 15
+"""Seconds that work goes on after its time was up, before it counts as stuck."""
+MOST_SHOWN = 5000
+"""Scores of segments up to which a page of results shows them all."""
 BEAT = 0.5
 """Seconds between two events of a job."""
 
@@ -56,8 +59,14 @@ class App(FastAPI):
 
 
 def create(config: Config | None = None) -> App:
-    """The application of a service; its models are loaded when it starts."""
-    service = Service(config or Config())
+    """The application of a service, which holds its state directory; its models are loaded when it starts."""
+    config = config or Config()
+    state = StateFolder.opened(config.state)
+    try:
+        service = Service(config, state)
+    except BaseException:
+        state.close()
+        raise
     app = App(
         title="monge",
         version=VERSION,
@@ -83,11 +92,10 @@ def create(config: Config | None = None) -> App:
 @asynccontextmanager
 async def _lifespan(app: App) -> AsyncIterator[None]:
     """Start the desk at once, load the models beside it, run the jobs when they are there."""
-    service, temporary = app.service, None
+    service, state = app.service, app.service.state
+    assert state is not None
     app.desk = app.guard.desk = Desk(service.limits, service.counters)
-    if service.config.state is None:
-        temporary = tempfile.mkdtemp(prefix="monge-jobs-")
-    app.jobs = Jobs(service, Path(temporary or service.config.state or ".") / "jobs")
+    app.jobs = Jobs(service, state)
 
     async def warm() -> None:
         await asyncio.to_thread(service.warm)
@@ -101,8 +109,7 @@ async def _lifespan(app: App) -> AsyncIterator[None]:
         app.jobs.stop()
         service.engine.stop()
         app.desk.close()
-        if temporary is not None:
-            shutil.rmtree(temporary, ignore_errors=True)
+        state.close()
 
 
 async def _on_error(request: Request, error: Exception) -> Response:
@@ -133,7 +140,11 @@ def _scoring(app: App) -> APIRouter:
     @router.post("/score", responses={200: {"model": schemas.Scored}}, response_class=Response)
     async def score(request: Request, body: schemas.ScoreRequest) -> Response:
         """Score hypotheses: the object that `monge score --format json` prints."""
-        begin: Callable[[Ticket], Future[bytes] | None] = lambda ticket: service.brief(body, ticket)  # noqa: E731
+        short = len(await request.body()) <= SHORT_BODY  # on the event loop nothing is done with a long one
+
+        def begin(ticket: Ticket) -> Future[bytes] | None:
+            return service.brief(body, ticket) if short else None
+
         return Response(
             await app.desk.serve(request, lambda ticket: service.score(body, ticket), begin), media_type=JSON
         )
@@ -173,7 +184,7 @@ def _scoring(app: App) -> APIRouter:
         """Every metric: what it measures, range, cost a pair, agreement with people."""
         return JSONResponse(service.catalogue())
 
-    @router.get("/metrics/{name}", responses={200: {"content": {JSON: {"schema": {"type": "object"}}}}})
+    @router.get("/metrics/{name:path}", responses={200: {"content": {JSON: {"schema": {"type": "object"}}}}})
     def metric(
         name: str,
         setting: Annotated[list[str] | None, Query(description="AXIS=VALUE, repeatable.")] = None,
@@ -235,10 +246,10 @@ def _jobs(app: App) -> APIRouter:
         folder = app.jobs.room()
         try:
             async with request.form(max_files=64, max_fields=128) as form:
-                order = await order_of(form, folder)
+                order = await order_of(form, folder, app.service.limits.upload)
             job = await asyncio.to_thread(app.jobs.submit, folder, order)
         except BaseException:
-            shutil.rmtree(folder, ignore_errors=True)
+            await asyncio.to_thread(remove_job, folder)
             raise
         return JSONResponse(job.shown(), 202, {"Location": f"/v1/jobs/{job.id}"})
 
@@ -274,18 +285,18 @@ def _jobs(app: App) -> APIRouter:
 
     @router.get("/{name}/result", responses={200: {"model": schemas.Scored}}, response_class=Response)
     def result(name: str, format: Annotated[str, Query(description=" ".join(RESULT_FORMATS))] = "json") -> Response:  # noqa: A002
-        """The results of a job: json (all segments), jsonl, tsv (a row a segment) or html (a report)."""
+        """The results of a job: json (all segments), jsonl, tsv (a row a segment) or html (segments, if few)."""
         if format not in RESULT_FORMATS:
             raise Refusal(422, f"format is one of {', '.join(RESULT_FORMATS)}", None, "?format=tsv")
         headers = {"content-disposition": f'attachment; filename="monge-{name}.{format}"'}
         if format == "json":
-            text = app.jobs.path(name, "results.json").read_bytes()
-            return Response(text, media_type=JSON, headers=headers)
+            return FileResponse(app.jobs.path(name, "results.json"), media_type=JSON, headers=headers)
         results = app.jobs.results(name)
-        pieces = render_results(results, format, view=View(VERSION, segments=True, signed=shortened))
+        segments = format != "html" or sum(one.n for one in results) <= MOST_SHOWN
+        pieces = render_results(results, format, view=View(VERSION, segments=segments, signed=shortened))
         if format == "html":
             headers["content-security-policy"] = REPORT_POLICY
-        return StreamingResponse(iter(pieces), media_type=RESULT_FORMATS[format], headers=headers)
+        return StreamingResponse(_gathered(pieces), media_type=RESULT_FORMATS[format], headers=headers)
 
     @router.get("/{name}/comparison", responses={200: {"content": {JSON: {"schema": {"type": "object"}}}}})
     def comparison(name: str) -> Response:
@@ -300,12 +311,25 @@ def _jobs(app: App) -> APIRouter:
     return router
 
 
+def _gathered(pieces: Iterable[str]) -> Iterator[bytes]:
+    """Pieces of a text, small ones put together: each that is sent costs a turn of the event loop."""
+    held: list[str] = []
+    size = 0
+    for piece in pieces:
+        held.append(piece)
+        size += len(piece)
+        if size > CHUNK:
+            yield "".join(held).encode()
+            held, size = [], 0
+    yield "".join(held).encode()
+
+
 def _health(app: App) -> APIRouter:
     """Whether it lives, whether it is ready, what it is."""
     router, service = APIRouter(tags=["health"]), app.service
 
     @router.get("/health/live")
-    def live() -> dict[str, str]:
+    async def live() -> dict[str, str]:
         """It answers."""
         return {"status": "live"}
 
@@ -315,8 +339,14 @@ def _health(app: App) -> APIRouter:
         task = app.state.warming
         if task.done() and task.exception() is not None:
             raise Refusal(503, f"the models cannot be loaded: {task.exception()}", None, "see the service's log")
-        if not service.ready or app.guard.draining:
+        if not service.ready or not task.done() or app.guard.draining:
             raise Refusal(503, "stopping" if app.guard.draining else "loading", None, "come back", retry=2)
+        if not app.jobs.alive or not service.engine.alive:
+            name = "runs the jobs" if service.engine.alive else "owns the models"
+            raise Refusal(503, f"the thread that {name} has ended", None, "start the service again")
+        most = service.limits.seconds + STALLED
+        if service.engine.longest > most:
+            raise Refusal(503, f"the engine has made no progress for {most} seconds", most, "start the service again")
         return JSONResponse({"status": "ready"})
 
     @router.get("/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}})

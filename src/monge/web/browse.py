@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from threading import Lock
 from typing import Any, Literal
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
-from monge.types import Array, Result
+from monge.types import Array, Result, Segment
 from monge.web.jobs import Jobs
 from monge.web.refusals import Refusal
 
@@ -30,37 +32,66 @@ class View(BaseModel):
     size: int = Field(20, ge=1, le=200)
 
 
-@lru_cache(maxsize=4)
-def _results(jobs: Jobs, name: str) -> list[Result]:
-    return jobs.results(name)
+@dataclass(frozen=True)
+class _Browsed:
+    """The results and texts of a job, with what every page asks of them: found once, kept while it is looked at."""
+
+    results: list[Result]
+    texts: dict[tuple[str, str], Segment]
+
+    @cached_property
+    def by(self) -> dict[tuple[str, str], Result]:
+        """Results by metric and system."""
+        return {(one.metric, one.system): one for one in self.results}
+
+    @cached_property
+    def places(self) -> dict[str, dict[str, int]]:
+        """Of each system the place of every item."""
+        return {one.system: {name: k for k, name in enumerate(one.ids)} for one in self.results}
+
+    @cached_property
+    def distributions(self) -> list[dict[str, Any]]:
+        """Histograms of all scores."""
+        return [_distribution(one) for one in self.results]
+
+    @cached_property
+    def metrics(self) -> list[str]:
+        """The metrics in their order."""
+        return list(dict.fromkeys(one.metric for one in self.results))
+
+    @cached_property
+    def systems(self) -> list[str]:
+        """The systems in their order."""
+        return list(dict.fromkeys(one.system for one in self.results))
+
+
+_loading = Lock()
 
 
 @lru_cache(maxsize=4)
-def _texts(jobs: Jobs, name: str) -> dict[tuple[str, str], Any]:
-    return {(row.system, row.id): row for row in jobs.get(name).rows()}
+def _browsed(jobs: Jobs, name: str) -> _Browsed:
+    return _Browsed(jobs.results(name), {(row.system, row.id): row for row in jobs.get(name).rows()})
 
 
 def page(jobs: Jobs, name: str, view: View) -> dict[str, Any]:
     """A page of items with the distributions of all scores."""
     jobs.path(name, "results.json")  # raises where there is none
-    results, texts = _results(jobs, name), _texts(jobs, name)
-    metrics = list(dict.fromkeys(one.metric for one in results))
-    systems = list(dict.fromkeys(one.system for one in results))
-    by = {(one.metric, one.system): one for one in results}
-    metric = _known("metric", view.metric, metrics)
-    system = _known("system", view.system, systems)
-    keys = _keys(view, by, metric, system, systems, metrics)
-    ids = by[metric, system].ids
+    with _loading:  # those who come while it is read wait for it
+        job = _browsed(jobs, name)
+    metric = _known("metric", view.metric, job.metrics)
+    system = _known("system", view.system, job.systems)
+    keys = _keys(view, job.by, metric, system, job.systems, job.metrics)
+    ids = job.by[metric, system].ids
     order = np.argsort(-keys if view.descending else keys, kind="stable")
     places = order[view.start : view.start + view.size].tolist()
     return {
         "total": len(ids),
         "start": view.start,
-        "metrics": metrics,
-        "systems": systems,
+        "metrics": job.metrics,
+        "systems": job.systems,
         "order": view.order,
-        "items": [_item(ids[k], float(keys[k]), systems, by, texts) for k in places],
-        "distributions": [_distribution(one) for one in results],
+        "items": [_item(ids[k], float(keys[k]), job) for k in places],
+        "distributions": job.distributions,
     }
 
 
@@ -103,24 +134,14 @@ def _ranks(result: Result) -> Array:
     return found
 
 
-def _item(
-    name: str,
-    key: float,
-    systems: list[str],
-    by: dict[tuple[str, str], Result],
-    texts: dict[tuple[str, str], Any],
-) -> dict[str, Any]:
-    first = next(texts[system, name] for system in systems if (system, name) in texts)
+def _item(name: str, key: float, job: _Browsed) -> dict[str, Any]:
+    first = next(job.texts[system, name] for system in job.systems if (system, name) in job.texts)
     outputs = []
-    for system in systems:
-        row = texts.get((system, name))
-        if row is None:
+    for system in job.systems:
+        row, place = job.texts.get((system, name)), job.places[system].get(name)
+        if row is None or place is None:
             continue
-        scores = {
-            metric: float(one.segments[one.ids.index(name)])
-            for (metric, owner), one in by.items()
-            if owner == system and name in one.ids
-        }
+        scores = {metric: float(one.segments[place]) for (metric, owner), one in job.by.items() if owner == system}
         outputs.append({"system": system, "hypothesis": row.hypothesis, "scores": scores})
     return {"id": name, "key": key, "references": list(first.references), "source": first.source, "outputs": outputs}
 

@@ -12,9 +12,9 @@ from typing import TypeVar
 from starlette.requests import Request
 
 from monge.web.counters import Counters
-from monge.web.engine import Ticket
 from monge.web.limits import Limits
 from monge.web.refusals import Refusal
+from monge.web.ticket import Ticket
 
 T = TypeVar("T")
 LOOK = 0.25
@@ -28,6 +28,7 @@ class Desk:
         self._limits, self._counters = limits, counters
         self._pool = ThreadPoolExecutor(limits.in_flight, "request")
         self._places = asyncio.Semaphore(limits.in_flight)
+        self._tickets: set[Ticket] = set()
         self.waiting = self.working = 0
 
     async def serve(
@@ -43,9 +44,11 @@ class Desk:
             raise busy
         await self._place(deadline)
         ticket = Ticket()
+        self._tickets.add(ticket)
         try:
             begun = begin(ticket)
         except BaseException:
+            self._tickets.discard(ticket)
             self._places.release()
             raise
         self.working += 1
@@ -54,14 +57,14 @@ class Desk:
             future = asyncio.get_running_loop().run_in_executor(self._pool, work, ticket)
         else:
             future = asyncio.wrap_future(begun)
-        future.add_done_callback(self._left)
+        future.add_done_callback(lambda done: self._left(done, ticket))
         while True:
             left = deadline - time.monotonic()
             done, _ = await asyncio.wait({future}, timeout=max(min(LOOK, left), 0))
             if done:
                 return future.result()
             if left <= 0 or await request.is_disconnected():
-                ticket.cancelled = True
+                ticket.cancel()
                 self._counters.abandoned()
                 raise self._late()
 
@@ -88,13 +91,20 @@ class Desk:
         hint = "send fewer pairs, or a job (POST /v1/jobs); --limit seconds=N gives more time"
         return Refusal(504, f"no answer within {most} seconds", most, hint)
 
-    def _left(self, future: asyncio.Future[T]) -> None:
+    def _left(self, future: asyncio.Future[T], ticket: Ticket) -> None:
+        self._tickets.discard(ticket)
         self.working -= 1
         self._counters.in_flight.set(self.working)
         self._places.release()
         if not future.cancelled():
             future.exception()  # an abandoned one has nobody else who looks
 
+    def cancel(self) -> None:
+        """Stop all that is worked on."""
+        for ticket in list(self._tickets):
+            ticket.cancel()
+
     def close(self) -> None:
-        """Let the threads end."""
+        """Let the threads end, and what they do."""
+        self.cancel()
         self._pool.shutdown(wait=False, cancel_futures=True)

@@ -18,7 +18,8 @@ from collections import OrderedDict, deque
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from threading import Condition, Event, Thread
+from functools import partial
+from threading import Condition, Event, Thread, get_ident
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from monge.errors import MongeError
@@ -26,6 +27,8 @@ from monge.scoring.scorer import Scores, StatsBySystem, WindowScorer
 from monge.scoring.windows import Window, distinct
 from monge.web.counters import Counters
 from monge.web.lots import FEW, Brief, answered
+from monge.web.ticket import Gone as Gone
+from monge.web.ticket import Ticket as Ticket
 
 if TYPE_CHECKING:
     from monge.encode.protocol import Request
@@ -44,26 +47,12 @@ GATHER = 0.004
 """Seconds that a pass waits for company after one that was shared."""
 GATHERED = 32
 """Slices that are company enough."""
+STOPPING = 3.0
+"""Seconds that the engine has to end what it does when the service stops."""
 
 T = TypeVar("T")
 Kind = frozenset["tuple[Reader, Request]"]
 """Which vectors a slice needs."""
-
-
-class Gone(Exception):
-    """Nobody waits for the answer any more."""
-
-
-@dataclass
-class Ticket:
-    """A request on its way; once it is cancelled, whatever works for it stops at the next slice."""
-
-    cancelled: bool = False
-
-    def check(self) -> None:
-        """Raise where nobody waits any more."""
-        if self.cancelled:
-            raise Gone
 
 
 @dataclass
@@ -105,8 +94,10 @@ class Engine:
         self._changed, self._stopped = Condition(), Event()
         self._encodings: OrderedDict[Hashable, Encoding] = OrderedDict()
         self._company = False
+        self._begun: dict[int, float] = {}  # when each thread began what it does for a request
         many = max(1, (os.cpu_count() or 1) // 2)
-        self._solvers = {few: ThreadPoolExecutor(many, "solver") for few in (True, False)}
+        names = ("quick", "slow", "quick words", "slow words", "job")
+        self._solvers = {name: ThreadPoolExecutor(many, f"solver {name}") for name in names}
         self._thread = Thread(target=self._run, name="engine", daemon=True)
         self._thread.start()
 
@@ -123,30 +114,47 @@ class Engine:
         self._put(work)
         return work.done
 
-    def shared(self, ticket: Ticket) -> Callable[..., list[Scores]]:
-        """What scores the windows of a run, encoding their texts together with those of other runs."""
+    def shared(self, ticket: Ticket, pace: str = "quick") -> Callable[..., list[Scores]]:
+        """What scores the windows of a run, encoding their texts together with those of other runs.
+
+        `pace` is quick, slow or job: each is solved by threads of its own, so that the quick wait for nobody else.
+        Few threads solve, which is faster, and words by others than vectors.
+        """
 
         def score(metrics: Sequence[WindowScorer], stats: Sequence[StatsBySystem], window: Window) -> list[Scores]:
             reading = [cast("TransportMetric", metric) for metric in metrics if metric.reads]
             if reading:
                 window = Window(window.rows, cast("Encoding", _Given(self._read(reading, window, ticket))))
             found = []
+            mine = pace if pace != "quick" or len(window.rows) <= FEW else "slow"
             for metric, one in zip(metrics, stats, strict=True):
                 ticket.check()
-                if metric.reads:  # by few threads, which is faster; small windows do not wait behind large ones
-                    solvers = self._solvers[len(window.rows) <= FEW]
-                    found.append(solvers.submit(self._timed, metric, window, one).result())
-                else:
-                    found.append(metric.score(window, one))
+                solvers = self._solvers[mine if metric.reads or mine == "job" else f"{mine} words"]
+                work = partial(metric.score, window, one)
+                found.append(solvers.submit(self._timed, work, ticket, watched=mine != "job").result())
             return found
 
         return score
 
-    def _timed(self, metric: WindowScorer, window: Window, stats: StatsBySystem) -> Scores:
+    def _timed(self, work: Callable[[], Scores], ticket: Ticket, *, watched: bool) -> Scores:
         started = time.perf_counter()
-        found = metric.score(window, stats)
+        found = self._worked(work, ticket) if watched else ticket.run(work)
         self._counters.stage("transport", time.perf_counter() - started)
         return found
+
+    def _worked(self, work: Callable[[], T], ticket: Ticket) -> T:
+        """What the work of a request gives; its thread is one that must come to an end."""
+        self._begun[get_ident()] = time.monotonic()
+        try:
+            return ticket.run(work)
+        finally:
+            self._begun.pop(get_ident(), None)
+
+    @property
+    def longest(self) -> float:
+        """Seconds that the engine, or a thread that solves for a request, has been at what it does now."""
+        now = time.monotonic()
+        return max((now - begun for begun in list(self._begun.values())), default=0.0)
 
     def _read(self, metrics: Sequence[TransportMetric], window: Window, ticket: Ticket) -> dict[Reader, dict[str, Any]]:
         """Pieces and vectors of the texts of a window, slice by slice."""
@@ -172,12 +180,17 @@ class Engine:
             self._waiting.append(work)
             self._changed.notify()
 
+    @property
+    def alive(self) -> bool:
+        """Whether what waits will be done."""
+        return self._thread.is_alive()
+
     def stop(self) -> None:
         """End the thread; what still waits is told that it is gone."""
         with self._changed:
             self._stopped.set()
             self._changed.notify()
-        self._thread.join()
+        self._thread.join(STOPPING)
         for solvers in self._solvers.values():
             solvers.shutdown(wait=False, cancel_futures=True)
 
@@ -222,7 +235,7 @@ class Engine:
         started, first = time.perf_counter(), taken[0]
         self._company = len(taken) > 1
         try:
-            found = first.call() if first.call is not None else self._encoded(taken)
+            found = self._done(taken)
         except MongeError as error:
             if len(taken) == 1:
                 first.done.set_exception(error)
@@ -242,6 +255,17 @@ class Engine:
             mine = [work for work in small if work.metrics == small[0].metrics]
             small = [work for work in small if work.metrics != mine[0].metrics]
             self._answer(mine)
+
+    def _done(self, taken: Sequence[_Work]) -> Any:
+        """What a call gives that is made alone, or the vectors of all texts."""
+        first = taken[0]
+        if first.call is not None:
+            return self._worked(first.call, first.ticket)
+        self._begun[get_ident()] = time.monotonic()
+        try:
+            return self._encoded(taken)
+        finally:
+            self._begun.pop(get_ident(), None)
 
     def _answer(self, taken: Sequence[_Work]) -> None:
         """Answer small requests that ask for the same metrics; their texts have been read."""

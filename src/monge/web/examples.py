@@ -55,9 +55,14 @@ def agreement() -> dict[str, Any]:
 HERE, SENTENCES = "here", "sentences"
 
 
-def measured_here(milliseconds: float) -> dict[str, Any]:
-    """The cost of a pair as this service measured it when it started."""
-    return {"milliseconds_a_pair": milliseconds, "measured_on": HERE}
+def is_measured(model: str) -> bool:
+    """Whether costs with a model are kept."""
+    return any(one["texts"] == SENTENCES and one["model"] == model for one in workloads())
+
+
+def measured_here(milliseconds: float | None) -> dict[str, Any]:
+    """The cost of a pair as this service measured it when it started, if it did."""
+    return {"milliseconds_a_pair": milliseconds, "measured_on": None if milliseconds is None else HERE}
 
 
 def cost(name: str, model: str) -> dict[str, Any]:

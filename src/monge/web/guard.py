@@ -8,9 +8,12 @@ import logging
 import time
 from collections.abc import Awaitable, Callable, MutableMapping
 from hmac import compare_digest
+from importlib.resources import files
 from typing import Any
 
 from monge.web.desk import Desk
+from monge.web.limits import Limits
+from monge.web.patience import MOST_HEAD, long_head
 from monge.web.refusals import Refusal
 from monge.web.service import Service
 
@@ -33,9 +36,13 @@ HEADERS = {
 UPLOADS = "/v1/jobs"
 WORK = ("/v1/score", "/v1/explain", "/v1/compare", "/v1/stats")
 OPEN = ("/health/", "/static/")
-PAGES = ("/", "/systems", "/catalogue", "/docs", "/openapi.json", "/favicon.ico")
+VIEWS = ("/", "/systems", "/catalogue", "/docs")
+PAGES = (*VIEWS, "/openapi.json", "/favicon.ico")
 """What needs no token: health, and pages, which hold nothing of anybody."""
+WAITING = (files(__package__) / "templates" / "waiting.html").read_bytes()
 BODY_SECONDS = 30
+BUFFERED = 40
+"""Bodies of the largest size that may be on their way at the same time."""
 log = logging.getLogger("monge.web")
 
 
@@ -47,6 +54,7 @@ class Guard:
         self.desk: Desk | None = None
         self.draining = False
         self.open = 0  # requests that are not answered yet
+        self._uploads = self._buffered = 0  # files that come in, and bytes of bodies that are not whole yet
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """One request."""
@@ -61,7 +69,7 @@ class Guard:
                 status = message["status"]
                 there = {name for name, _ in message["headers"]}
                 more = [(k.encode(), v.encode()) for k, v in HEADERS.items() if k.encode() not in there]
-                closing = [(b"connection", b"close")] if self.draining or status in (408, 413) else []
+                closing = [(b"connection", b"close")] if self.draining or status in (408, 413, 431) else []
                 message["headers"] = [*message["headers"], *more, *closing]
             await send(message)
 
@@ -71,7 +79,7 @@ class Guard:
             if refusal is None:
                 refusal = await self._passed(scope, receive, answer)
             if refusal is not None:
-                await _say(refusal, answer)
+                await (_wait if self._is_waited_for(scope) else _say)(refusal, answer)
         finally:
             self.open -= 1
             route = getattr(scope.get("route"), "path", "other")
@@ -81,25 +89,60 @@ class Guard:
 
     async def _passed(self, scope: Message, receive: Receive, answer: Send) -> Refusal | None:
         """Hand the request on: with its body read, or for uploads with its body counted as it comes."""
-        limits, path = self._service.limits, scope["path"]
-        if path == UPLOADS and scope["method"] == "POST":
-            await self._app(scope, _counted(receive, limits.upload), answer)
-            return None
+        if scope["path"] == UPLOADS and scope["method"] == "POST":
+            return await self._uploaded(scope, receive, answer)
+        parts: list[bytes] = []
         try:
-            body = await asyncio.wait_for(_whole(receive, limits.body), BODY_SECONDS)
+            body = await asyncio.wait_for(self._whole(receive, parts), BODY_SECONDS)
         except Refusal as refusal:
             return refusal
         except TimeoutError:
             return Refusal(408, f"the body took more than {BODY_SECONDS} seconds", BODY_SECONDS, "send it faster")
+        finally:
+            self._buffered -= sum(map(len, parts))
+            parts.clear()
         if body is None:  # the client left
             return Refusal(400, "the body ended early")
         await self._app(scope, _replayed(body, receive), answer)
         return None
 
+    async def _uploaded(self, scope: Message, receive: Receive, answer: Send) -> Refusal | None:
+        """Hand on the upload of a job's files, if not too many come in."""
+        limits = self._service.limits
+        if self._uploads >= limits.uploads:
+            told = f"{limits.uploads} uploads come in already"
+            return Refusal(429, told, limits.uploads, "come back; --limit uploads=N takes more", retry=5)
+        self._uploads += 1
+        try:
+            await self._app(scope, _counted(receive, limits), answer)
+        finally:
+            self._uploads -= 1
+        return None
+
+    async def _whole(self, receive: Receive, parts: list[bytes]) -> bytes | None:
+        """The body of a request; None where its client left on the way. All that are on their way are bounded."""
+        limits, size = self._service.limits, 0
+        while True:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                return None
+            part = message.get("body", b"")
+            parts.append(part)
+            size += len(part)
+            self._buffered += len(part)
+            if size > limits.body:
+                raise _large(limits.body, "")
+            if self._buffered > BUFFERED * limits.body:
+                raise Refusal(429, "too many bodies come in at the same time", None, "come back", retry=1)
+            if not message.get("more_body", False):
+                return b"".join(parts)
+
     def _refused(self, scope: Message) -> Refusal | None:
         """Why a request is not even read."""
         headers = {name.lower(): value for name, value in scope["headers"]}
         path = scope["path"]
+        if sum(len(name) + len(value) for name, value in scope["headers"]) > MOST_HEAD:
+            return long_head()
         if self.draining and not path.startswith("/health/"):
             return Refusal(503, "the service is stopping", None, "ask another instance, or come back", retry=5)
         if not self._service.ready and not path.startswith(OPEN):
@@ -122,6 +165,12 @@ class Guard:
             return _large(most, path)
         return None
 
+    def _is_waited_for(self, scope: Message) -> bool:
+        """Whether a browser asks for a page before the models are loaded."""
+        accepted = dict(scope["headers"]).get(b"accept", b"")
+        page = scope["path"] in VIEWS and scope["method"] == "GET" and b"text/html" in accepted
+        return page and not self._service.ready and not self.draining
+
     def _strange(self, headers: dict[bytes, bytes]) -> bool:
         """Whether a browser asks on behalf of another site: its page, or its name made to point here."""
         host, origin = headers.get(b"host", b""), headers.get(b"origin")
@@ -140,22 +189,6 @@ def _large(most: int, path: str) -> Refusal:
     return Refusal(413, f"the body is larger than {most} bytes", most, f"{hint}; --limit {name}=N takes more")
 
 
-async def _whole(receive: Receive, most: int) -> bytes | None:
-    """The body of a request; None where its client left on the way."""
-    parts, size = [], 0
-    while True:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            return None
-        part = message.get("body", b"")
-        size += len(part)
-        if size > most:
-            raise _large(most, "")
-        parts.append(part)
-        if not message.get("more_body", False):
-            return b"".join(parts)
-
-
 def _replayed(body: bytes, receive: Receive) -> Receive:
     """What gives a body that has been read, then whatever comes behind it."""
     given = False
@@ -170,19 +203,37 @@ def _replayed(body: bytes, receive: Receive) -> Receive:
     return next_message
 
 
-def _counted(receive: Receive, most: int) -> Receive:
-    """What gives the messages of a body until they are too many."""
-    size = 0
+def _counted(receive: Receive, limits: Limits) -> Receive:
+    """What gives the messages of a body until they are too many, or take too long."""
+    size, whole, deadline = 0, False, time.monotonic() + limits.upload_seconds
 
     async def next_message() -> Message:
-        nonlocal size
-        message = await receive()
+        nonlocal size, whole
+        if whole:
+            return await receive()
+        try:
+            message = await asyncio.wait_for(receive(), max(deadline - time.monotonic(), 0.001))
+        except TimeoutError:
+            most = limits.upload_seconds
+            told = f"the upload took more than {most} seconds"
+            raise Refusal(408, told, most, "send it faster; --limit upload_seconds=N gives more time") from None
+        whole = not message.get("more_body", False)
         size += len(message.get("body", b""))
-        if size > most:
-            raise _large(most, UPLOADS)
+        if size > limits.upload:
+            raise _large(limits.upload, UPLOADS)
         return message
 
     return next_message
+
+
+async def _wait(refusal: Refusal, send: Send) -> None:
+    """Answer with a page that goes on by itself."""
+    headers = {
+        "content-type": "text/html; charset=utf-8",
+        "content-length": str(len(WAITING)),
+        **(refusal.headers or {}),
+    }
+    await _send(refusal.status_code, headers, WAITING, send)
 
 
 async def _say(refusal: Refusal, send: Send) -> None:
@@ -191,6 +242,10 @@ async def _say(refusal: Refusal, send: Send) -> None:
     headers = {"content-type": "application/json", "content-length": str(len(body)), **(refusal.headers or {})}
     if refusal.status_code == 401:
         headers["www-authenticate"] = "Bearer"
+    await _send(refusal.status_code, headers, body, send)
+
+
+async def _send(status: int, headers: dict[str, str], body: bytes, send: Send) -> None:
     plain = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
-    await send({"type": "http.response.start", "status": refusal.status_code, "headers": plain})
+    await send({"type": "http.response.start", "status": status, "headers": plain})
     await send({"type": "http.response.body", "body": body})

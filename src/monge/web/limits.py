@@ -14,7 +14,8 @@ class Limits:
 
     Of a request: `body` bytes, `upload` bytes of a job's files, `pairs` (a hypothesis of a system with its references),
     `systems`, `references` of a pair, `characters` of a text, `metrics`, `resamples` of a comparison, `seconds` until
-    it is given up. Of all: `in_flight` requests that are worked on, `queue` that wait for that, `jobs` that wait,
+    it is given up, `work` seconds of it as they are estimated before it begins. Of all: `in_flight` requests that are
+    worked on, `queue` that wait for that, `uploads` that come in, `upload_seconds` of each, `jobs` that wait,
     `job_pairs` of a job, `job_days` until a finished job is dropped, `state_bytes` of all jobs before the oldest are,
     `statistics` that are kept, `head` seconds that the head of a request may take to arrive, `drain` seconds that a
     stopping service gives to what it has accepted.
@@ -29,8 +30,11 @@ class Limits:
     metrics: int = 12
     resamples: int = 10_000
     seconds: int = 60
+    work: int = 20
     in_flight: int = 64
     queue: int = 16
+    uploads: int = 8
+    upload_seconds: int = 120
     jobs: int = 32
     job_pairs: int = 1_000_000
     job_days: int = 7

@@ -13,7 +13,7 @@ from markupsafe import Markup
 
 from monge.render.components import asset, palette_css
 from monge.spec.forms import EVERY, kind_of
-from monge.web.examples import PAIRS, SYSTEMS, machine
+from monge.web.examples import HERE, PAIRS, SYSTEMS, machine
 from monge.web.refusals import Refusal
 from monge.web.service import VERSION
 
@@ -41,7 +41,7 @@ def router(app: App) -> APIRouter:
 
     def view(request: Request) -> HTMLResponse:
         name, title = VIEWS[request.scope["route"].path]
-        more = {"catalogue": app.service.catalogue(), "machine": machine()} if name == "catalogue" else {}
+        more = _catalogue(app) if name == "catalogue" else {}
         template = environment.get_template(f"{name}.html")
         return HTMLResponse(template.render(view=name, title=title, **_shared(app), **more))
 
@@ -65,6 +65,13 @@ def router(app: App) -> APIRouter:
         return Response(STATIC["icon.svg"], media_type=KINDS["svg"])
 
     return found
+
+
+def _catalogue(app: App) -> dict[str, Any]:
+    """The metrics, and where their times were measured: on one machine, all of them."""
+    metrics = app.service.catalogue()
+    here = any(one["measured_on"] == HERE for one in metrics.values())
+    return {"catalogue": metrics, "machine": "here, when the service started" if here else machine()}
 
 
 def _code(text: str) -> Markup:

@@ -1,15 +1,38 @@
-"""Connections of uvicorn that are closed where the head of a request does not come whole in time."""
+"""Connections of uvicorn that are closed where the head of a request does not come whole in time, or is too long."""
 
 from __future__ import annotations
 
 import asyncio
+import json
 from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from monge.web.refusals import Refusal
+
+MOST_HEAD = 65_536
+"""Bytes of the head of a request, and of what stands around the pieces of its body."""
+FRAMING = 16
+"""So many more for every byte of a body, which may come in pieces of one byte."""
+
+
+def long_head() -> Refusal:
+    """What is said where a head is too long."""
+    return Refusal(431, f"the head of the request is longer than {MOST_HEAD} bytes", MOST_HEAD, "send fewer headers")
+
+
+def _raw(refusal: Refusal) -> bytes:
+    """An answer to somebody whose request is not read."""
+    body = json.dumps(refusal.body()).encode()
+    head = f"HTTP/1.1 {refusal.status_code} Refused\r\ncontent-type: application/json\r\ncontent-length: {len(body)}"
+    return f"{head}\r\nconnection: close\r\n\r\n".encode() + body
+
 
 def patient(seconds: int) -> type[asyncio.Protocol]:
     """The protocol of connections that give the head of a request so many seconds, from its first byte on.
+
+    The parser keeps a head until it is whole, however long it is: bytes are counted as they come, those of bodies
+    aside, and a connection is closed with 431 where they are too many. What comes behind a body is counted too.
 
     A new connection has as long for its first byte; afterwards it is uvicorn's keep-alive that ends an idle one.
     """
@@ -18,6 +41,23 @@ def patient(seconds: int) -> type[asyncio.Protocol]:
         """A connection with a clock."""
 
         clock: asyncio.TimerHandle | None = None
+        heads = bodies = 0  # bytes of the request that is being read
+
+        def data_received(self, data: bytes) -> None:
+            self.heads += len(data)
+            super().data_received(data)
+            if self.heads > MOST_HEAD + FRAMING * self.bodies and not self.transport.is_closing():
+                self.transport.write(_raw(long_head()))
+                self.transport.close()
+
+        def on_body(self, body: bytes) -> None:
+            self.heads -= len(body)
+            self.bodies += len(body)
+            super().on_body(body)
+
+        def on_message_complete(self) -> Any:
+            self.heads = self.bodies = 0  # what else has come with it is the next head's, and read at once
+            return super().on_message_complete()
 
         def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
             super().connection_made(transport)

@@ -2,25 +2,48 @@
 
 from __future__ import annotations
 
+import asyncio
+import gc
+import gzip
 import json
-from collections.abc import Callable, Coroutine
+import zlib
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager, nullcontext
 from math import isfinite
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 from fastapi import Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
+from pydantic import BaseModel, ValidationError
 from starlette.datastructures import FormData, UploadFile
 
-from monge.web.jobs import TABLES, Order, full
+from monge.web.job import TABLES, Order
 from monge.web.refusals import Refusal
+from monge.web.state import full
 
 ROLES = ("hypotheses", "references", "source", "table")
 WORDS = ("metric", "setting", "statistics")
 SINGLE = ("lang", "model", "table_format")
 LONGEST_NAME = 120
+PACKED = ".gz"
 CHUNK = 1 << 20
+SHORT_BODY = 32_768
+"""Bytes of a body that is read at once, on the event loop."""
+MOST_KEYS = 1000
+"""Keys of an object inside a request."""
+_PLAIN: dict[str, Any] = {"include_url": False, "include_input": False, "include_context": False}
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """Without the garbage collector: it looks at half a million new lists over and over, and nobody else can run."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
 
 
 def strict_json(body: bytes) -> Any:
@@ -40,8 +63,11 @@ def strict_json(body: bytes) -> Any:
 def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
-        keys = [key for key, _ in pairs]
-        raise ValueError(f"key {next(key for key in keys if keys.count(key) > 1)[:80]!r} stands twice")
+        seen: set[str] = set()
+        for key, _ in pairs:
+            if key in seen:
+                raise ValueError(f"key {key[:80]!r} stands twice")
+            seen.add(key)
     return found
 
 
@@ -56,13 +82,45 @@ def _finite(text: str) -> float:
     return value
 
 
+def read_request(body: bytes, model: type[BaseModel]) -> BaseModel:
+    """The request that a JSON text holds; the first thing that does not fit is a refusal.
+
+    It takes a time in proportion to the body: lists stop at their first fault, objects have a limit of keys, and an
+    unknown key is refused before its value is looked at.
+    """
+    with uncollected() if len(body) > SHORT_BODY else nullcontext():
+        value = strict_json(body)
+    if isinstance(value, dict):
+        unknown = next((key for key in value if key not in model.model_fields), None)
+        if unknown is not None:
+            accepted = ", ".join(model.model_fields)
+            raise Refusal(422, f"unknown field {unknown[:80]!r}", None, f"fields: {accepted}")
+        for key, inner in value.items():
+            if isinstance(inner, dict) and len(inner) > MOST_KEYS:
+                raise Refusal(
+                    422, f"{key}: an object of {len(inner)} keys, at most {MOST_KEYS}", MOST_KEYS, "send less"
+                )
+    try:
+        return model.model_validate(value)
+    except ValidationError as error:
+        raise invalid(error) from None
+
+
 class StrictRequest(Request):
-    """A request whose JSON is read strictly."""
+    """A request whose JSON is read strictly into its model; a long body in a thread, so that others do not wait."""
+
+    model: type[BaseModel] | None = None
 
     async def json(self) -> Any:
         """The body."""
         if not hasattr(self, "_strict"):
-            self._strict = strict_json(await self.body())
+            body = await self.body()
+            if self.model is None:
+                self._strict = strict_json(body)
+            elif len(body) <= SHORT_BODY:
+                self._strict = read_request(body, self.model)
+            else:
+                self._strict = await asyncio.to_thread(read_request, body, self.model)
         return self._strict
 
 
@@ -72,26 +130,34 @@ class StrictRoute(APIRoute):
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """The handler behind the check of the content type."""
         handler = super().get_route_handler()
+        model = None if self.body_field is None else cast("type[BaseModel]", self.body_field.field_info.annotation)
 
         async def strict(request: Request) -> Response:
             kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-            if request.method == "POST" and self.body_field is not None and kind != "application/json":
+            if request.method == "POST" and model is not None and kind != "application/json":
                 raise Refusal(415, f"the body is {kind[:80] or 'untyped'}", None, "Content-Type: application/json")
-            return await handler(StrictRequest(request.scope, request.receive))
+            reading = StrictRequest(request.scope, request.receive)
+            reading.model = model
+            return await handler(reading)
 
         return strict
 
 
-def invalid(error: RequestValidationError) -> Refusal:
+def invalid(error: RequestValidationError | ValidationError) -> Refusal:
     """The first thing that does not fit the description, without repeating what was sent."""
-    first = error.errors()[0]
+    every = error.errors() if isinstance(error, RequestValidationError) else error.errors(**_PLAIN)
+    first = every[0]
     where = ".".join(str(part) for part in first["loc"] if part != "body") or "the body"
-    return Refusal(422, f"{where[:120]}: {first['msg']}", None, "GET /docs shows what is accepted")
+    more = f" (and {len(every) - 1} more faults)" if len(every) > 1 else ""
+    return Refusal(422, f"{where[:120]}: {first['msg']}{more}", None, "GET /docs shows what is accepted")
 
 
-async def order_of(form: FormData, folder: Path) -> Order:
-    """What a job is asked to do; its files are put into the directory as input-0, input-1 …"""
-    known = (*ROLES, *WORDS, *SINGLE)
+async def order_of(form: FormData, folder: Path, most: int) -> Order:
+    """What a job is asked to do; its files are put into the directory as input-0, input-1 …
+
+    Packed ones are unpacked, to `most` bytes together.
+    """
+    known, room = (*ROLES, *WORDS, *SINGLE), most
     files: list[tuple[str, str]] = []
     words: dict[str, list[str]] = {}
     for key, value in form.multi_items():
@@ -100,8 +166,12 @@ async def order_of(form: FormData, folder: Path) -> Order:
         if isinstance(value, UploadFile) != (key in ROLES):
             raise Refusal(422, f"{key} is {'a file' if key in ROLES else 'a word'}", None, "curl -F hypotheses=@FILE")
         if isinstance(value, UploadFile):
-            await _put(value, folder / f"input-{len(files)}")
-            files.append((key, _unique(value.filename or "", [name for role, name in files if role == key])))
+            path, name = folder / f"input-{len(files)}", value.filename or ""
+            await _put(value, path)
+            if name.lower().endswith(PACKED):
+                name = name[: -len(PACKED)]
+                room -= await asyncio.to_thread(_unpack, path, name, room)
+            files.append((key, _unique(name, [taken for role, taken in files if role == key])))
         else:
             words.setdefault(key, []).append(value)
     _check_files(files)
@@ -125,6 +195,26 @@ async def _put(upload: UploadFile, path: Path) -> None:
                 file.write(some)
     except OSError as error:
         raise full(error) from None
+
+
+def _unpack(path: Path, name: str, most: int) -> int:
+    """Unpack a gzip file in its place; the bytes that it holds, which may be no more than so many."""
+    size, unpacked = 0, path.with_name(f"{path.name}-unpacked")
+    try:
+        with gzip.open(path) as source, unpacked.open("wb") as target:
+            while some := source.read(CHUNK):
+                size += len(some)
+                if size > most:
+                    raise Refusal(413, f"{name[:80]}: the files unpack to more than {most} bytes", most, "cut them")
+                target.write(some)
+        unpacked.replace(path)
+    except (gzip.BadGzipFile, zlib.error, EOFError):
+        raise Refusal(422, f"{name[:80]}{PACKED}: not a gzip file", None, "send it as it is") from None
+    except OSError as error:
+        raise full(error) from None
+    finally:
+        unpacked.unlink(missing_ok=True)
+    return size
 
 
 def _unique(name: str, taken: list[str]) -> str:

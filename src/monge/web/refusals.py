@@ -24,6 +24,7 @@ KINDS: dict[int, str] = {
     422: "invalid_data",
     424: "model",
     429: "busy",
+    431: "too_large",
     500: "defect",
     501: "missing_extra",
     503: "stopping",

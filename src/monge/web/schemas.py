@@ -16,17 +16,23 @@ SIGNATURES = tuple(
     for name, words in (("chrf", 0), ("chrf++", 2))
 )
 Name = Annotated[str, Field(max_length=2000)]
+Texts = Annotated[list[str], Field(fail_fast=True)]
+"""A list that is looked at up to its first fault: a long one of wrong things costs no more than a short one."""
+ListsOfTexts = Annotated[list[Texts], Field(fail_fast=True)]
+Names = Annotated[list[Name], Field(fail_fast=True)]
+MOST_SETTINGS = 64
 Settings = Annotated[
-    list[Name] | dict[str, str | int | float | bool],
+    Annotated[Names, Field(max_length=MOST_SETTINGS)]
+    | Annotated[dict[str, str | int | float | bool], Field(max_length=MOST_SETTINGS)],
     Field(description="AXIS=VALUE or AXIS.FIELD=VALUE, as for --set; or an object of them."),
 ]
-Metrics = Annotated[list[Name], Field(min_length=1, description="NAME, NAME@PROFILE or NAME[axis.field=value].")]
+Metrics = Annotated[Names, Field(min_length=1, description="NAME, NAME@PROFILE or NAME[axis.field=value].")]
 TextsOfReferences = Annotated[
-    str | list[str] | list[list[str]] | None,
+    str | Texts | ListsOfTexts | None,
     Field(description="One text, one a hypothesis, or a list of texts a hypothesis."),
 ]
 Sources = Annotated[
-    str | list[str] | None, Field(description="Source texts; without references they stand in their place.")
+    str | Texts | None, Field(description="Source texts; without references they stand in their place.")
 ]
 
 
@@ -38,7 +44,7 @@ class Asked(BaseModel):
     settings: Settings = []
     lang: Name | None = Field(None, description="Target language: en, de, zh …")
     model: Name | None = Field(None, description="One of the models this service was started with.")
-    statistics: list[Name] = Field([], description="Ids that POST /v1/stats gave.", max_length=8)
+    statistics: Names = Field([], description="Ids that POST /v1/stats gave.", max_length=8)
 
 
 class ScoreRequest(Asked):
@@ -58,7 +64,7 @@ class ScoreRequest(Asked):
         }
     )
 
-    hypotheses: str | list[str] | dict[str, list[str]] = Field(
+    hypotheses: str | Texts | dict[str, Texts] = Field(
         description="One text, a list of texts, or lists by the name of their system."
     )
     references: TextsOfReferences = None
@@ -68,7 +74,7 @@ class ScoreRequest(Asked):
     intervals: bool = Field(False, description="With a bootstrap interval of each score.")
     seed: int = Field(12345, ge=0, le=2**32 - 1, description="Of the bootstrap.")
     signatures: list[Annotated[str, Field(max_length=8000)]] = Field(
-        [], description="Replay these instead of naming metrics."
+        [], description="Replay these instead of naming metrics.", fail_fast=True
     )
     refit: bool = Field(False, description="With signatures: accept statistics of other texts.")
 
@@ -97,6 +103,7 @@ class ExplainRequest(Asked):
     hypothesis: str
     reference: str
     metric: Name = api.DEFAULT_METRIC
+    whole: bool = Field(False, description="With every cost and mass, for texts that are not very long.")
 
 
 class CompareRequest(Asked):
@@ -114,9 +121,9 @@ class CompareRequest(Asked):
         }
     )
 
-    systems: dict[str, list[str]]
-    references: list[str] | list[list[str]] | None = None
-    sources: list[str] | None = None
+    systems: dict[str, Texts]
+    references: Texts | ListsOfTexts | None = None
+    sources: Texts | None = None
     metrics: Metrics = [api.DEFAULT_METRIC]
     test: str = Field("bootstrap", description="bootstrap or permutation: whose p-values make the clusters.")
     resamples: int = Field(1000, ge=1)
@@ -136,8 +143,8 @@ class FitRequest(BaseModel):
         },
     )
 
-    references: list[str] | list[list[str]] = []
-    hypotheses: list[str] = []
+    references: Texts | ListsOfTexts = []
+    hypotheses: Texts = []
     metric: Name = "moverscore"
     settings: Settings = []
     lang: Name | None = None
@@ -231,6 +238,8 @@ class JobState(BaseModel):
     done: int
     total: int
     remaining_seconds: float | None
+    phase: str | None = Field(description="Of one that runs: scoring, comparing or writing.")
+    compared: int = Field(description="Metrics by which its systems have been compared.")
     metrics: list[str]
     systems: list[str]
     created: float

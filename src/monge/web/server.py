@@ -9,8 +9,8 @@ import logging
 import os
 import signal
 import socket
-import tempfile
-from pathlib import Path
+import threading
+import time
 from types import FrameType
 from typing import TextIO
 
@@ -22,6 +22,10 @@ from monge.web.patience import patient
 from monge.web.service import Config
 
 BACKLOG = 1024
+ENDING = 5
+"""Seconds that a stopping service takes, at the most, behind the `drain` seconds for what it has accepted."""
+QUIET_TICKS = 5
+"""Tenths of a second that nothing comes before a stopping service ends."""
 
 
 class Server(uvicorn.Server):
@@ -30,23 +34,40 @@ class Server(uvicorn.Server):
     def __init__(self, config: uvicorn.Config, app: App) -> None:
         super().__init__(config)
         self._app, self.interrupted = app, False
+        self._drained, self._ticks = 0.0, 0
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Begin to drain; a second signal stops at once."""
+        """Begin to drain; a second signal stops at once. From now on the process ends, whatever is stuck in it."""
         if self._app.guard.draining:
             self.should_exit = self.force_exit = True
             return
         self.interrupted = sig == signal.SIGINT
         self._app.guard.draining = True
+        drain = self._app.service.limits.drain
+        self._drained = time.monotonic() + drain
+        _end_within(drain + ENDING, 130 if self.interrupted else 0)
 
     async def on_tick(self, counter: int) -> bool:
         """Stop when all that was accepted is answered, or its time is up."""
         if self._app.guard.draining and not self.should_exit:
-            self._ticks = getattr(self, "_ticks", 0) + 1
-            patience = 10 * self._app.service.limits.drain
-            if (self._app.guard.open == 0 and self._ticks > 5) or self._ticks > patience:
-                self.should_exit = True
+            self._ticks += 1
+            late = time.monotonic() > self._drained
+            if late:
+                self._app.desk.cancel()
+            self.should_exit = late or (self._app.guard.open == 0 and self._ticks > QUIET_TICKS)
         return await super().on_tick(counter)
+
+
+def _end_within(seconds: float, code: int) -> None:
+    """End the process after so many seconds if it has not ended by then; all that was announced is on the disk.
+
+    A thread ends it with its code; a signal that needs no Python ends it if even that cannot run.
+    """
+    timer = threading.Timer(seconds, os._exit, (code,))
+    timer.daemon = True
+    timer.start()
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.setitimer(signal.ITIMER_REAL, seconds + 1)
 
 
 class OneLine(logging.Formatter):
@@ -69,14 +90,16 @@ def run(config: Config, host: str, port: int, stream: TextIO, *, quiet: bool = F
         logger.handlers, logger.propagate = [handler], False
         logger.setLevel(logging.WARNING if quiet or name != "monge.web" else logging.INFO)
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")  # waking threads costs more than cutting a few texts
-    if config.state is not None:
-        _check_state(config.state)
-    app = create(config)
     listening = _listening(host, port)
+    try:
+        app = create(config)
+    except BaseException:
+        listening.close()
+        raise
     settings = uvicorn.Config(
         app, log_config=None, access_log=False, server_header=False, timeout_keep_alive=30, lifespan="on", ws="none",
         http=patient(config.limits.head),
-        timeout_graceful_shutdown=config.limits.drain, h11_max_incomplete_event_size=65536,
+        timeout_graceful_shutdown=1,
     )  # fmt: skip
     server = Server(settings, app)
     bound = listening.getsockname()
@@ -106,15 +129,6 @@ async def _served(server: Server, app: App, listening: socket.socket, stream: Te
             stream.flush()
     await serving
     return 130 if server.interrupted else 0
-
-
-def _check_state(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            pass
-    except OSError as error:
-        raise UsageError(f"--state {folder}: cannot be written ({error.strerror})") from None
 
 
 def _listening(host: str, port: int) -> socket.socket:

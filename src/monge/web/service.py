@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
-from functools import reduce
-from hashlib import blake2b
+from functools import partial, reduce
 from importlib.metadata import version
 from operator import or_
 from pathlib import Path
@@ -18,8 +16,9 @@ from typing import Any
 
 from monge import api
 from monge.encode.packaged import EMBEDDED
-from monge.errors import DataError, UnknownName, UsageError
-from monge.render import explanation_html, explanation_json, explanation_svg, render_results
+from monge.errors import UnknownName, UsageError
+from monge.render import explanation_html, explanation_svg, render_results
+from monge.render.bounded import FULL_CELLS, WHOLE_CELLS, bounded_json
 from monge.render.table import render_study
 from monge.scoring.run import Run
 from monge.spec.catalogue import described, listed
@@ -28,15 +27,18 @@ from monge.spec.labels import labels
 from monge.spec.presets import Spec, bounds_of, resolve
 from monge.spec.signature import parse
 from monge.study import Resampling, aligned, compare_results
-from monge.types import CorpusStats, Result, Segment
-from monge.web import schemas
+from monge.types import CorpusStats, Explanation, Result, Segment
+from monge.web import schemas, work
 from monge.web.allowed import check_settings
+from monge.web.checks import QUICK, Checks
 from monge.web.counters import Counters
 from monge.web.engine import Engine, Ticket
-from monge.web.examples import SYSTEMS, agreement, cost, measured_here
+from monge.web.examples import SYSTEMS, agreement, cost, is_measured, measured_here
 from monge.web.limits import Limits
 from monge.web.lots import FEW, Brief, is_brief
-from monge.web.refusals import Refusal, too_much
+from monge.web.refusals import too_much
+from monge.web.state import StateFolder
+from monge.web.statistics import KeptStatistics
 
 KEPT_METRICS = 256
 VERSION = version("monge")
@@ -62,13 +64,14 @@ class Config:
     share: bool = True
 
 
-class Service:
+class Service(Checks):
     """Metrics by name, requests in, bytes out; safe to be called by many threads."""
 
-    def __init__(self, config: Config) -> None:
+    def __init__(self, config: Config, state: StateFolder | None = None) -> None:
         if EMBEDDED.path is not None:  # under one name, so that it is loaded once
             config = replace(config, models=tuple(EMBEDDED.name if one == "auto" else one for one in config.models))
-        self.config, self.limits, self.counters = config, config.limits, Counters()
+        super().__init__(config.limits)
+        self.config, self.counters = config, Counters()
         for name in config.metrics:  # a wrong name is known before a model is loaded
             check_settings(resolve(name, self._changes(name, ()))[1], config.models, config.precision)
         self.engine = Engine(self.counters, share=config.share)
@@ -77,11 +80,13 @@ class Service:
         self.signatures: dict[str, str] = {}
         self.milliseconds: dict[str, float] = {}
         self._metrics: OrderedDict[tuple[Any, ...], api.Metric] = OrderedDict()
-        self._statistics: OrderedDict[str, CorpusStats] = OrderedDict()
+        self.state = state
+        self._statistics = KeptStatistics(state, config.limits.statistics)
         self._lock = Lock()
 
     def warm(self) -> None:
         """Load every model and score the bundled example with every metric, so that the first request is no slower."""
+        api.keep_encoders(len(self.config.models) + 1)
         names = list(SYSTEMS.systems)
         rows = api.segments_of(SYSTEMS.systems[names[0]], SYSTEMS.references)
         for model in self.config.models:
@@ -91,9 +96,10 @@ class Service:
                 if alone is not None and alone.reads:
                     self.models[model] = metric.by_transport("warm").reader.encoder.name
                 results = Run([metric.scorer], rows, score=self.engine.shared(Ticket())).results()  # any language
-                started = time.perf_counter()
-                Run([metric.scorer], rows).results()  # warm, and no text from memory
-                self.milliseconds[metric.name] = 1000 * (time.perf_counter() - started) / len(rows)
+                if model == self.config.models[0]:
+                    started = time.perf_counter()
+                    Run([metric.scorer], rows).results()  # warm, and no text from memory
+                    self.milliseconds[metric.name] = 1000 * (time.perf_counter() - started) / len(rows)
                 self.signatures.setdefault(metric.name, str(results[0].signature))
             if model not in self.models:
                 self.models[model] = api.encoder_for(
@@ -162,42 +168,6 @@ class Service:
             found.append(api.replay(line, model=self._model(request.model), device=self.config.device))
         return [metric for metric, _ in found], [digests for _, digests in found]
 
-    # --- texts ------------------------------------------------------------------------------------------------------
-
-    def segments(
-        self, systems: dict[str, list[str]], references: Any, sources: Any, *, ids: Sequence[str] | None = None
-    ) -> list[Segment]:
-        """The segments of a request, within the limits."""
-        pairs = sum(map(len, systems.values()))
-        if pairs > self.limits.pairs:
-            raise too_much("pairs", pairs, "pairs", self.limits.pairs)
-        self.check_systems(len(systems))
-        if not pairs:
-            raise DataError("hypotheses: there is nothing to score")
-        rows = [
-            replace(row, system=name)
-            for name, texts in systems.items()
-            for row in api.segments_of(texts, references, sources)
-        ]
-        for row in rows:
-            self.check_row(row)
-        return rows
-
-    def check_systems(self, count: int) -> None:
-        """Raise where there are too many systems: every two are tested against each other."""
-        if count > self.limits.systems:
-            raise too_much("systems", count, "systems", self.limits.systems)
-
-    def check_row(self, row: Segment) -> Segment:
-        """The segment, if it is within the limits."""
-        if len(row.references) > self.limits.references:
-            what = f"references of item {row.id}"
-            raise too_much(what, len(row.references), "references", self.limits.references)
-        longest = max(len(text) for text in (row.hypothesis, *row.references, row.source or ""))
-        if longest > self.limits.characters:
-            raise too_much(f"characters of a text of item {row.id}", longest, "characters", self.limits.characters)
-        return row
-
     # --- requests ---------------------------------------------------------------------------------------------------
 
     def scored(
@@ -207,10 +177,12 @@ class Service:
         ticket: Ticket,
         corpora: api.Corpora = api.Corpora(),  # noqa: B008 - frozen
         expect: list[dict[str, str]] | None = None,
+        pace: str = "quick",
     ) -> list[Result]:
         """Results of some segments, their windows scored together with those of other requests."""
         started = time.perf_counter()
-        found = api.score_segments(metrics, rows, corpora=corpora, expect=expect, score=self.engine.shared(ticket))
+        shared = self.engine.shared(ticket, pace)
+        found = api.score_segments(metrics, rows, corpora=corpora, expect=expect, score=shared)
         self.counters.stage("request", time.perf_counter() - started)
         return found
 
@@ -227,9 +199,10 @@ class Service:
             metrics = self.asked_for(request, request.metrics)
             if self._is_brief(request, metrics, rows):  # its metrics were not loaded before
                 return self.engine.brief(Brief(metrics, rows, _json(request)), ticket).result()
-        results = self.scored(metrics, rows, ticket, self.corpora(request.statistics), expect)
-        if request.intervals:
-            results = api.with_intervals(results, seed=request.seed)
+        with self.place(self.work_of(metrics, rows).seconds) as pace:
+            results = self.scored(metrics, rows, ticket, self.corpora(request.statistics), expect, pace)
+            if request.intervals:
+                results = ticket.run(lambda: api.with_intervals(results, seed=request.seed))
         return _json(request)(results)
 
     def brief(self, request: schemas.ScoreRequest, ticket: Ticket) -> Future[bytes] | None:
@@ -251,25 +224,27 @@ class Service:
         return self.engine.brief(Brief(metrics, rows, _json(request)), ticket)
 
     def _is_brief(self, request: schemas.ScoreRequest, metrics: Sequence[api.Metric], rows: Sequence[Segment]) -> bool:
-        return not request.statistics and not request.intervals and is_brief(metrics, rows)
+        if request.statistics or request.intervals or not is_brief(metrics, rows):
+            return False
+        return work.bound_of(metrics, rows).is_at_most(QUICK)
 
     def _rows(self, request: schemas.ScoreRequest) -> list[Segment]:
         return self.segments(*request.listed())
 
     def explain(self, request: schemas.ExplainRequest, ticket: Ticket, form: str) -> bytes:
         """Why a pair gets its score, as json, svg or html."""
-        self.check_row(Segment("1", request.hypothesis, (request.reference,)))
+        row = self.check_row(Segment("1", request.hypothesis, (request.reference,)))
         metric = self.asked_for(request, [request.metric])[0]
         stats = self.corpora(request.statistics).stats
-        work: Callable[[], Any] = lambda: metric.explain(request.hypothesis, request.reference, stats=stats)  # noqa: E731
-        found = self.engine.alone(work, ticket)
-        shown = {"json": explanation_json, "svg": explanation_svg, "html": explanation_html}
-        return shown[form](found).encode()
+        with self.place(self.work_of([metric], [row], work.EXPLAINED_CELLS).seconds):
+            found = self.engine.alone(lambda: metric.explain(row.hypothesis, request.reference, stats=stats), ticket)
+            json_of = partial(bounded_json, cells=WHOLE_CELLS if request.whole else FULL_CELLS)
+            shown: dict[str, Callable[[Explanation], str]]
+            shown = {"json": json_of, "svg": explanation_svg, "html": explanation_html}
+            return ticket.run(lambda: shown[form](found).encode())
 
     def compare(self, request: schemas.CompareRequest, ticket: Ticket) -> bytes:
         """What `monge compare --format json` prints."""
-        if request.resamples > self.limits.resamples:
-            raise too_much("resamples", request.resamples, "resamples", self.limits.resamples)
         resampling = Resampling(
             resamples=request.resamples,
             confidence=request.confidence,
@@ -280,12 +255,16 @@ class Service:
         by_system = aligned(self.segments(request.systems, request.references, request.sources))
         rows = [row for some in by_system.values() for row in some]
         metrics = self.asked_for(request, request.metrics)
-        results = self.scored(metrics, rows, ticket, self.corpora(request.statistics))
-        found = compare_results(named(metrics), results, resampling=resampling)
+        seconds = self.check_resampling(metrics, len(by_system), resampling).seconds
+        with self.place(seconds + self.work_of(metrics, rows).seconds) as pace:
+            results = self.scored(metrics, rows, ticket, self.corpora(request.statistics), pace=pace)
+            found = ticket.run(lambda: compare_results(named(metrics), results, resampling=resampling))
         return render_study(found, "json", version=VERSION).encode()
 
     def fit(self, request: schemas.FitRequest, ticket: Ticket) -> dict[str, Any]:
         """Fit statistics and keep them; their id is the digest of what they hold."""
+        if len(request.references) > self.limits.pairs:
+            raise too_much("references", len(request.references), "pairs", self.limits.pairs)
         rows = [text for row in request.references for text in ([row] if isinstance(row, str) else row)]
         texts = [*rows, *request.hypotheses]
         if len(texts) > self.limits.pairs:
@@ -296,47 +275,13 @@ class Service:
         work = lambda: metric.fit(request.references, hypotheses=request.hypotheses)  # noqa: E731
         found = self.engine.alone(work, ticket)
         metric.scorer.check_stats(found)
-        return {"id": self.keep_statistics(found), "metric": metric.name, "holds": list(found.held())}
+        return {"id": self._statistics.keep(found), "metric": metric.name, "holds": list(found.held())}
 
     # --- statistics -------------------------------------------------------------------------------------------------
 
-    def keep_statistics(self, stats: CorpusStats) -> str:
-        """Keep statistics under the digest of what they hold; the oldest go first."""
-        text = json.dumps(stats.to_dict(), sort_keys=True, allow_nan=False)
-        name = blake2b(text.encode(), digest_size=12).hexdigest()
-        folder = self._folder()
-        if folder is not None:
-            try:
-                api.save_stats(stats, folder / f"{name}.json")
-            except UsageError as error:
-                raise Refusal(507, f"statistics cannot be kept: {error}", None, "make room under --state") from None
-            for old in sorted(folder.glob("*.json"), key=lambda one: one.stat().st_mtime)[: -self.limits.statistics]:
-                old.unlink(missing_ok=True)
-        with self._lock:
-            self._statistics[name] = stats
-            while len(self._statistics) > self.limits.statistics:
-                self._statistics.popitem(last=False)
-        return name
-
     def statistics(self, name: str) -> CorpusStats:
         """Statistics by their id."""
-        with self._lock:
-            found = self._statistics.get(name)
-        folder = self._folder()
-        if found is None and folder is not None and name.isalnum() and (folder / f"{name}.json").is_file():
-            found = api.load_stats(folder / f"{name}.json")
-            with self._lock:
-                self._statistics[name] = found
-        if found is None:
-            raise Refusal(404, f"no statistics {name[:40]!r} are kept here", None, "fit them with POST /v1/stats")
-        return found
-
-    def _folder(self) -> Path | None:
-        if self.config.state is None:
-            return None
-        folder = self.config.state / "statistics"
-        folder.mkdir(parents=True, exist_ok=True)
-        return folder
+        return self._statistics.get(name)
 
     def corpora(self, names: Sequence[str]) -> api.Corpora:
         """The statistics of a request, united where there are several."""
@@ -347,11 +292,12 @@ class Service:
     def catalogue(self) -> dict[str, Any]:
         """Every metric: what it measures, range, cost a pair where it was measured, agreement with people."""
         known, model = agreement(), self.models.get(self.config.models[0], "")
+        kept = is_measured(model)  # all times are of one machine: that of the kept ones, or this one
         return {
             name: {
                 **row,
                 "kind": kind_of(name),
-                **(cost(name, model) if name not in self.milliseconds else measured_here(self.milliseconds[name])),
+                **(cost(name, model) if kept else measured_here(self.milliseconds.get(name))),
                 "agreement": known.get(name),
             }
             for name, row in listed().to_dict().items()

@@ -6,7 +6,7 @@ from scipy import stats as reference
 
 from monge import stats
 from monge.errors import DataError, InvalidSetting
-from monge.stats import correlation, resampling
+from monge.stats import bootstrap, correlation, resampling
 from monge.stats.resampling import resample_counts, sign_flips
 
 
@@ -114,3 +114,18 @@ def test_settings_are_checked():
             _of_mean([1, 2, 3], **wrong)
     with pytest.raises(DataError, match="scores has 1 missing"):
         _of_mean([1, float("nan")])
+
+
+def test_blocks_of_systems_have_the_draws_of_all(monkeypatch):
+    """Many systems are resampled block by block, which takes less memory and gives the same numbers to the bit."""
+    scores = np.random.default_rng(4).normal(size=(7, 30))
+    counts = np.random.default_rng(5).integers(1, 9, size=(7, 30, 3)).astype(float)
+
+    def of(sums):
+        return sums[..., 0] / sums[..., 1] + sums[..., 2]
+
+    means = bootstrap.bootstrap_means(scores, resamples=200)
+    pooled = bootstrap.resampled_scores(counts, of, resamples=200, seed=1)
+    monkeypatch.setattr(bootstrap, "MOST_MEANS", 1000)
+    assert bootstrap.bootstrap_means(scores, resamples=200) == means
+    assert np.array_equal(bootstrap.resampled_scores(counts, of, resamples=200, seed=1), pooled)

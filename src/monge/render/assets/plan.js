@@ -15,27 +15,95 @@ function mixed(share) { // between the colours of a cheap and a dear move
 }
 
 // How strongly a word is marked that lost so much: 0 to 9.
-export function step(lost, most) { return most > 0 ? Math.min(Math.max(Math.round(9 * lost / most), 0), 9) : 0; }
+export function step(lost, highest) { return highest > 0 ? Math.min(Math.max(Math.round(9 * lost / highest), 0), 9) : 0; }
+
+const MANY = 60, DRAWN = 40, ARCS = 400; // words of a text up to which all are drawn; words and arcs that are drawn of longer ones
+
+function most(numbers, least) { let found = least; for (const one of numbers) if (one > found) found = one; return found; } // a spread of many numbers fails
+function largest(rows, least) { let found = least; for (const row of rows) found = most(row, found); return found; }
+function smallest(rows) { let found = Infinity; for (const row of rows) for (const one of row) if (one < found) found = one; return found; }
+
+function isLong(explained) { return Math.max(explained.hypothesis.units.length, explained.reference.units.length) > MANY; }
+
+// The words that are drawn, of each side in the order of its text: all, or of long texts those that lost most and what they were matched with.
+function chosen(explained, by) {
+  const sides = [explained.hypothesis.units, explained.reference.units];
+  if (!isLong(explained)) return sides.map((units) => units.map((_, k) => k));
+  const found = [new Set(), new Set()], take = (side, k) => { if (found[side].size < DRAWN) found[side].add(k); };
+  const worst = sides.flatMap((units, side) => units.map((unit, k) => [unit.lost, side, k])).sort((a, b) => b[0] - a[0]);
+  for (const [, side, k] of worst) {
+    const match = by[side].get(k)?.[0];
+    if (found[side].size < DRAWN) { take(side, k); if (match) take(1 - side, side ? match.hypothesis : match.reference); }
+  }
+  return found.map((some) => [...some].sort((a, b) => a - b));
+}
 
 // One explanation: texts with arcs, what each word lost, a grid; what a word's mass did is told in words, too.
-// Without a table of all costs there is no grid.
-export function picture(explained, room, plan = Object.keys(explained.plans)[0]) {
+// Without a table of all costs there is no grid; `whole` gives the explanation with that table where it was left out.
+export function picture(explained, room, plan = Object.keys(explained.plans)[0], whole = null) {
   const moves = explained.moves.filter((move) => move.plan === plan);
-  const heaviest = Math.max(...moves.map((move) => move.mass), 1e-12);
-  const high = Math.max(explained.cost ? Math.max(...explained.cost.flat()) : explained.dearest, 1e-9);
+  const heaviest = most(moves.map((move) => move.mass), 1e-12);
+  const high = Math.max(explained.cost?.length ? largest(explained.cost, 0) : explained.dearest, 1e-9);
   const told = make("p", { class: "told", "aria-live": "polite" }, "Point at a word or tap it (or press Tab) to see what it was matched with.");
-  const scene = { explained, plan, moves, told, heaviest, shade: (cost) => mixed(Math.min(Math.max(cost / high, 0), 1)), groups: [], drawn: [] };
-  const shown = moves.filter((move) => move.mass > FAINT * heaviest);
+  const scene = { explained, plan, moves, told, heaviest, shade: (cost) => mixed(Math.min(Math.max(cost / high, 0), 1)), groups: [], drawn: [], by: [new Map(), new Map()] };
+  for (const move of moves) [move.hypothesis, move.reference].forEach((k, side) => { if (!scene.by[side].has(k)) scene.by[side].set(k, []); scene.by[side].get(k).push(move); });
+  for (const side of scene.by) for (const some of side.values()) some.sort((a, b) => b.mass - a.mass);
+  scene.units = chosen(explained, scene.by);
+  const there = scene.units.map((some) => new Set(some));
+  const shown = moves.filter((move) => move.mass > FAINT * heaviest && there[0].has(move.hypothesis) && there[1].has(move.reference)).sort((a, b) => b.mass - a.mass).slice(0, ARCS);
   const arcs = make("div", { class: "picture" }, arcsOf(scene, shown, room));
   const key = make("div", { class: "key" }, make("span", {}, "cost 0 ", make("span", { class: "ramp cost" }), ` ${number(high, 2)}`), make("span", {}, "thicker: more mass moved"),
-    make("span", {}, "orange words lost score"), chooser(explained, plan, (other) => box.replaceWith(picture(explained, room, other))));
-  const box = make("div", { class: "plan" }, arcs, key, told, ...(explained.cost ? [lostOf(explained), gridOf(scene)] : []));
+    make("span", {}, "orange words lost score"), chooser(explained, plan, (other) => box.replaceWith(picture(explained, room, other, whole))));
+  const long = isLong(explained) ? [make("p", { class: "soft" }, `The texts are long: drawn are ${scene.units[0].length} and ${scene.units[1].length} of ${explained.hypothesis.units.length} and ${explained.reference.units.length} words, those that lost most and what they were matched with.`)] : [];
+  const box = make("div", { class: "plan" }, ...long, arcs, key, told, ...(explained.cost ? [lostOf(explained), gridOf(scene, whole)] : []));
   return box;
 }
 
-function gridOf(scene) {
-  return make("details", { open: true }, make("summary", {}, "As a heat map"), make("div", { class: "picture", tabindex: 0, role: "region", "aria-label": "Heat map" }, heatOf(scene)),
-    make("div", { class: "key" }, make("span", {}, "how close two words are ", make("span", { class: "ramp near" })), make("span", {}, "disc: mass moved, in the colour of its cost")));
+function gridOf(scene, whole) {
+  const place = make("div", { class: "picture", tabindex: 0, role: "region", "aria-label": "Heat map" }), long = isLong(scene.explained);
+  const key = make("div", { class: "key" }, make("span", {}, "how close two words are ", make("span", { class: "ramp near" })), make("span", {}, long ? "dot: mass moved" : "disc: mass moved, in the colour of its cost"));
+  const box = make("details", { open: !long }, make("summary", {}, "As a heat map"), place, key);
+  if (!long) place.append(heatOf(scene));
+  else box.addEventListener("toggle", () => { if (box.open && !place.childNodes.length) drawLong(scene, whole, place); });
+  return box;
+}
+
+// A long heat map: one canvas instead of an element a cell, drawn when it is opened.
+async function drawLong(scene, whole, place) {
+  place.replaceChildren(make("p", { class: "soft" }, "drawing …"));
+  let { explained } = scene;
+  try { if (!explained.cost.length && whole) explained = await whole(); }
+  catch (error) { place.replaceChildren(make("p", { class: "bad", role: "alert" }, error.message)); return; }
+  if (!explained.cost.length) { place.replaceChildren(make("p", { class: "soft" }, "The texts are too long for a heat map.")); return; }
+  place.replaceChildren(canvasOf(scene, explained));
+}
+
+function rgb(name) { // a colour of the palette as numbers
+  gauge.fillStyle = getComputedStyle(document.documentElement).getPropertyValue(name).trim() || "#888888";
+  const hex = gauge.fillStyle;
+  return [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
+}
+
+function canvasOf(scene, explained) {
+  const { cost } = explained, plan = explained.plans[scene.plan], rows = explained.hypothesis.units, columns = explained.reference.units;
+  const cell = Math.min(Math.max(Math.floor(1000 / Math.max(rows.length, columns.length)), 3), 16), low = smallest(cost), high = Math.max(largest(cost, low), low + 1e-9), heaviest = largest(plan, 1e-12);
+  const canvas = make("canvas", { width: columns.length * cell, height: rows.length * cell, role: "img", "aria-label": `Closeness of ${rows.length} words with ${columns.length}, and the mass moved between them` });
+  const ink = canvas.getContext("2d"), tints = ["--t0", "--t1", "--t2", "--t3"].map(rgb), dear = rgb("--dear");
+  for (let i = 0; i < rows.length; i++) for (let j = 0; j < columns.length; j++) {
+    const near = 3 * (high - cost[i][j]) / (high - low), step_ = Math.min(Math.floor(near), 2), part = near - step_;
+    ink.fillStyle = `rgb(${tints[step_].map((one, k) => Math.round(one + part * (tints[step_ + 1][k] - one)))})`;
+    ink.fillRect(j * cell, i * cell, cell, cell);
+    if (plan[i][j] > 0.05 * heaviest) {
+      const size = Math.max(cell * 0.7 * Math.sqrt(plan[i][j] / heaviest), 1);
+      ink.fillStyle = `rgb(${dear})`;
+      ink.fillRect(j * cell + (cell - size) / 2, i * cell + (cell - size) / 2, size, size);
+    }
+  }
+  canvas.addEventListener("mousemove", (event) => {
+    const box = canvas.getBoundingClientRect(), i = Math.floor((event.clientY - box.top) / box.height * rows.length), j = Math.floor((event.clientX - box.left) / box.width * columns.length);
+    if (rows[i] && columns[j]) scene.told.textContent = `${rows[i].text} → ${columns[j].text}: cost ${number(cost[i][j], 3)}, mass ${number(plan[i][j], 4)}`;
+  });
+  return canvas;
 }
 
 function chooser(explained, plan, chosen) {
@@ -46,26 +114,26 @@ function chooser(explained, plan, chosen) {
 }
 
 function arcsOf(scene, shown, room) {
-  const { explained } = scene, rows = [explained.hypothesis.units, explained.reference.units], sizes = rows.map(widths);
+  const { explained } = scene, all = [explained.hypothesis.units, explained.reference.units], rows = scene.units.map((some, side) => some.map((k) => all[side][k])), sizes = rows.map(widths);
   const spans = sizes.map((row) => row.reduce((sum, one) => sum + one + 6, 0)), wide = Math.max(...spans);
   const flat = wide <= Math.max(room - 8, 300), step = 30, tall = Math.max(...rows.map((row) => row.length)) * step + 26;
-  const most = Math.min(Math.max((room - 64) / 2, 90), 150); // words give way to the arcs on a phone
-  const left = Math.min(Math.max(...sizes[0], 76), most), right = Math.min(Math.max(...sizes[1]), most), gap = Math.max(Math.min(room - left - right - 8, 360), 48);
+  const wordWidth = Math.min(Math.max((room - 64) / 2, 90), 150); // words give way to the arcs on a phone
+  const left = Math.min(Math.max(...sizes[0], 76), wordWidth), right = Math.min(Math.max(...sizes[1]), wordWidth), gap = Math.max(Math.min(room - left - right - 8, 360), 48);
   const height = 200, svg = flat ? frame(Math.max(wide, 60), height) : frame(left + gap + right, tall);
-  const at = [[], []];
+  const at = [new Map(), new Map()];
   rows.forEach((row, side) => {
     let x = flat ? (wide - spans[side]) / 2 : 0;
     row.forEach((unit, k) => {
-      const width = flat ? sizes[side][k] : Math.min(sizes[side][k], most);
-      if (flat) { at[side].push([x + width / 2, side ? height - 32 : 32]); }
-      else { x = side ? left + gap : left - width; at[side].push([side ? left + gap : left, k * step + 36]); }
-      scene.groups.push(wordOf(scene, side, k, x, flat ? (side ? height - 31 : 3) : k * step + 22, width));
+      const width = flat ? sizes[side][k] : Math.min(sizes[side][k], wordWidth), place = scene.units[side][k];
+      if (flat) { at[side].set(place, [x + width / 2, side ? height - 32 : 32]); }
+      else { x = side ? left + gap : left - width; at[side].set(place, [side ? left + gap : left, k * step + 36]); }
+      scene.groups.push(wordOf(scene, side, place, x, flat ? (side ? height - 31 : 3) : k * step + 22, width));
       if (flat) x += width + 6;
     });
   });
   if (!flat) svg.append(draw("text", { class: "soft", x: left, y: 12, "text-anchor": "end" }, "hypothesis"), draw("text", { class: "soft", x: left + gap, y: 12 }, "reference"));
   for (const move of [...shown].reverse()) {
-    const [a, b] = [at[0][move.hypothesis], at[1][move.reference]], [mx, my] = [(a[0] + b[0]) / 2, (a[1] + b[1]) / 2];
+    const [a, b] = [at[0].get(move.hypothesis), at[1].get(move.reference)], [mx, my] = [(a[0] + b[0]) / 2, (a[1] + b[1]) / 2];
     const path = flat ? `M${a}C${a[0]},${my} ${b[0]},${my} ${b}` : `M${a}C${mx},${a[1]} ${mx},${b[1]} ${b}`;
     const arc = draw("path", { class: "arc", d: path, "stroke-width": (1 + 9 * move.mass / scene.heaviest).toFixed(2), "data-h": move.hypothesis, "data-r": move.reference });
     arc.style.stroke = scene.shade(move.cost);
@@ -90,12 +158,12 @@ function wordOf(scene, side, k, x, y, width) {
 }
 
 function clipped(text, width) {
-  const most = Math.max(Math.floor(width / 7.5), 2);
-  return text.length > most + 4 ? `${text.slice(0, most - 1)}…` : text;
+  const letters = Math.max(Math.floor(width / 7.5), 2);
+  return text.length > letters + 4 ? `${text.slice(0, letters - 1)}…` : text;
 }
 
 function movesOf(scene, side, k) {
-  return scene.moves.filter((move) => (side ? move.reference : move.hypothesis) === k).sort((a, b) => b.mass - a.mass);
+  return scene.by[side].get(k) ?? [];
 }
 
 function wordTold(scene, side, k) {

@@ -9,33 +9,64 @@ export function later(work, milliseconds = 250) {
   return (...parts) => { clearTimeout(timer); timer = setTimeout(() => work(...parts), milliseconds); };
 }
 
+// A message without what is for a terminal or for programs: sentences, and what stands in brackets.
+const COMMAND = /--\w|\bcurl |\bmonge \w+ |\b(?:POST|GET|DELETE) \/|\bpip install/;
+export const plain = (text) => text.replace(/\s*\([^()]*\)/g, (one) => (COMMAND.test(one) ? "" : one)).split(/(?<=[.;])\s+/).filter((one) => !COMMAND.test(one)).join(" ").replace(/;$/, "");
+
 export class Refused extends Error {
-  constructor(status, said) { super(said.error || `HTTP ${status}`); this.status = status; this.hint = said.hint || ""; }
+  constructor(status, said) { super(plain(said.error || "") || said.error || `HTTP ${status}`); this.status = status; this.hint = plain(said.hint || ""); }
 }
 
-let token = sessionStorage.getItem("token");
+let token = sessionStorage.getItem("token"), asking = null, waiting = null;
 
-async function askToken() {
-  document.querySelector(".token")?.remove();
-  return new Promise((resolve) => {
+// One form for all who are asked for a token; `wrong` where one was shown that is not the service's.
+function askToken(wrong) {
+  asking ??= new Promise((resolve) => {
     const input = make("input", { id: "token", type: "password", autocomplete: "off" });
-    const form = make("form", { class: "card token" }, make("div", { class: "row" },
-      make("label", { for: "token" }, "This service wants a token"), input, make("button", { class: "main" }, "Use it")));
+    const form = make("form", { class: "card token" }, wrong ? make("p", { class: "bad", role: "alert" }, "This token is not the one that the service wants.") : null,
+      make("div", { class: "row" }, make("label", { for: "token" }, "This service wants a token"), input, make("button", { class: "main" }, "Use it")));
     form.addEventListener("submit", (event) => {
-      event.preventDefault(); token = input.value; sessionStorage.setItem("token", token); form.remove(); resolve();
+      event.preventDefault();
+      if (!input.value.trim()) return;
+      token = input.value.trim(); sessionStorage.setItem("token", token); form.remove(); asking = null; resolve();
     });
     document.getElementById("main").prepend(form); input.focus();
   });
+  return asking;
+}
+
+const pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
+
+// Wait until the service answers again and is ready; one notice for all who wait.
+function awaitService() {
+  waiting ??= (async () => {
+    const notice = make("p", { class: "card waiting", role: "status" }, "The service cannot be reached. This page goes on by itself when it is back.");
+    document.getElementById("main").prepend(notice);
+    for (;;) {
+      await pause(1000);
+      try { if ((await fetch("/health/ready")).ok) break; } catch { /* not yet */ }
+    }
+    notice.remove(); waiting = null;
+  })();
+  return waiting;
 }
 
 export async function ask(path, { body = null, form = null, method = null, signal = null, raw = false } = {}) {
-  const headers = token ? { Authorization: `Bearer ${token}` } : {};
-  if (body !== null) headers["Content-Type"] = "application/json";
   const sent = body !== null ? JSON.stringify(body) : form;
-  const answer = await fetch(path, { method: method || (sent === null ? "GET" : "POST"), headers, body: sent, signal });
-  if (answer.status === 401) { await askToken(); return ask(path, { body, form, method, signal, raw }); }
-  if (!answer.ok) throw new Refused(answer.status, await answer.json().catch(() => ({})));
-  return raw ? answer : answer.json();
+  for (;;) {
+    const shown = token, headers = shown ? { Authorization: `Bearer ${shown}` } : {};
+    if (body !== null) headers["Content-Type"] = "application/json";
+    let answer;
+    try { answer = await fetch(path, { method: method || (sent === null ? "GET" : "POST"), headers, body: sent, signal }); }
+    catch (error) {
+      if (error.name === "AbortError" || form !== null) throw error.name === "AbortError" ? error : new Refused(0, { error: "The files did not arrive: the service cannot be reached." });
+      await awaitService(); signal?.throwIfAborted(); continue;
+    }
+    if (answer.status === 503 && form === null) { await awaitService(); signal?.throwIfAborted(); continue; }
+    if (answer.status === 401) { if (token === shown) await askToken(shown !== null); signal?.throwIfAborted(); continue; } // another request may have got it meanwhile
+    if (!answer.ok) throw new Refused(answer.status, await answer.json().catch(() => ({})));
+    return raw ? answer : answer.json();
+  }
 }
 
 export async function copied(text, where, what) {

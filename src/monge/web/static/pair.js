@@ -1,5 +1,5 @@
 // A pair: type, and see the scores, the plan, and what to paste where.
-import { ask, bare, copied, fillMetrics, given, later, make, number, settingsForm } from "./common.js";
+import { ask, bare, copied, fillMetrics, given, later, make, number, plain, settingsForm } from "./common.js";
 import { picture } from "./plan.js";
 
 const hypothesis = document.getElementById("hypothesis"), references = document.getElementById("references"), told = document.getElementById("told");
@@ -25,9 +25,16 @@ function addReference(value) {
   return area;
 }
 
-function remember() {
-  const state = new URLSearchParams([["h", hypothesis.value], ...texts().map((one) => ["r", one]), ...metrics.map((one) => ["m", one])]);
-  history.replaceState(null, "", `#${state}`);
+const added = document.getElementById("added"), STRETCH = 3000; // milliseconds of typing without a pause: one step back
+let remembered = null, typed = 0;
+
+// Put what is seen into the address; a step back undoes an action, or a stretch of typing.
+function remember(typing) {
+  const state = `#${new URLSearchParams([["h", hypothesis.value], ...texts().map((one) => ["r", one]), ...metrics.map((one) => ["m", one])])}`;
+  if (state === remembered) return;
+  const goesOn = typing && Date.now() - typed < STRETCH;
+  history[remembered === null || goesOn ? "replaceState" : "pushState"](null, "", state);
+  remembered = state; typed = typing ? Date.now() : 0;
 }
 
 function restore() {
@@ -35,18 +42,18 @@ function restore() {
   if (!state.has("h")) return;
   hypothesis.value = state.get("h");
   setReferences(state.getAll("r"));
-  metrics = state.getAll("m").filter((one) => bare(one) in given.metrics);
+  metrics = [...new Set(state.getAll("m"))].filter((one) => bare(one) in given.metrics);
 }
 
-async function update() {
-  remember();
+async function update(typing = false) {
+  remember(typing);
   running?.abort();
   running = new AbortController();
   const { signal } = running;
   for (const metric of cards.keys()) if (!metrics.includes(metric)) { cards.get(metric).remove(); cards.delete(metric); }
   await Promise.all(metrics.map((metric) => show(metric, signal)));
 }
-const soon = later(update);
+const soon = later(() => update(true));
 
 function cardOf(metric) {
   if (cards.has(metric)) return cards.get(metric);
@@ -67,7 +74,8 @@ function cardOf(metric) {
 function exchange(metric, changed) {
   const card = [...cards.values()].find((one) => one.dataset.metric === metric || one.dataset.was === metric);
   const old = card.dataset.metric;
-  if (changed === old || metrics.includes(changed)) return;
+  if (changed === old) return;
+  if (metrics.includes(changed)) { added.textContent = `${changed} is there already.`; return; }
   cards.delete(old); cards.set(changed, card);
   metrics = metrics.map((one) => (one === old ? changed : one));
   card.dataset.metric = changed; card.dataset.was = metric;
@@ -85,10 +93,10 @@ async function show(metric, signal) {
     if (!one) throw score.error;
     const win = Math.max(one.reference ?? 0, 0);
     body.replaceChildren(make("div", { class: "score" }, number(one.score)), partsOf(one), ...notesOf(score, explained),
-      ...(explained ? [picture(explained, body.clientWidth || 320)] : []), ...pastes(metric, one.signature, given_[win]));
+      ...(explained ? [picture(explained, body.clientWidth || 320, undefined, () => explainedBy(metric, given_, signal, true))] : []), ...pastes(metric, one.signature, given_[win]));
   } catch (error) {
     if (error.name === "AbortError") return;
-    body.replaceChildren(make("p", { class: "bad", role: "alert" }, error.message), make("p", { class: "soft" }, error.hint ?? ""));
+    body.replaceChildren(make("p", { class: "bad", role: "alert" }, error.message), ...[...emptyNotes(), error.hint ?? ""].filter(Boolean).map((one) => make("p", { class: "soft" }, one)));
   }
   body.classList.remove("stale");
 }
@@ -98,10 +106,11 @@ async function scored(metric, given_, signal) {
   catch (error) { if (error.name === "AbortError") throw error; return { error }; }
 }
 
-async function explainedBy(metric, given_, signal) {
+async function explainedBy(metric, given_, signal, whole = false) {
   if (given.metrics[bare(metric)]?.kind !== "transport") return null;
-  try { return await ask("/v1/explain", { body: { hypothesis: hypothesis.value, reference: given_[0] ?? "", metric }, signal }); }
-  catch (error) { if (error.name === "AbortError") throw error; return null; }
+  const body = { hypothesis: hypothesis.value, reference: given_[0] ?? "", metric, whole };
+  try { return await ask("/v1/explain", { body, signal }); }
+  catch (error) { if (error.name === "AbortError" || whole) throw error; return null; }
 }
 
 function partsOf(one) {
@@ -110,8 +119,15 @@ function partsOf(one) {
     make("div", {}, make("dt", {}, better)));
 }
 
+function emptyNotes() {
+  const empty = [!hypothesis.value.trim(), texts().every((one) => !one.trim())];
+  if (empty[0] && empty[1]) return ["Both texts are empty: they count as equal."];
+  if (empty[0]) return ["The hypothesis is empty: it has no word that could be matched."];
+  return empty[1] ? ["The reference is empty: there is no word to match with."] : [];
+}
+
 function notesOf(score, explained) {
-  const notes = [...(explained?.notes ?? [])];
+  const notes = [...emptyNotes(), ...(explained?.notes ?? []).map(plain)].filter(Boolean);
   if (explained && texts().length > 1 && !score.error) notes.push("The score is of all references; the picture shows the first.");
   return notes.map((note) => make("p", { class: "soft" }, note));
 }
@@ -132,11 +148,15 @@ restore();
 hypothesis.addEventListener("input", soon);
 references.addEventListener("input", soon);
 document.getElementById("add-reference").addEventListener("click", () => addReference("").focus());
-document.getElementById("copy-link").addEventListener("click", () => { remember(); copied(location.href, told, "link"); });
-document.getElementById("add").addEventListener("click", () => { if (!metrics.includes(add.value)) { metrics.push(add.value); update(); } });
+document.getElementById("copy-link").addEventListener("click", () => { remember(false); copied(location.href, told, "link"); });
+document.getElementById("add").addEventListener("click", () => {
+  const there = metrics.includes(add.value);
+  added.textContent = there ? `${add.value} is there already.` : "";
+  if (!there) { metrics.push(add.value); update(); }
+});
 for (const button of document.querySelectorAll("[data-example]")) button.addEventListener("click", () => {
   const one = given.pairs[Number(button.dataset.example)];
   hypothesis.value = one.hypothesis; setReferences([one.reference]); update();
 });
-addEventListener("hashchange", () => { restore(); update(); });
+addEventListener("popstate", () => { remembered = location.hash; restore(); remembered = `#${new URLSearchParams(location.hash.slice(1))}`; update(); });
 update();

@@ -1,9 +1,10 @@
 // Systems: files in, a ranking out, and the segments behind it.
-import { ask, draw, given, make, number } from "./common.js";
+import { ask, draw, given, make, number, plain } from "./common.js";
 
 const form = document.getElementById("upload"), told = document.getElementById("told"), bar = document.getElementById("progress"), outcome = document.getElementById("outcome");
 const cancel = document.getElementById("cancel"), at = (id) => document.getElementById(id), SIZE = 10;
-let job = null, start = 0;
+const ENDED = ["done", "failed", "cancelled"], KEPT = 50;
+let job = null, start = 0, following = 0;
 
 form.addEventListener("submit", (event) => {
   event.preventDefault();
@@ -22,32 +23,65 @@ at("example").addEventListener("click", () => {
 async function submit(data) {
   for (const metric of at("metrics").value.split("\n").map((one) => one.trim()).filter(Boolean)) data.append("metric", metric);
   outcome.hidden = true; told.textContent = "sending …"; told.className = "soft";
-  try { await follow((await ask("/v1/jobs", { form: data })).id); }
-  catch (error) { say(error); }
+  try {
+    const { id } = await ask("/v1/jobs", { form: data });
+    localStorage.setItem("jobs", JSON.stringify([id, ...mine()].slice(0, KEPT)));
+    await follow(id);
+  } catch (error) { say(error); }
 }
 
-function say(error) { told.textContent = `${error.message} ${error.hint ? `(${error.hint})` : ""}`; told.className = "bad"; bar.hidden = true; cancel.hidden = true; }
+// The jobs that were sent from this browser and are still kept.
+function mine() { try { return JSON.parse(localStorage.getItem("jobs")) ?? []; } catch { return []; } }
+
+async function listJobs() {
+  const ids = mine(), card = at("jobs-card");
+  if (!ids.length) { card.hidden = true; return; }
+  const kept = (await ask("/v1/jobs")).filter((one) => ids.includes(one.id));
+  localStorage.setItem("jobs", JSON.stringify(kept.map((one) => one.id)));
+  card.hidden = !kept.length;
+  at("jobs").replaceChildren(...kept.map((one) => make("li", {}, make("a", { href: `#job=${one.id}` }, `${one.systems.join(", ") || "a system"} by ${one.metrics.join(", ")}`), " ",
+    make("span", { class: "soft" }, `${new Date(1000 * one.created).toLocaleString()}, ${one.state}`), " ",
+    make("button", { type: "button", class: "chip", onclick: () => ask(`/v1/jobs/${one.id}`, { method: "DELETE" }).then(listJobs).catch(say) }, ENDED.includes(one.state) ? "Remove" : "Cancel"))));
+}
+
+function say(error) { told.textContent = `${error.message} ${error.hint ? `(${error.hint})` : ""}`.trim(); told.className = "bad"; bar.hidden = true; cancel.hidden = true; }
+
+function tellState(state) {
+  bar.max = state.total || 1; bar.value = state.done; told.className = "soft";
+  const left = state.remaining_seconds === null ? "" : `, about ${Math.ceil(state.remaining_seconds)} s left`;
+  if (state.phase === "comparing") told.textContent = `comparing the systems: metric ${state.compared + 1} of ${state.metrics.length}`;
+  else told.textContent = `${state.state}: ${state.done} of ${state.total} pairs${left}`;
+}
+
+// The states of a job until it ends, or another is followed; a stream that breaks off is taken up again.
+async function ended(id, turn) {
+  for (;;) {
+    let text = "", state = null;
+    const answer = await ask(`/v1/jobs/${id}/events`, { raw: true }), reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+    try {
+      for (;;) {
+        const { value, done } = await reader.read();
+        if (done || turn !== following) break;
+        const events = (text + value).split("\n\n");
+        text = events.pop();
+        for (const one of events) { state = JSON.parse(one.slice(one.indexOf("data: ") + 6)); tellState(state); at("metrics").value = state.metrics.join("\n"); }
+      }
+    } catch { state = null; } // the service has gone: `ask` waits for it
+    if (turn !== following || ENDED.includes(state?.state)) return state;
+  }
+}
 
 async function follow(id) {
-  job = id; location.hash = `job=${id}`; bar.hidden = false; cancel.hidden = false;
-  const answer = await ask(`/v1/jobs/${id}/events`, { raw: true }), reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
-  let text = "", state = null;
-  for (;;) {
-    const { value, done } = await reader.read();
-    if (done) break;
-    text += value;
-    const events = text.split("\n\n");
-    text = events.pop();
-    for (const one of events) {
-      state = JSON.parse(one.slice(one.indexOf("data: ") + 6));
-      bar.max = state.total || 1; bar.value = state.done;
-      const left = state.remaining_seconds === null ? "" : `, about ${Math.ceil(state.remaining_seconds)} s left`;
-      told.textContent = `${state.state}: ${state.done} of ${state.total} pairs${left}`;
-    }
-  }
+  const turn = ++following;
+  job = id; bar.hidden = false; cancel.hidden = false; outcome.hidden = true;
+  if (location.hash !== `#job=${id}`) history.pushState(null, "", `#job=${id}`);
+  listJobs().catch(say);
+  const state = await ended(id, turn);
+  if (turn !== following) return;
   bar.hidden = true; cancel.hidden = true;
-  if (state?.state === "done") await shown();
-  else if (state?.error) say({ message: state.error.error, hint: state.error.hint });
+  if (state.state === "done") await shown();
+  else if (state.error) say({ message: plain(state.error.error), hint: plain(state.error.hint) });
+  await listJobs();
 }
 
 cancel.addEventListener("click", () => ask(`/v1/jobs/${job}`, { method: "DELETE" }).catch(say));
@@ -123,5 +157,11 @@ for (const drop of document.querySelectorAll(".drop")) {
   for (const name of ["dragenter", "dragover"]) drop.addEventListener(name, () => drop.classList.add("over"));
   for (const name of ["dragleave", "drop"]) drop.addEventListener(name, () => drop.classList.remove("over"));
 }
-const earlier = new URLSearchParams(location.hash.slice(1)).get("job");
-if (earlier) follow(earlier).catch(say);
+function followAddress() {
+  const id = new URLSearchParams(location.hash.slice(1)).get("job");
+  if (id && id !== job) follow(id).catch(say);
+  if (!id && job) { following += 1; job = null; outcome.hidden = true; bar.hidden = true; cancel.hidden = true; told.textContent = ""; }
+}
+addEventListener("popstate", followAddress);
+followAddress();
+listJobs().catch(say);

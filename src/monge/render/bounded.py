@@ -1,0 +1,38 @@
+"""An explanation of long texts in few bytes: the largest moves, and what the others are together."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from monge.render.checks import checked_explanation, dumps
+from monge.types import Explanation
+
+FULL_CELLS, WHOLE_CELLS = 10_000, 100_000
+"""Pairs of units up to which every cost and every mass is written, and up to which it is where that is asked for."""
+MOST_MOVES = 2_000
+"""Moves of a plan, the largest first."""
+
+
+def bounded_json(e: Explanation, cells: int = FULL_CELLS) -> str:
+    """What `explanation_json` gives, or for long texts as much of it as a client can use.
+
+    Matrices of more than so many cells are empty, and of each plan the largest MOST_MOVES moves are there;
+    `left_out` then says how many cells there are, and of each plan how many moves are not listed and their mass.
+    """
+    checked_explanation(e)
+    if e.cost.size <= FULL_CELLS:
+        return dumps(e.to_dict()) + "\n"
+    kept = e.cost.size <= cells
+    moves, rest = [], {}
+    for plan in e.plans:
+        mine = [move for move in e.moves if move.plan == plan]  # largest mass first
+        moves += mine[:MOST_MOVES]
+        others = mine[MOST_MOVES:]
+        rest[plan] = {"moves": len(others), "mass": sum(move.mass for move in others)}
+    short, nothing = replace(e, moves=tuple(moves)), np.zeros((0, 0))
+    if not kept:
+        short = replace(short, cost=nothing, similarity=nothing, plans=dict.fromkeys(e.plans, nothing))
+    vars(short).update(full=e.full, dearest=e.dearest, most_lost=e.most_lost)  # they come from the matrices
+    return dumps({**short.to_dict(), "left_out": {"cells": 0 if kept else e.cost.size, "moves": rest}}) + "\n"

@@ -1,0 +1,77 @@
+"""What is drawn of long texts: the words in the moves that lost most, so that a picture has a size."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from monge.types import Explanation, Side
+from monge.types.explanation import SIDES
+
+MOST_UNITS = 60
+"""Units of a text up to which all are drawn."""
+DRAWN_UNITS = 40
+"""Units of each text that are drawn of longer ones."""
+MOST_TEXT = 1200
+"""Characters of a text in a picture."""
+
+
+def focused(e: Explanation, most: int = MOST_UNITS, drawn: int = DRAWN_UNITS) -> tuple[Explanation, str]:
+    """The explanation with some units of each text alone, where there are many, and a sentence that says so.
+
+    They are those of the moves that lost most, in the order of the text. What is drawn against the largest loss or
+    cost is drawn against that of the whole.
+    """
+    counts = {name: len(getattr(e, name).units) for name in SIDES}
+    if max(counts.values()) <= most:
+        return e, ""
+    chosen = _chosen(e, drawn)
+    rows, columns = chosen["hypothesis"], chosen["reference"]
+    some = np.ix_(rows, columns)
+    places = {name: {unit: k for k, unit in enumerate(chosen[name])} for name in SIDES}
+    moves = tuple(
+        replace(one, hypothesis=places["hypothesis"][one.hypothesis], reference=places["reference"][one.reference])
+        for one in e.moves
+        if one.hypothesis in places["hypothesis"] and one.reference in places["reference"]
+    )
+    part = replace(
+        e,
+        hypothesis=_part(e.hypothesis, rows),
+        reference=_part(e.reference, columns),
+        cost=e.cost[some],
+        similarity=e.similarity[some],
+        plans={name: plan[some] for name, plan in e.plans.items()},
+        moves=moves,
+    )
+    vars(part).update(full=e.full, dearest=e.dearest, most_lost=e.most_lost)
+    said = (
+        f"The texts are long ({counts['hypothesis']} and {counts['reference']} units): drawn are {len(rows)} and "
+        f"{len(columns)} of them, those in the moves that lost most."
+    )
+    return part, said
+
+
+def _chosen(e: Explanation, drawn: int) -> dict[str, list[int]]:
+    """The units of each side, in their order: first those of the worst moves, then those that lost most."""
+    found: dict[str, dict[int, None]] = {name: {} for name in SIDES}
+    for route in e.routes:
+        if all(len(some) >= drawn for some in found.values()):
+            break
+        for name in SIDES:
+            if len(found[name]) < drawn:
+                found[name][getattr(route, name)] = None
+    for name in SIDES:
+        for unit in np.argsort(-e.lost(name), kind="stable").tolist():
+            if len(found[name]) < drawn:
+                found[name][unit] = None
+    return {name: sorted(some) for name, some in found.items()}
+
+
+def _part(side: Side, units: list[int]) -> Side:
+    return Side(side.text, tuple(side.units[k] for k in units), side.weights[units], side.shares[units])
+
+
+def shortened(text: str) -> str:
+    """A text as a picture shows it: its beginning, where it is long."""
+    return text if len(text) <= MOST_TEXT else f"{text[:MOST_TEXT]} …"

@@ -1,0 +1,113 @@
+"""What one request may ask for: so many texts, so long, so much work."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from heapq import nlargest
+from threading import Lock
+from typing import Any
+
+from monge import api
+from monge.errors import DataError
+from monge.study import Resampling
+from monge.types import Segment
+from monge.web import work
+from monge.web.limits import Limits
+from monge.web.refusals import Refusal, too_much
+
+QUICK = 0.5
+"""Seconds of work of a request that others do not have to be protected from."""
+HEAVY_SHARE = 4
+"""One in so many of the requests that are worked on may be more than quick."""
+USUAL_ALPHA = Resampling().alpha
+LONGEST = 50
+"""Pairs of a job whose work is estimated: those with the longest texts."""
+
+
+class Checks:
+    """The limits of a service, and how many of its requests are heavy now."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.limits = limits
+        self._heavy, self._heavy_lock = 0, Lock()
+
+    def segments(
+        self, systems: dict[str, list[str]], references: Any, sources: Any, *, ids: Sequence[str] | None = None
+    ) -> list[Segment]:
+        """The segments of a request, within the limits."""
+        pairs = sum(map(len, systems.values()))
+        if pairs > self.limits.pairs:
+            raise too_much("pairs", pairs, "pairs", self.limits.pairs)
+        self.check_systems(len(systems))
+        if not pairs:
+            raise DataError("hypotheses: there is nothing to score")
+        rows = [
+            replace(row, system=name)
+            for name, texts in systems.items()
+            for row in api.segments_of(texts, references, sources)
+        ]
+        for row in rows:
+            self.check_row(row)
+        return rows
+
+    def check_systems(self, count: int) -> None:
+        """Raise where there are too many systems: every two are tested against each other."""
+        if count > self.limits.systems:
+            raise too_much("systems", count, "systems", self.limits.systems)
+
+    def check_row(self, row: Segment) -> Segment:
+        """The segment, if it is within the limits."""
+        if len(row.references) > self.limits.references:
+            what = f"references of item {row.id}"
+            raise too_much(what, len(row.references), "references", self.limits.references)
+        longest = max(len(text) for text in (row.hypothesis, *row.references, row.source or ""))
+        if longest > self.limits.characters:
+            raise too_much(f"characters of a text of item {row.id}", longest, "characters", self.limits.characters)
+        return row
+
+    # --- work -------------------------------------------------------------------------------------------------------
+
+    def work_of(
+        self, metrics: Sequence[api.Metric], rows: Sequence[Segment], cells: int = work.MOST_CELLS
+    ) -> work.Work:
+        """The work of scoring segments; raises where it is too much for one request."""
+        found = work.of_rows(metrics, rows, self.limits.work, cells)
+        work.check(found, self.limits.work)
+        return found
+
+    def check_pairs(self, metrics: Sequence[api.Metric], rows: Sequence[Segment]) -> None:
+        """Raise where one pair of a job is too much work."""
+        length = lambda row: len(row.hypothesis) * max(map(len, (*row.references, row.source or "")), default=0)  # noqa: E731
+        work.check_pair(work.of_rows(metrics, nlargest(LONGEST, rows, key=length), self.limits.work), self.limits.work)
+
+    def check_resampling(self, metrics: Sequence[api.Metric], systems: int, resampling: Resampling) -> work.Work:
+        """The work of comparing systems; raises where it takes too many resamples, or is too much."""
+        most = self.limits.resamples
+        if resampling.resamples > most:
+            raise too_much("resamples", resampling.resamples, "resamples", most)
+        needed, usual = (one.enough(systems).resamples for one in (resampling, replace(resampling, alpha=USUAL_ALPHA)))
+        if needed > max(most, usual):
+            what = f"alpha={resampling.alpha:g} with {systems} systems needs {needed} resamples, at most {most}"
+            raise Refusal(413, what, most, "take a larger alpha, or start with --limit resamples=N")
+        found = work.of_comparison(metrics, systems, needed)
+        work.check(found, self.limits.work)
+        return found
+
+    @contextmanager
+    def place(self, seconds: float) -> Iterator[str]:
+        """A place for a request of so much work: its pace; raises where too many heavy ones are worked on."""
+        if seconds <= QUICK:
+            yield "quick"
+            return
+        most = max(self.limits.in_flight // HEAVY_SHARE, 1)
+        with self._heavy_lock:
+            if self._heavy >= most:
+                raise Refusal(429, f"{most} requests of much work are worked on", most, "come back later", retry=5)
+            self._heavy += 1
+        try:
+            yield "slow"
+        finally:
+            with self._heavy_lock:
+                self._heavy -= 1

@@ -1,0 +1,186 @@
+"""A job: a directory with what was asked, the uploaded files, its state, and at the end its results."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from monge.data.parallel import read_parallel
+from monge.data.tables import read_table
+from monge.types import Segment
+from monge.web.state import keep_file
+from monge.web.ticket import Ticket
+
+QUEUED, RUNNING, DONE, FAILED, CANCELLED = "queued", "running", "done", "failed", "cancelled"
+ENDED = (DONE, FAILED, CANCELLED)
+TABLES = ("tsv", "csv", "jsonl")
+SCORING, COMPARING, WRITING = "scoring", "comparing", "writing"
+
+
+@dataclass(frozen=True)
+class Order:
+    """What a job was asked to do; `files` name the uploads by role: hypotheses, references, source or table."""
+
+    metrics: tuple[str, ...]
+    files: tuple[tuple[str, str], ...]
+    settings: tuple[str, ...] = ()
+    lang: str | None = None
+    model: str | None = None
+    statistics: tuple[str, ...] = ()
+    table_format: str | None = None
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+
+
+Kept = TypeVar("Kept", bound=_Strict)
+
+
+class _KeptOrder(_Strict):
+    metrics: tuple[str, ...] = Field(min_length=1)
+    files: tuple[tuple[Literal["hypotheses", "references", "source", "table"], str], ...] = Field(min_length=1)
+    settings: tuple[str, ...] = ()
+    lang: str | None = None
+    model: str | None = None
+    statistics: tuple[str, ...] = ()
+    table_format: Literal["tsv", "csv", "jsonl"] | None = None
+
+
+class _KeptJob(_Strict):
+    """What `job.json` holds."""
+
+    created: float = Field(ge=0, le=1e12)
+    order: _KeptOrder
+
+
+class _KeptError(_Strict):
+    error: str
+    error_type: str
+    limit: int | None
+    hint: str
+
+
+class _KeptState(_Strict):
+    """What `state.json` holds."""
+
+    state: Literal["queued", "running", "done", "failed", "cancelled"]
+    error: _KeptError | None
+    systems: tuple[str, ...]
+    total: int = Field(ge=0, le=10**12)
+
+
+class UnreadableJob(Exception):
+    """A directory that is not a job as this service writes it; says what is wrong."""
+
+
+@dataclass
+class Job:
+    """A job and how far it has come."""
+
+    id: str
+    folder: Path
+    order: Order
+    created: float
+    state: str = QUEUED
+    done: int = 0
+    total: int = 0
+    systems: tuple[str, ...] = ()
+    error: dict[str, Any] | None = None
+    phase: str = SCORING
+    compared: int = 0
+    started: float = 0.0
+    begun_at: int = 0
+    ticket: Ticket = field(default_factory=Ticket)
+
+    def shown(self) -> dict[str, Any]:
+        """What a client sees."""
+        now, made = time.monotonic() - self.started, self.done - self.begun_at
+        counted = self.state == RUNNING and self.phase == SCORING and made
+        left = (self.total - self.done) * now / made if counted else None
+        return {
+            "id": self.id,
+            "state": self.state,
+            "done": self.done,
+            "total": self.total,
+            "remaining_seconds": left,
+            "phase": self.phase if self.state == RUNNING else None,
+            "compared": self.compared,
+            "metrics": list(self.order.metrics),
+            "systems": list(self.systems),
+            "created": self.created,
+            "error": self.error,
+        }
+
+    def write(self) -> None:
+        """Keep the state on disk."""
+        kept = {"state": self.state, "error": self.error, "systems": list(self.systems), "total": self.total}
+        keep_file(self.folder / "state.json", json.dumps(kept) + "\n")
+
+    def write_order(self) -> None:
+        """Keep what was asked on disk."""
+        keep_file(self.folder / "job.json", json.dumps({"created": self.created, "order": asdict(self.order)}) + "\n")
+
+    @classmethod
+    def read(cls, folder: Path) -> Job:
+        """A job from its directory; raises UnreadableJob where its files are not as they were written."""
+        asked = _read(folder / "job.json", _KeptJob)
+        kept = _read(folder / "state.json", _KeptState)
+        job = cls(folder.name, folder, Order(**dict(asked.order)), asked.created, kept.state)
+        job.error = None if kept.error is None else kept.error.model_dump()
+        job.systems, job.total = kept.systems, kept.total
+        job.done = job.total if job.state == DONE else 0
+        if job.state not in ENDED:
+            missing = [path.name for path in job.inputs() if not path.is_file()]
+            if missing:
+                raise UnreadableJob(f"{missing[0]} is missing")
+        return job
+
+    def inputs(self) -> list[Path]:
+        """The uploaded files."""
+        return [self.folder / f"input-{k}" for k in range(len(self.order.files))]
+
+    def statistics_file(self, name: str) -> Path:
+        """Where the job holds statistics that it was sent with."""
+        return self.folder / f"statistics-{name}.json"
+
+    def rows(self) -> list[Segment]:
+        """The segments of the uploaded files; systems have the names their files were sent under."""
+        by_role: dict[str, list[tuple[Path, str]]] = {}
+        for path, (role, name) in zip(self.inputs(), self.order.files, strict=True):
+            by_role.setdefault(role, []).append((path, name))
+        if "table" in by_role:
+            rows = list(read_table(by_role["table"][0][0], format=self.order.table_format))
+        else:
+            texts = by_role.get("hypotheses", [])
+            called = {path.name: name for path, name in texts}
+            source = by_role.get("source")
+            read = read_parallel(
+                [path for path, _ in texts],
+                [path for path, _ in by_role.get("references", ())],
+                source[0][0] if source else None,
+            )
+            rows = [Segment(r.id, r.hypothesis, r.references, r.source, called[r.system]) for r in read]
+        return rows
+
+    def told(self, message: str) -> str:
+        """A message with the names that the client gave its files, instead of where they lie here."""
+        for k, (_, name) in reversed(list(enumerate(self.order.files))):
+            message = message.replace(str(self.folder / f"input-{k}"), name)
+        return message
+
+
+def _read(path: Path, kind: type[Kept]) -> Kept:
+    try:
+        return kind.model_validate_json(path.read_bytes())
+    except OSError as error:
+        raise UnreadableJob(f"{path.name}: {error.strerror}") from None
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(map(str, first["loc"])) or "the file"
+        raise UnreadableJob(f"{path.name}: {where}: {first['msg']}") from None

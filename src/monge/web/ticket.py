@@ -1,0 +1,88 @@
+"""What a request or a job works under: once it is cancelled, the work stops, wherever it is.
+
+Work is done in threads. `Ticket.run` says which thread works for a ticket; `Ticket.cancel` raises an exception in it,
+between two steps of Python, which ends a loop of any library without a check in it. Only computing is run so, never
+waiting or keeping house: whatever a step leaves half done belongs to the request and is thrown away with it. A single
+call into compiled code is not interrupted; what one may cost is bounded by `monge.web.work` before it begins.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import time
+from collections.abc import Callable
+from threading import Lock, Thread, get_ident
+from typing import TypeVar
+
+T = TypeVar("T")
+AGAIN = 0.2
+"""Seconds until work that goes on is told again, for code that takes an exception for its own."""
+_raise_in = ctypes.pythonapi.PyThreadState_SetAsyncExc
+_raise_in.argtypes = [ctypes.c_ulong, ctypes.py_object]
+
+
+class Gone(Exception):
+    """Nobody waits for the answer any more."""
+
+
+class _Interrupted(BaseException):
+    """Raised in a thread that works for a cancelled ticket; no handler of a library's own errors takes it."""
+
+
+class Ticket:
+    """A request or a job on its way."""
+
+    def __init__(self) -> None:
+        self._lock, self._threads, self._cancelled = Lock(), set[int](), False
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether nobody waits any more."""
+        return self._cancelled
+
+    def check(self) -> None:
+        """Raise where nobody waits any more."""
+        if self._cancelled:
+            raise Gone
+
+    def cancel(self) -> None:
+        """Stop what works for the ticket; what would begin to does not."""
+        with self._lock:
+            before, self._cancelled = self._cancelled, True
+            self._interrupt()
+            working = bool(self._threads)
+        if working and not before:
+            Thread(target=self._insist, name="interrupter", daemon=True).start()
+
+    def _interrupt(self) -> None:
+        for thread in self._threads:
+            _raise_in(thread, ctypes.py_object(_Interrupted))
+
+    def _insist(self) -> None:
+        while self._threads:
+            time.sleep(AGAIN)
+            with self._lock:
+                self._interrupt()
+
+    def run(self, work: Callable[[], T]) -> T:
+        """What the work gives; raises Gone as soon as the ticket is cancelled.
+
+        When it returns or raises, no exception is on its way to this thread any more: a thread is taken out, and what
+        was sent to it withdrawn, under the lock under which it is sent.
+        """
+        me = get_ident()
+        with self._lock:
+            self.check()
+            self._threads.add(me)
+        try:
+            return work()
+        except _Interrupted:
+            raise Gone from None
+        finally:
+            while me in self._threads:
+                try:
+                    with self._lock:
+                        self._threads.discard(me)
+                        _raise_in(me, ctypes.py_object())
+                except _Interrupted:  # it came while the thread was being taken out
+                    pass
