@@ -13,7 +13,7 @@ from monge.study.recommend import Recommendation
 
 
 def cost_figure(every: Sequence[Recommendation], path: Path) -> Path:
-    """A panel a task: seconds a 1,000 pairs (logarithmic) against mean agreement, a point a metric.
+    """A panel a task: seconds per 1,000 pairs (logarithmic) against the mean rank, a point per metric.
 
     Grey points count words and characters, blue ones compare vectors; the line joins the metrics that no other one
     beats in both.
@@ -23,7 +23,7 @@ def cost_figure(every: Sequence[Recommendation], path: Path) -> Path:
     with figure(path, width=wide, height=(3.8 if len(every) == 1 else 3.0 * rows), rows=rows, columns=columns) as axes:
         for panel, one in zip(blank(axes, len(every)), every, strict=True):
             _panel(panel, one)
-        axes[0, 0].set_ylabel("agreement with people")
+        axes[0, 0].set_ylabel("mean rank by agreement with people")
         axes[0, 0].figure.legend(*_key(axes), loc="outside lower center", ncols=3)
         axes[0, 0].figure.draw_without_rendering()  # names are placed where everything else stands
         for panel, one in zip(axes.ravel(), every, strict=False):
@@ -42,15 +42,16 @@ def _key(axes: Any) -> tuple[list[Any], list[str]]:
 
 
 def _panel(panel: Any, found: Recommendation) -> None:
-    known = [(one.cost.seconds, one.mean, one) for one in found.candidates if one.cost is not None]
+    known = [(one.cost.seconds, one.rank, one) for one in found.candidates if one.cost is not None]
     for lexical, colour, label in ((True, SOFT, "counts words, characters"), (False, BLUE, "compares vectors")):
-        mine = [(cost, mean) for cost, mean, one in known if (one.metric in LEXICAL) is lexical]
+        mine = [(cost, rank) for cost, rank, one in known if (one.metric in LEXICAL) is lexical]
         if mine:
             panel.scatter(*zip(*mine, strict=True), s=20, color=colour, alpha=0.8, linewidths=0, label=label)
-    front = sorted((cost, mean, one.metric) for cost, mean, one in known if one.front)
+    front = sorted((cost, rank, one.metric) for cost, rank, one in known if one.front)
     panel.step([one[0] for one in front], [one[1] for one in front], where="post", color=SOFT, linewidth=1, zorder=0,
                label="nothing is better for less")  # fmt: skip
     panel.set_xscale("log")
+    panel.invert_yaxis()  # the best rank, 1, stands at the top
     panel.margins(x=0.18, y=0.12)
     panel.set_xlabel("seconds for 1,000 pairs, one thread")
     panel.xaxis.set_major_formatter("{x:g}")
@@ -69,11 +70,11 @@ _PLACES = [
 
 def _name(panel: Any, found: Recommendation) -> None:
     """Write the names of the metrics on the front, each in the first place where it meets no other and no point."""
-    known = [(one.cost.seconds, one.mean, one) for one in found.candidates if one.cost is not None]
-    dots = panel.transData.transform([(cost, mean) for cost, mean, _ in known]) * 72 / panel.figure.dpi
+    known = [(one.cost.seconds, one.rank, one) for one in found.candidates if one.cost is not None]
+    dots = panel.transData.transform([(cost, rank) for cost, rank, _ in known]) * 72 / panel.figure.dpi
     taken: list[tuple[float, float, float, float]] = []
     edge = panel.transAxes.transform([(0, 0), (1, 1)]) * 72 / panel.figure.dpi
-    for (cost, mean, one), (x, y) in sorted(zip(known, dots.tolist(), strict=True), key=lambda pair: -pair[0][1]):
+    for (cost, rank, one), (x, y) in sorted(zip(known, dots.tolist(), strict=True), key=lambda pair: pair[0][1]):
         if not one.front:
             continue
         wide = 5.4 * len(one.metric)
@@ -83,7 +84,7 @@ def _name(panel: Any, found: Recommendation) -> None:
         dx, dy = _PLACES[k]
         taken.append(boxes[k])
         line = {"arrowstyle": "-", "color": SOFT, "linewidth": 0.5, "shrinkA": 0, "shrinkB": 2} if k > 3 else None
-        panel.annotate(one.metric, (cost, mean), xytext=(dx, dy), textcoords="offset points",
+        panel.annotate(one.metric, (cost, rank), xytext=(dx, dy), textcoords="offset points",
                        ha="right" if dx < 0 else "left", va="bottom", arrowprops=line)  # fmt: skip
 
 

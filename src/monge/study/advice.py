@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from monge.render.cells import decimals, listed, span
 from monge.spec.lexical import LEXICAL
 from monge.study.kept_results import Change, Measured, Tuned
-from monge.study.recommend import MUCH, short
+from monge.study.recommend import MUCH, SURE, short
 
 if TYPE_CHECKING:
     from monge.study.kept_results import Cost
@@ -18,8 +18,6 @@ WEAK = 0.4
 """Below this agreement the advice says that single scores tell little."""
 QUICK = 2.0
 """What takes no more seconds needs no word about cheaper metrics."""
-SURE = 0.05
-"""A difference with a smaller p is more than chance."""
 
 
 def sentences(found: Recommendation) -> list[str]:
@@ -34,11 +32,14 @@ def sentences(found: Recommendation) -> list[str]:
         lines += _ahead(found, found.ahead)
     lines += [*_untuned(found, best, chosen)] if found.usable else [*_nothing(found, best)]
     lines += [line for one in found.tuned if one is not found.ahead for line in _tuned(found, one)]
-    if found.usable and best.mean < WEAK and found.ahead is None:
+    if found.usable and best.least < WEAK and found.ahead is None:
         lines.append(
-            f"Even the best reaches {decimals(best.mean)} only (1 is perfect agreement, 0 is chance): trust means over "
-            "many texts, not the score of one."
+            f"Even the best reaches {decimals(best.least)} only{_where(found, best)} (1 is perfect agreement, 0 is "
+            "chance): trust means over many texts, not the score of one."
         )
+    if found.development:
+        names = listed([one.title for one in found.development])
+        lines.append(f"{names} are not counted: settings of the metrics were chosen on them.")
     if any(one.sample for one in found.data):
         lines.append("Some of the data were sampled (below), so small differences between metrics are uncertain.")
     if found.missing:
@@ -62,8 +63,9 @@ def _ahead(found: Recommendation, model: Tuned) -> Iterator[str]:
 def _nothing(found: Recommendation, best: Candidate) -> Iterator[str]:
     """Nothing agrees with people well enough."""
     yield (
-        f"Nothing here is good enough: even the best, {best.metric}, agrees with people by {decimals(best.mean)} only "
-        "(1 is perfect agreement, 0 is chance). Do not decide by any of these scores; let people judge, or "
+        f"Nothing here is good enough: even the best, {best.metric}, agrees with people by {decimals(best.least)} only"
+        f"{_where(found, best)} (1 is perfect agreement, 0 is chance). Do not decide by any of these scores; let "
+        "people judge, or "
         + ("get references." if found.task == "quality-estimation" else "try a model tuned for such texts.")
     )
 
@@ -71,22 +73,23 @@ def _nothing(found: Recommendation, best: Candidate) -> Iterator[str]:
 def _untuned(found: Recommendation, best: Candidate, chosen: Candidate) -> Iterator[str]:
     """What to take of the metrics with plain models."""
     sets = len(found.data)
-    over = "" if sets == 1 else f", the mean of {sets} data sets"
     use = "Use" if found.ahead is None else "Without a tuned model use"
     within = f" within {found.budget}" if str(found.budget) else ""
     words = ", and it needs no model: it counts words and characters" if chosen.metric in LEXICAL else ""
     if chosen is not best:
-        on = "the data do" if sets == 1 else f"none of the {sets} data sets does"
-        not_ = " not" if sets == 1 else ""
+        on = "It" if sets == 1 else f"On each of the {sets} data sets it"
         yield (
-            f"{use} {chosen.metric}: {on}{not_} tell it from the best, and it is {best.seconds / chosen.seconds:.0f} "
-            f"times as fast. It agrees with people by {decimals(chosen.mean)}{over} and takes "
-            f"{_spent(chosen.cost)}{words}."
+            f"{use} {chosen.metric}. {on} is not significantly worse than the best, and it is "
+            f"{best.seconds / chosen.seconds:.0f} times as fast. It agrees with people by {_agreement(found, chosen)} "
+            f"and takes {_spent(chosen.cost)}{words}."
         )
-        yield f"The best is {best.metric}: {decimals(best.mean)}, {_spent(best.cost)}."
+        yield f"The best is {best.metric}: {_agreement(found, best)}, {_spent(best.cost)}."
         return
-    value = _interval(next(iter(best.figures.values()))) if sets == 1 else f"{decimals(best.mean)}{over}"
-    yield f"{use} {best.metric}: it agrees best with people{within} ({value}) and takes {_spent(best.cost)}{words}."
+    rank = "" if sets == 1 else f"; its mean rank is {best.rank:.1f} of {len(found.candidates)}"
+    yield (
+        f"{use} {best.metric}: it agrees best with people{within} ({_agreement(found, best)}{rank}) and takes "
+        f"{_spent(best.cost)}{words}."
+    )
     cheaper = [
         one for one in found.candidates
         if one.front and one.affordable and one is not best and one.seconds * MUCH <= best.seconds
@@ -95,10 +98,25 @@ def _untuned(found: Recommendation, best: Candidate, chosen: Candidate) -> Itera
         one = cheaper[0]
         on = f"on {one.told_apart} of {sets} data sets" if sets > 1 else "here"
         surely = f"significantly worse {on}" if one.told_apart else "not significantly worse"
-        yield (
-            f"{one.metric} is {best.seconds / one.seconds:.0f} times as fast; its agreement is "
-            f"{decimals(best.mean - one.mean)} lower, {surely}."
-        )
+        faster = f"{best.seconds / one.seconds:.0f} times as fast"
+        yield f"{one.metric} is {faster} ({_agreement(found, one)}); it is {surely}."
+
+
+def _agreement(found: Recommendation, one: Candidate) -> str:
+    """The agreement of a metric on each data set that counts; with its interval where there is only one set."""
+    figures = one.tested
+    if len(figures) == 1:
+        return _interval(next(iter(figures.values())))
+    titles = {data.key: data.title for data in found.data}
+    return listed([f"{decimals(figure.value)} on {titles[key]}" for key, figure in figures.items()])
+
+
+def _where(found: Recommendation, one: Candidate) -> str:
+    """The data set on which a metric agrees least, where there are several."""
+    if len(found.data) == 1:
+        return ""
+    key = min(one.tested, key=lambda name: one.tested[name].value)
+    return f" on {next(data.title for data in found.data if data.key == key)}"
 
 
 def _tuned(found: Recommendation, model: Tuned) -> Iterator[str]:

@@ -107,6 +107,11 @@ class Tuned:
     figures: Mapping[str, Change]
 
     @property
+    def sibling(self) -> bool:
+        """Whether the figures are those of a sibling that learned from fewer data, because it learned from these."""
+        return "sibling" in self.caution
+
+    @property
     def label(self) -> str:
         """What to type."""
         return f"{self.metric} --model {self.name}"

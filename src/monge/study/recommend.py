@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from monge.errors import InvalidSetting, UnknownName
@@ -32,6 +32,12 @@ USELESS = 0.2
 """Below this agreement nothing is recommended."""
 MUCH = 3.0
 """A metric that cannot be told apart from the best is taken where it is so many times cheaper."""
+DEVELOPMENT: Mapping[str, str] = dict.fromkeys(
+    ("wmt15", "wmt16"), "the temperature and the layer of twmd and bertscore were chosen on it"
+)
+"""Data sets that settings were chosen on, and which: they are shown, and count for nothing."""
+SURE = 0.05
+"""A difference with a smaller p is more than chance."""
 SAME = 1e-3
 """Two figures of one metric that differ by less were measured on the same judgements."""
 _BUDGET = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(s|ms|mb|gb)?\s*", re.IGNORECASE)
@@ -74,11 +80,14 @@ class Budget:
 
 @dataclass(frozen=True)
 class Candidate:
-    """A metric: its agreement on every data set of a task, their mean, and what it costs."""
+    """A metric: its agreement on every data set of a task, its mean rank on those that count, and what it costs.
+
+    Data sets have different statistics, so ranks are averaged, not values: 1 is the best metric of a data set.
+    """
 
     metric: str
     figures: Mapping[str, Measured]
-    mean: float
+    rank: float
     cost: Cost | None
     affordable: bool
     front: bool = False
@@ -91,22 +100,36 @@ class Candidate:
     @property
     def told_apart(self) -> int:
         """On how many data sets it is significantly worse than the best."""
-        return sum(not one.mark for one in self.figures.values())
+        return sum(not figure.mark for key, figure in self.figures.items() if key not in DEVELOPMENT)
+
+    @property
+    def tested(self) -> dict[str, Measured]:
+        """Its agreement on the data sets that count."""
+        return {key: figure for key, figure in self.figures.items() if key not in DEVELOPMENT}
+
+    @property
+    def least(self) -> float:
+        """Its agreement on the data set on which that is lowest."""
+        return min(figure.value for figure in self.tested.values())
 
 
 @dataclass(frozen=True)
 class Recommendation(Shown):
-    """What is known of a task in a language: its data sets, and the metrics, best first."""
+    """What is known of a task in a language: its data sets, and the metrics, best first.
+
+    `data` are those that count; `development` those that settings were chosen on.
+    """
 
     task: str
     lang: str
     data: tuple[Judgements, ...]
     candidates: tuple[Candidate, ...]
     budget: Budget = field(default_factory=Budget)
+    development: tuple[Judgements, ...] = ()
 
     @property
     def best(self) -> Candidate | None:
-        """The metric with the highest mean agreement of those within the budget."""
+        """The metric with the best mean rank of those within the budget."""
         return next((one for one in self.candidates if one.affordable), None)
 
     @property
@@ -126,7 +149,7 @@ class Recommendation(Shown):
     @property
     def usable(self) -> bool:
         """Whether the best agrees with people well enough to be recommended at all."""
-        return self.best is not None and self.best.mean >= USELESS
+        return self.best is not None and self.best.least >= USELESS
 
     @property
     def tuned(self) -> tuple[Tuned, ...]:
@@ -151,12 +174,21 @@ class Recommendation(Shown):
 
     @property
     def ahead(self) -> Tuned | None:
-        """The tuned model that is surely above every plain metric on each data set they share, if there is one."""
+        """The tuned model that is surely above every plain metric on each data set they share, if there is one.
+
+        By paired tests: it is above its own plain metric (p below SURE), which no metric is significantly above.
+        """
         data = {one.key: one for one in self.data}
         for model in self.tuned:
             shared = self.shared(model)
-            tops = [max(each.value for each in data[key].metrics.values()) for key in shared]
-            if shared and all((one.low or 0.0) > top for one, top in zip(shared.values(), tops, strict=True)):
+            above = [
+                change.p <= SURE
+                and change.after.value > max(each.value for each in data[key].metrics.values())
+                and data[key].metrics[model.metric].mark in ("best", "tied")
+                for key, change in model.figures.items()
+                if key in shared
+            ]
+            if above and all(above):
                 return model
         return None
 
@@ -174,14 +206,16 @@ class Recommendation(Shown):
         return sentences(self)
 
     def sheets(self) -> list[Sheet]:
-        """One table: a row a metric, a column a data set."""
+        """One table: a row per metric, a column per data set, development data last."""
         several = len(self.data) > 1
-        head = ("metric", *(one.key for one in self.data), *(("mean",) if several else ()), "s / 1,000", "MB", "front")
+        head = ("metric", *(one.key for one in self.data), *(("mean rank",) if several else ()))
+        head += *(f"{one.key} (dev)" for one in self.development), "s / 1,000", "MB", "front"
         rows = tuple(
             (
                 Cell(one.metric, mark=""),
                 *(_cell(one.figures[data.key]) for data in self.data),
-                *((Cell(decimals(one.mean), mark="best" if one is self.candidates[0] else ""),) if several else ()),
+                *((Cell(f"{one.rank:.1f}", mark="best" if one is self.candidates[0] else ""),) if several else ()),
+                *(Cell(decimals(one.figures[data.key].value)) for data in self.development),
                 *_cost_cells(one.cost),
                 Cell("●" if one.front else ""),
             )
@@ -199,7 +233,7 @@ class Recommendation(Shown):
                 head,
                 rows,
                 said=tuple(self.advice()),
-                notes=(*(one.extent for one in self.data), *self._notes()),
+                notes=(*(one.extent for one in (*self.data, *self.development)), *self._notes()),
                 signatures=tuple(signed),
                 words_behind=1,
                 tied="not significantly below the best of its column",
@@ -211,9 +245,10 @@ class Recommendation(Shown):
         shared, nothing = self.shared(model), Cell(dashed(None))
         figures = (_cell(shared[one.key]) if one.key in shared else nothing for one in self.data)
         return (
-            Cell(model.label),
+            Cell(f"{model.label} (sibling)" if model.sibling else model.label),
             *figures,
             *((nothing,) if several else ()),
+            *(nothing for _ in self.development),
             *_cost_cells(self.cost_of(model)),
             Cell(""),
         )
@@ -229,7 +264,14 @@ class Recommendation(Shown):
 
     def _notes(self) -> Iterator[str]:
         model = self.data[0].model
-        yield f"model {model}; intervals: 95% bootstrap, in JSON; front: no metric agrees better for less time"
+        yield f"model {model}; front: no metric ranks better for less time; intervals (95%, by source item) in JSON"
+        if len(self.data) > 1:
+            yield "mean rank: over the data sets, 1 is the best metric; their statistics differ, so values have no mean"
+        for data in self.development:
+            yield f"{data.key} is development data ({DEVELOPMENT[data.key]}): it counts for nothing here"
+        for model_row in self.tuned:
+            if model_row.sibling and self.shared(model_row):
+                yield f"{model_row.label} (sibling): {model_row.caution}"
         for one in workloads():
             if (one["texts"], one["model"]) == (self.data[0].texts, model):
                 yield f"cost: {one['pairs']:,} pairs of {one['dataset']}, {one['machine']}, model loaded before"
@@ -237,11 +279,12 @@ class Recommendation(Shown):
     def records(self) -> Iterator[dict[str, Any]]:
         """A row a metric and data set."""
         for one in self.candidates:
-            for data in self.data:
+            for data in (*self.data, *self.development):
                 figure = one.figures[data.key]
                 cost = vars(one.cost) if one.cost else {"seconds": None, "megabytes": None}
                 about = {"task": self.task, "lang": self.lang, "data": data.key, "metric": one.metric}
-                yield {**about, **vars(figure), "mean": one.mean, **cost, "front": one.front}
+                used = {"development": data in self.development, "statistic": data.statistic}
+                yield {**about, **used, **vars(figure), "rank": one.rank, **cost, "front": one.front}
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON form."""
@@ -251,11 +294,17 @@ class Recommendation(Shown):
             "choice": self.choice.metric if self.choice and self.usable else None,
             "use": self.use or None,
             "advice": self.advice(),
-            "data": [{name: value for name, value in vars(one).items() if name != "metrics"} for one in self.data],
+            "data": [
+                {
+                    **{name: value for name, value in vars(one).items() if name != "metrics"},
+                    "development": one in self.development,
+                }
+                for one in (*self.data, *self.development)
+            ],
             "metrics": [
                 {
                     "metric": one.metric,
-                    "mean": one.mean,
+                    "rank": one.rank,
                     **(vars(one.cost) if one.cost else {"seconds": None, "megabytes": None}),
                     "affordable": one.affordable,
                     "front": one.front,
@@ -281,13 +330,13 @@ class Overview(Shown):
             if chosen is None or best is None:
                 rows.append((Cell(one.task), Cell("none within the budget"), *(Cell("") for _ in range(5))))
                 continue
-            told = f"{best.metric} ({decimals(best.mean)})" if chosen is not best and one.usable else ""
-            shown, cost, titles = decimals(chosen.mean), chosen.cost, [each.title for each in one.data]
+            told = best.metric if chosen is not best and one.usable else ""
+            figures, cost, titles = chosen.tested, chosen.cost, [each.title for each in one.data]
             if one.ahead is not None:
-                shared = one.shared(one.ahead)
-                shown = decimals(sum(each.value for each in shared.values()) / len(shared))
+                figures = shared = one.shared(one.ahead)
                 cost, titles = one.cost_of(one.ahead), [each.title for each in one.data if each.key in shared]
             use = one.use or f"nothing (best: {best.metric})"
+            shown = ", ".join(decimals(figure.value) for figure in figures.values())
             texts = one.task, use, shown, *(cell.text for cell in _cost_cells(cost)), told, ", ".join(titles)
             rows.append(tuple(map(Cell, texts)))
         head = ("task", "use", "agreement", "s / 1,000", "MB", "best, no better by any test", "judged data")
@@ -334,20 +383,28 @@ def recommend(task: str | None = None, *, lang: str = "en", budget: str | None =
 
 
 def _recommended(task: str, lang: str, data: Sequence[Judgements], budget: Budget) -> Recommendation:
+    tested = [one for one in data if one.key not in DEVELOPMENT] or list(data)
+    development = tuple(one for one in data if one not in tested)
     common = [name for name in data[0].metrics if all(name in one.metrics for one in data)]
+    ranks = _mean_ranks([[one.metrics[name].value for name in common] for one in tested])
     found = []
-    for name in common:
+    for name, rank in zip(common, ranks, strict=True):
         figures = {one.key: one.metrics[name] for one in data}
         cost = cost_of(name, data[0].texts, data[0].model)
-        mean = sum(one.value for one in figures.values()) / len(figures)
-        found.append(Candidate(name, figures, mean, cost, budget.holds(cost)))
-    found.sort(key=lambda one: (-one.mean, one.metric))
-    on_front = front([(one.cost.seconds if one.cost else None, one.mean) for one in found])
-    marked = tuple(
-        Candidate(one.metric, one.figures, one.mean, one.cost, one.affordable, place in on_front)
-        for place, one in enumerate(found)
-    )
-    return Recommendation(task, lang, tuple(data), marked, budget)
+        found.append(Candidate(name, figures, rank, cost, budget.holds(cost)))
+    found.sort(key=lambda one: (one.rank, one.metric))
+    on_front = front([(one.cost.seconds if one.cost else None, -one.rank) for one in found])
+    marked = tuple(replace(one, front=place in on_front) for place, one in enumerate(found))
+    return Recommendation(task, lang, tuple(tested), marked, budget, development)
+
+
+def _mean_ranks(values: Sequence[Sequence[float]]) -> list[float]:
+    """The mean rank of each metric over data sets [d][m]; 1 is the highest value, equal values share a rank."""
+    ranks = [
+        [1 + sum(other > mine for other in row) + (row.count(mine) - 1) / 2 for mine in row]
+        for row in (list(each) for each in values)
+    ]
+    return [sum(column) / len(column) for column in zip(*ranks, strict=True)]
 
 
 def front(points: Sequence[tuple[float | None, float]]) -> set[int]:
