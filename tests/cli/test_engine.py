@@ -16,7 +16,7 @@ FILES = ("score", "-t", "system-a.txt", "-r", "reference.txt", "-m", "chrf")
         (("--workers", "2"), "--workers is about workers: give it with --engine ray"),
         (("--engine", "ray", "-o", "out", "--workers", "0"), "--workers takes a number from 1 on, or auto; got '0'"),
         (("--engine", "ray"), "--engine ray writes parts: give -o DIRECTORY"),
-        (("--engine", "ray", "-o", "out", "--on-bad-row", "skip"), "--on-bad-row takes fail, count, got 'skip'"),
+        (("--engine", "ray", "-o", "out", "--on-bad-row", "skip"), "--on-error takes fail, count, got 'skip'"),
         (("--engine", "ray", "-o", "out.tsv", "-f", "jsonl"), "out.tsv is no name for a file in the format jsonl"),
         (("--engine", "ray", "-o", "out", "-f", "latex"), "--engine ray writes parts as parquet, jsonl, tsv"),
         (("--engine", "ray", "-o", "out", "--dry-run"), "--dry-run tells of a run on this machine"),

@@ -76,9 +76,9 @@ def test_the_results_are_what_is_computed(make, data_dir, models_dir, tmp_path):
             other = before[one.setting]
             assert one.values[PAIR] == pytest.approx(other.values[PAIR], abs=1e-4)
             mine, theirs = one.versus[PAIR], other.versus[PAIR]
-            assert (mine.difference, mine.low, mine.high) == pytest.approx(
-                (theirs.difference, theirs.low, theirs.high), abs=5e-4
-            )
+            assert mine.difference == pytest.approx(theirs.difference, abs=5e-4)
+            # kept intervals resampled outputs, those made now resample source items with all their outputs
+            assert (mine.low, mine.high) == pytest.approx((theirs.low, theirs.high), abs=5e-3)
         if len(now.levels) == len(then.levels):
             one, other = now.spreads[PAIR], then.spreads[PAIR]
             assert (one.best, one.worst) == (other.best, other.worst)

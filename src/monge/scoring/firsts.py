@@ -6,13 +6,16 @@ with the input as a set of keys would.
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
 from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
+from shutil import rmtree
 from struct import Struct
+from tempfile import mkdtemp
 from types import TracebackType
 from typing import Self
 
@@ -66,6 +69,8 @@ class Firsts:
         """Write the marks of all rows."""
         if not self._wanted:
             return
+        if not rows:
+            return
         marks = np.memmap(self._folder / _NAME, dtype=np.uint8, mode="w+", shape=(rows,))
         for path, file in zip(self._paths, self._files, strict=True):
             file.flush()
@@ -87,14 +92,22 @@ def only_firsts(folder: Path, at: int, rows: list[Segment]) -> list[Segment]:
 class FirstTexts:
     """Re-iterable segments without references and sources that a segment of the same item had before.
 
-    Memory does not grow with their number: what came before is kept below a folder.
+    `scan` goes through the segments once, as they are, and must come first. Memory does not grow with their number:
+    what came before is kept in a temporary directory until `close`.
     """
 
-    def __init__(self, segments: Iterable[Segment], folder: Path) -> None:
-        self._segments, self._folder, count = segments, folder, 0
-        with Firsts(folder, wanted=True) as firsts:
-            for count, row in enumerate(segments, start=1):  # noqa: B007 - the number of rows
+    def __init__(self, segments: Iterable[Segment]) -> None:
+        self._segments, self._folder = segments, Path(mkdtemp(prefix="monge-"))
+        self._remove = weakref.finalize(self, rmtree, self._folder, ignore_errors=True)  # also after an error
+
+    def scan(self) -> Iterator[Segment]:
+        """Give every segment, and take note of its references and source."""
+        count = 0
+        with Firsts(self._folder, wanted=True) as firsts:
+            for row in self._segments:
                 firsts.add(row)
+                count += 1
+                yield row
             firsts.write(count)
 
     def __iter__(self) -> Iterator[Segment]:
@@ -102,3 +115,7 @@ class FirstTexts:
         while rows := list(islice(segments, ROWS)):
             yield from only_firsts(self._folder, at, rows)
             at += len(rows)
+
+    def close(self) -> None:
+        """Remove the temporary directory."""
+        self._remove()

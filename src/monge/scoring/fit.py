@@ -12,8 +12,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from functools import partial
 from itertools import islice
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import numpy as np
 import torch
@@ -22,7 +20,6 @@ from monge.encode.numerics import own_numerics
 from monge.errors import DataError
 from monge.scoring.clouds import HYPOTHESES, REFERENCES
 from monge.scoring.encoding import Encoding, Read
-from monge.scoring.firsts import FirstTexts
 from monge.scoring.points import build
 from monge.scoring.reader import Reader
 from monge.scoring.scorer import Corpora, StatsBySystem
@@ -55,15 +52,14 @@ def fit_run(
 ) -> list[StatsBySystem]:
     """For each metric, the statistics of every system: given ones, or fitted from re-iterable segments and files.
 
+    `segments` have the references and sources of an item once, whatever its systems (`FirstTexts`).
+
     A metric that fits the hypotheses has statistics of its own for every system; others share theirs.
     """
     wanted = wanted_of(metrics, systems, corpora)
     files = {(name, ""): texts for name, texts in corpora.files.items()}
-    shared = {(REFERENCES, ""), (SOURCES, "")} & corpora_of(wanted)
-    with TemporaryDirectory(prefix="monge-") as folder:
-        once = FirstTexts(segments, Path(folder)) if shared and len(systems) > 1 else segments
-        texts = partial(texts_of_run, once, files, corpora_of(wanted))
-        return statistics_of(metrics, systems, corpora, _fitted(wanted, texts, encoding))
+    texts = partial(texts_of_run, segments, files, corpora_of(wanted))
+    return statistics_of(metrics, systems, corpora, _fitted(wanted, texts, encoding))
 
 
 def wanted_of(metrics: Sequence[TransportMetric], systems: Sequence[str], corpora: Corpora) -> Wanted:

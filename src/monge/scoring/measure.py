@@ -15,7 +15,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from monge.errors import InvalidProblem
+from monge.errors import BadSegment
 from monge.kernels import exact, ground, order, phrases, readout
 from monge.kernels.independent import independent
 from monge.kernels.onesided import onesided
@@ -73,10 +73,11 @@ def check_numbers(parts: Mapping[str, Array], rows: Sequence[Segment], metric: T
         if not len(wrong):
             continue
         row, free = rows[wrong[0]], not metric.spec.normalise.units and not metric.spec.ground.distance
-        system = f" of {row.system}" if row.system else ""
-        raise InvalidProblem(
-            f"{metric.name}: the {name} of segment {row.id}{system} is {values[wrong[0]]}, which is not a score: these "
-            f"settings give no number for its texts{' (vectors of any length: try normalise=units)' if free else ''}"
+        raise BadSegment(
+            row.id,
+            row.system,
+            f"{metric.name}: its {name} is {values[wrong[0]]}, which is not a score: these settings give no number for "
+            f"its texts{' (vectors of any length: try normalise=units)' if free else ''}",
         )
 
 

@@ -12,6 +12,7 @@ from math import lcm
 from typing import TYPE_CHECKING, cast
 
 from monge.errors import BadSegment, DataError, StatisticsMismatch, Unused
+from monge.scoring.firsts import FirstTexts
 from monge.scoring.result_buffer import Buffer, Scratch
 from monge.scoring.score_cache import ScoreCache
 from monge.scoring.scorer import Corpora, Scorer, Scores, ScoreWindow, StatsBySystem, WindowScorer, score_window
@@ -99,7 +100,10 @@ class Run:
         self._segments, self._corpora, self._store = segments, corpora, store
         self._window, self._score_window, self._share, self._tolerant = window, score, share, tolerant
         self.failed: list[BadSegment] = []
-        looked = looked_through(segments) if share is None else share.looked
+        fits = corpora.stats is None and any(member.reads and metric.fits for metric in metrics for member in
+                                             metric.members.values())  # fmt: skip
+        firsts = FirstTexts(segments) if fits and share is None else None
+        looked = share.looked if share is not None else looked_through(segments if firsts is None else firsts.scan())
         self.systems, self.given, self.first = looked.systems, looked.given, looked.first
         self.unknown_texts: list[str] = []  # some texts that were flagged because a vocabulary lacks much of them
         if not self.systems:
@@ -110,20 +114,28 @@ class Run:
         self._encoding: Encoding | None = None
         self._stats: list[StatsBySystem] = [dict.fromkeys(self.systems, CorpusStats(""))] * len(self._members)
         if any(one.reads for *_, one in self._members):
-            if share is None:
-                self._leave_out_unreadable()
-            self._fit()
+            if share is None and self._leave_out_unreadable() and firsts is not None:
+                firsts.close()
+                firsts = FirstTexts(self._segments)
+                for _ in firsts.scan():
+                    pass
+            self._fit(segments if firsts is None else firsts)
+        if firsts is not None:
+            firsts.close()
         if corpora.stats is not None:
             for k, metric in enumerate(metrics):
                 metric.check_stats(self._stats_of(k, self.systems[0]))
 
-    def _leave_out_unreadable(self) -> None:
-        """Find texts that a reader refuses (too long, a word without a vector) before anything is fitted from them."""
+    def _leave_out_unreadable(self) -> bool:
+        """Leave out texts that a reader refuses (too long, a word without a vector), before anything is fitted.
+
+        Tells whether there are any.
+        """
         members = zip((one for *_, one in self._members), self._sides, strict=True)
         vectors = [(cast("TransportMetric", one), side) for one, side in members if one.reads]
         strict = dict.fromkeys((one.reader, side) for one, side in vectors if one.reader.refuses)
         if not strict:
-            return
+            return False
         bad: set[tuple[str, str]] = set()
         for row in self._segments:
             for reader, side in strict:
@@ -137,6 +149,7 @@ class Run:
             self._segments = LeftOut(self._segments, bad)
             if not any(True for _ in self._segments):
                 raise self.failed[0]
+        return bool(bad)
 
     def _fail(self, bad: BadSegment) -> None:
         """Take note of a segment that cannot be scored, or stop."""
@@ -144,7 +157,7 @@ class Run:
             raise bad
         self.failed.append(bad)
 
-    def _fit(self) -> None:
+    def _fit(self, segments: Iterable[Segment]) -> None:
         """Open the encoding pass for the members that compare vectors, and fit what they take from other texts."""
         from monge.scoring.encoding import Encoding
         from monge.scoring.fit import fit_run
@@ -156,7 +169,7 @@ class Run:
             self._encoding, fitted = self._share.encoding, list(self._share.fitted)
         else:
             self._encoding = Encoding(vectors, store)
-            fitted = fit_run(vectors, self._segments, self.systems, self._corpora, self._encoding)
+            fitted = fit_run(vectors, segments, self.systems, self._corpora, self._encoding)
         for j, stats in zip(places, fitted, strict=True):
             self._stats[j] = stats
 
@@ -302,14 +315,15 @@ class Run:
         try:
             return range(len(rows)), scored(rows, pieces)
         except DataError as error:
-            if self._share is not None or isinstance(error, BadSegment):
-                raise  # a worker looks for bad rows itself
+            if self._share is not None or (isinstance(error, BadSegment) and not self._tolerant):
+                raise  # it is named already, or a worker looks for bad rows itself
             good = []
             for place, row in enumerate(rows):
                 try:
                     scored([row], None)
-                except DataError as why:
-                    self._fail(BadSegment(row.id, row.system, str(why)))
+                except DataError as error:
+                    why = error.why if isinstance(error, BadSegment) else str(error)
+                    self._fail(BadSegment(row.id, row.system, why))
                 else:
                     good.append(place)
             if len(good) == len(rows):

@@ -130,6 +130,8 @@ class AgreementTable:
         """Draws [d, r] of the mean where every group is one source item: the groups are what is resampled."""
         every = list(self.columns.values())
         size, resamples = every[0].drawn.shape
+        if not resamples:
+            return np.empty((size, 0))
         values = np.stack([one.values[:size] for one in every])
         counts = np.concatenate(list(resample_counts(len(every), resamples=resamples, seed=self.seed)))
         weights = counts * self.weights

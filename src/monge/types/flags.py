@@ -22,6 +22,6 @@ SENTENCES: Mapping[str, str] = {
 
 
 def describe_flag(flag: str) -> str:
-    """Say a flag in plain words."""
+    """Say a flag in plain words; one of a file that another program wrote is given as it stands."""
     kind, _, side = flag.rpartition("-")
-    return f"The {side} {SENTENCES[kind]}."
+    return f"The {side} {SENTENCES[kind]}." if kind in SENTENCES else f"{flag}."

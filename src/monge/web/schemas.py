@@ -125,7 +125,11 @@ class CompareRequest(Asked):
     references: Texts | ListsOfTexts | None = None
     sources: Texts | None = None
     metrics: Metrics = [api.DEFAULT_METRIC]
-    test: str = Field("bootstrap", description="bootstrap or permutation: whose p-values make the clusters.")
+    test: str = Field(
+        "auto",
+        description="auto, bootstrap or permutation: whose p-values make the clusters; auto is permutation for fewer "
+        "than 30 segments.",
+    )
     resamples: int = Field(1000, ge=1)
     confidence: float = Field(0.95, gt=0, lt=1)
     alpha: float = Field(0.05, gt=0, lt=1)
