@@ -290,9 +290,7 @@ def test_heavy_requests_leave_places_for_others(service, watched):
         for metric in ("twmd", "chrf"):
             short = {"hypotheses": ["the cat"], "references": ["a dog"], "metrics": [metric]}
             status, said, _, _ = asked(service, "/v1/score", short)
-            while (
-                status == 429 and time.monotonic() < began + 3
-            ):  # until most have been told to come back
+            while status == 429 and time.monotonic() < began + 3:  # until most have been told to come back
                 status, said, _, _ = asked(service, "/v1/score", short)
             assert status == 200, said
         assert time.monotonic() - began < 5 and seen.slowest() < PATIENCE
