@@ -170,7 +170,16 @@ def test_two_systems_end_in_a_ranking_and_segments_are_sorted(page, base, senten
     page.click("button[type=submit]")
     page.wait_for_selector(".item")
     assert page.locator("#ranking table").count() == 2 and page.locator("#ranking tbody tr").count() == 4
-    assert page.locator("#distributions figure").count() == 4
+    assert page.locator("#distributions figure").count() == 4 and page.locator(".metric-row").count() == 2
+    assert page.locator("#verdict .verdict").first.inner_text().endswith(".")
+    tops = page.evaluate(
+        "[...document.querySelectorAll('.metric-row')].map((row) => Math.min(...[...row.querySelectorAll('rect')]"
+        ".map((one) => Number(one.getAttribute('y')))))"
+    )
+    assert tops == [6, 6]  # the highest bar of a row reaches the top, whichever system it is of
+    with page.expect_download() as coming:
+        page.click("#open-comparison")
+    assert "is the best system" in (text := Path(coming.value.path()).read_text()) or "cannot be told apart" in text
     for order, down in (("score", False), ("difference", True), ("disagreement", True)):
         page.select_option("#order", order)
         page.set_checked("#descending", down)
@@ -239,6 +248,9 @@ def test_markup_is_text_wherever_it_is_put(page, base):
 def test_a_variant_is_built_and_signed(page, base):
     page.goto(f"{base}/catalogue")
     page.wait_for_selector("#signature")
+    above = "document.getElementById('metrics').compareDocumentPosition(document.getElementById('builder')) & 4"
+    assert page.evaluate(above)  # the list first
+    assert "−1 to 1, higher" in page.locator("tr[data-name='twmd'] .range").inner_text()
     page.fill("#filter", "lazy")
     assert 0 < page.locator("#metrics tbody tr:visible").count() < 6
     page.click("[data-metric='lazy-emd']")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import html
 import json
 import os
 import random
@@ -69,7 +70,12 @@ def test_a_job_ends_with_the_bytes_of_the_command(client, sentence, tiny_bert, t
         else:
             assert answer.content == (tmp_path / "out").read_bytes()
         assert answer.headers["content-disposition"] == f'attachment; filename="monge-{job}.{form}"'
-    compared = client.get(f"/v1/jobs/{job}/comparison").json()["results"]
+    said = client.get(f"/v1/jobs/{job}/comparison").json()
+    assert said["verdict"] and all(line.endswith(".") for line in said["verdict"])
+    page = client.get(f"/v1/jobs/{job}/comparison", params={"format": "html"})
+    assert page.text.startswith("<!DOCTYPE html>") and "sandbox" in page.headers["content-security-policy"]
+    assert said["verdict"][0] in html.unescape(page.text) and "not tested" not in page.text
+    compared = said["results"]
     assert [one["metric"] for one in compared] == ["twmd", "bertscore"]
     body = {"systems": {name: texts[name] for name in texts if name != "ref.txt"}, "references": texts["ref.txt"],
             "metrics": ["twmd", "bertscore"]}  # fmt: skip
@@ -88,6 +94,8 @@ def test_segments_are_browsed(client, sentence):
     every = page(size=200)
     assert [one["id"] for one in every["items"]] == [str(k) for k in range(1, 26)] and every["total"] == 25
     assert all(sum(one["counts"]) == 25 for one in every["distributions"])
+    for metric in every["metrics"]:  # common bins
+        assert len({(one["low"], one["high"]) for one in every["distributions"] if one["metric"] == metric}) == 1
     scores = {one["id"]: one["outputs"] for one in every["items"]}
     for down in (False, True):
         keys = [one["key"] for one in page(order="score", descending=down, size=200)["items"]]

@@ -11,7 +11,7 @@ import json
 import time
 from contextlib import closing, suppress
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 import pytest
@@ -97,8 +97,7 @@ def left(service, path: str, body: object) -> float:
 def holds(service, seen, path: str, make, sizes: tuple[int, ...], accept: str = "*/*") -> int:
     """Hold a request to the law at the largest size that is allowed; the size."""
     for size in sizes:
-        status, said, seconds, length = asked(service, path, make(size, 0), accept)
-        assert seen.slowest() < PATIENCE, (path, size)
+        status, said, seconds, length = seen.calm(partial(asked, service, path, make(size, 0), accept), PATIENCE)
         if status != 413:
             break
         assert seconds < 3 and said["limit"] and said["hint"], said
@@ -106,8 +105,7 @@ def holds(service, seen, path: str, make, sizes: tuple[int, ...], accept: str = 
     assert status in (200, 400, 422, 424) and seconds < SECONDS, (path, size, status, said, seconds)
     assert length < 10_000_000, (path, size, length)
     if seconds > 0.5:
-        assert left(service, path, make(size, 1)) < CANCELLED, (path, size)
-        assert seen.slowest() < PATIENCE, (path, size)
+        assert seen.calm(partial(left, service, path, make(size, 1)), PATIENCE) < CANCELLED, (path, size)
     return size
 
 
@@ -274,28 +272,33 @@ def test_a_job_takes_as_many_metrics_as_a_request(client):
 
 
 def test_heavy_requests_leave_places_for_others(service, watched):
-    """Eighty at a time, each as long as is allowed: others are answered, and when their clients leave all is free."""
-    size = next(n for n in SIZES if asked(service, "/v1/score", {"hypotheses": [text(n)], "references": [text(n, 5)],
-                                                                 "metrics": ["rougeL"]})[0] == 200)  # fmt: skip
+    """Eighty at a time, each almost as long as is allowed: others are answered, and when clients leave all is free."""
+
+    def body(k: int) -> dict:
+        return {"hypotheses": [text(8000, k)], "references": [text(8000, k + 5)], "metrics": ["rougeL"]}
+
+    assert asked(service, "/v1/score", body(0))[0] == 200
     lines = []
     with watched(service) as seen:
         for k in range(80):
-            body = {"hypotheses": [text(size, k)], "references": [text(size, k + 5)], "metrics": ["rougeL"] * 3}
             line = http.client.HTTPConnection("127.0.0.1", service.port, timeout=60)
-            line.request("POST", "/v1/score", json.dumps(body), KIND)
+            line.request("POST", "/v1/score", json.dumps(body(k)), KIND)
             lines.append(line)
         began = time.monotonic()
         for metric in ("twmd", "chrf"):
-            status, said, _, _ = asked(service, "/v1/score", {"hypotheses": ["the cat"], "references": ["a dog"],
-                                                              "metrics": [metric]})  # fmt: skip
+            short = {"hypotheses": ["the cat"], "references": ["a dog"], "metrics": [metric]}
+            status, said, _, _ = asked(service, "/v1/score", short)
+            while status == 429 and time.monotonic() < began + 3:  # until most have been told to come back
+                status, said, _, _ = asked(service, "/v1/score", short)
             assert status == 200, said
         assert time.monotonic() - began < 5 and seen.slowest() < PATIENCE
+        assert not idle(service)  # the heavy ones are still worked on
     for line in lines:
         with suppress(OSError):
             line.close()
     began = time.monotonic()
     while not idle(service):
-        assert time.monotonic() < began + 5
+        assert time.monotonic() < began + CANCELLED
         time.sleep(0.05)
 
 
@@ -354,7 +357,7 @@ class Kept:
 
 
 READ = {
-    "/v1/jobs/{name}/segments": ["?size=200&order=disagreement", "?size=200&start=99000&order=score"],
+    "/v1/jobs/{name}/segments": ["?size=200&order=disagreement", "?size=200&start=24000&order=score"],
     "/v1/jobs/{name}/result": [f"?format={form}" for form in ("json", "jsonl", "tsv", "html")],
     "/v1/jobs/{name}": [""],
     "/v1/jobs/{name}/events": [""],
@@ -369,7 +372,7 @@ def test_reading_the_largest_job_keeps_nobody_waiting(started, watched, tmp_path
     """Every address that is read from, on a state with a job of many items."""
     paths = create(Config()).openapi()["paths"]
     assert {path for path, verbs in paths.items() if "get" in verbs} == set(READ)
-    count, kept = 60_000, Kept(60_000)
+    count, kept = 25_000, Kept(25_000)
     folder = tmp_path / "jobs" / "0123456789abcdef"
     folder.mkdir(parents=True)
     (folder / "results.json").write_text("".join(render_results(kept.results(""), "json", version="1", segments=True)))
@@ -385,9 +388,8 @@ def test_reading_the_largest_job_keeps_nobody_waiting(started, watched, tmp_path
         for path, asked_for in READ.items():
             name = "twmd" if "metrics" in path else folder.name
             for more in asked_for:
-                status, body = service.ask(path.replace("{name}", name) + more)
+                status, body = seen.calm(partial(service.ask, path.replace("{name}", name) + more), PATIENCE)
                 assert status in (200, 404, 400), (path, status, body[:200])
-                assert seen.slowest() < PATIENCE, path + more
         assert time.monotonic() - began < 40
         first = json.loads(service.ask(f"/v1/jobs/{folder.name}/segments?size=1")[1])
     assert first["total"] == count and first["metrics"] == ["chrf", "chrf++"]

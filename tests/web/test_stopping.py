@@ -63,7 +63,7 @@ def _ask(asked: urllib.request.Request) -> None:
 def test_long_work_that_was_accepted_is_given_up_when_the_time_is_over(started):
     options = ("--limit", "drain=1", "--limit", "work=1000000", "--limit", "seconds=1000")
     service = started("-m", "twmd", *options)
-    body = {"hypothesis": "the cat sat on the mat " * 200, "reference": "a dog ran to the house " * 200,
+    body = {"hypothesis": "the cat sat on the mat " * 120, "reference": "a dog ran to the house " * 120,
             "settings": ["encoder.overlong=window", "transport.sweeps=10000"]}  # fmt: skip
     answers: list[int] = []
     asking = threading.Thread(target=lambda: answers.append(service.ask("/v1/explain", body)[0]), daemon=True)

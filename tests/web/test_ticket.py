@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 import threading
+import time
 
 import pytest
 
@@ -59,3 +61,60 @@ def test_a_thread_that_has_done_its_work_is_not_interrupted():
         ticket.cancel()
         thread.join(10)
         assert ended[1:] == [4_498_500] and ended[0] in (None, 19_900)
+
+
+def test_an_import_is_not_interrupted(tmp_path, monkeypatch):
+    """What would be left half imported would be everybody's: the work stops behind it."""
+    (tmp_path / "slow_to_import.py").write_text(
+        "import time\nended = time.monotonic() + 1\nwhile time.monotonic() < ended:\n    pass\nwhole = True\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    ticket, begun, seen = Ticket(), threading.Event(), []
+
+    def work() -> None:
+        begun.set()
+        import slow_to_import
+
+        seen.append(slow_to_import.whole)
+        while True:
+            sum(range(1000))
+
+    def run() -> None:
+        with contextlib.suppress(Gone):
+            ticket.run(work)
+        seen.append("gone")
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    begun.wait(10)
+    time.sleep(0.1)
+    ticket.cancel()
+    thread.join(5)
+    assert seen == [True, "gone"]
+    sys.modules.pop("slow_to_import")
+
+
+def test_a_thread_that_waits_is_told_when_it_goes_on():
+    ticket, go, begun, seen = Ticket(), threading.Event(), threading.Event(), []
+
+    def work() -> None:
+        begun.set()
+        go.wait(10)
+        while True:
+            sum(range(1000))
+
+    def run() -> None:
+        with contextlib.suppress(Gone):
+            ticket.run(work)
+        seen.append("gone")
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    begun.wait(10)
+    time.sleep(0.05)
+    ticket.cancel()
+    time.sleep(0.3)
+    assert seen == []
+    go.set()
+    thread.join(5)
+    assert seen == ["gone"]

@@ -7,7 +7,7 @@ import json
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from concurrent.futures import Future
 from contextlib import asynccontextmanager
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, FastAPI, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
@@ -299,9 +299,14 @@ def _jobs(app: App) -> APIRouter:
         return StreamingResponse(_gathered(pieces), media_type=RESULT_FORMATS[format], headers=headers)
 
     @router.get("/{name}/comparison", responses={200: {"content": {JSON: {"schema": {"type": "object"}}}}})
-    def comparison(name: str) -> Response:
-        """The systems of a job compared: scores with intervals, clusters, paired tests."""
-        return Response(app.jobs.path(name, "comparison.json").read_bytes(), media_type=JSON)
+    def comparison(
+        name: str,
+        format: Annotated[Literal["json", "html"], Query(description="json, or html: a page")] = "json",  # noqa: A002
+    ) -> Response:
+        """The systems of a job compared: a verdict, scores with intervals, clusters, paired tests."""
+        headers = {} if format == "json" else {"content-security-policy": REPORT_POLICY}
+        path = app.jobs.path(name, f"comparison.{format}")
+        return FileResponse(path, media_type=RESULT_FORMATS[format], headers=headers)
 
     @router.get("/{name}/segments", responses={200: {"content": {JSON: {"schema": {"type": "object"}}}}})
     def segments(name: str, view: Annotated[browse.View, Query()]) -> Response:

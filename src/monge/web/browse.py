@@ -51,8 +51,13 @@ class _Browsed:
 
     @cached_property
     def distributions(self) -> list[dict[str, Any]]:
-        """Histograms of all scores."""
-        return [_distribution(one) for one in self.results]
+        """Histograms of all scores; those of a metric have the same bins, so that systems can be compared."""
+        found = []
+        for metric in self.metrics:
+            mine = [one for one in self.results if one.metric == metric]
+            ends = min(float(one.segments.min()) for one in mine), max(float(one.segments.max()) for one in mine)
+            found += [_distribution(one, *ends) for one in mine]
+        return found
 
     @cached_property
     def metrics(self) -> list[str]:
@@ -146,9 +151,8 @@ def _item(name: str, key: float, job: _Browsed) -> dict[str, Any]:
     return {"id": name, "key": key, "references": list(first.references), "source": first.source, "outputs": outputs}
 
 
-def _distribution(result: Result) -> dict[str, Any]:
-    """A histogram of the scores of a system."""
-    low, high = float(result.segments.min()), float(result.segments.max())
+def _distribution(result: Result, low: float, high: float) -> dict[str, Any]:
+    """A histogram of the scores of a system, between two ends."""
     counts, edges = np.histogram(result.segments, BINS, (low, high if high > low else low + 1e-9))
     return {
         "metric": result.metric,

@@ -19,8 +19,8 @@ from monge.web.refusals import Refusal, too_much
 
 QUICK = 0.5
 """Seconds of work of a request that others do not have to be protected from."""
-HEAVY_SHARE = 4
-"""One in so many of the requests that are worked on may be more than quick."""
+HEAVY_PART, HEAVY_SHARE = 10, 4
+"""A request is heavy above a tenth of the work that is allowed; a quarter of those that are worked on may be heavy."""
 USUAL_ALPHA = Resampling().alpha
 LONGEST = 50
 """Pairs of a job whose work is estimated: those with the longest texts."""
@@ -98,8 +98,8 @@ class Checks:
     @contextmanager
     def place(self, seconds: float) -> Iterator[str]:
         """A place for a request of so much work: its pace; raises where too many heavy ones are worked on."""
-        if seconds <= QUICK:
-            yield "quick"
+        if seconds <= max(QUICK, self.limits.work / HEAVY_PART):
+            yield "quick" if seconds <= QUICK else "slow"
             return
         most = max(self.limits.in_flight // HEAVY_SHARE, 1)
         with self._heavy_lock:

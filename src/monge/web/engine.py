@@ -214,7 +214,11 @@ class Engine:
                 if work.ticket.cancelled:
                     work.done.set_exception(Gone())
             if live:
-                self._serve(live)
+                self._begun[get_ident()] = time.monotonic()
+                try:
+                    self._serve(live)
+                finally:
+                    self._begun.pop(get_ident(), None)
 
     def _taken(self) -> list[_Work]:
         """The first that waits and, if it may share, others that need the same vectors, up to PASS characters."""
@@ -235,7 +239,7 @@ class Engine:
         started, first = time.perf_counter(), taken[0]
         self._company = len(taken) > 1
         try:
-            found = self._done(taken)
+            found = self._encoded(taken) if first.call is None else first.ticket.run(first.call)
         except MongeError as error:
             if len(taken) == 1:
                 first.done.set_exception(error)
@@ -255,17 +259,6 @@ class Engine:
             mine = [work for work in small if work.metrics == small[0].metrics]
             small = [work for work in small if work.metrics != mine[0].metrics]
             self._answer(mine)
-
-    def _done(self, taken: Sequence[_Work]) -> Any:
-        """What a call gives that is made alone, or the vectors of all texts."""
-        first = taken[0]
-        if first.call is not None:
-            return self._worked(first.call, first.ticket)
-        self._begun[get_ident()] = time.monotonic()
-        try:
-            return self._encoded(taken)
-        finally:
-            self._begun.pop(get_ident(), None)
 
     def _answer(self, taken: Sequence[_Work]) -> None:
         """Answer small requests that ask for the same metrics; their texts have been read."""

@@ -276,7 +276,8 @@ class Jobs:
         if paired:
             job.phase = COMPARING
             found = job.ticket.run(lambda: self._compared(job, metrics, results))
-            keep_file(job.folder / "comparison.json", render_study(found, "json", version=VERSION))
+            plain = json.loads(render_study(found, "json", version=VERSION))
+            keep_file(job.folder / "comparison.json", json.dumps({**plain, "verdict": found.verdict}) + "\n")
             keep_file(job.folder / "comparison.html", render_study(found, "html", version=VERSION))
         job.phase = WRITING
         keep_file(job.folder / "results.json", render_results(results, "json", version=VERSION, segments=True))

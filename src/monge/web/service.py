@@ -297,6 +297,7 @@ class Service(Checks):
             name: {
                 **row,
                 "kind": kind_of(name),
+                "range": range_of(resolve(name)[1]),
                 **(cost(name, model) if kept else measured_here(self.milliseconds.get(name))),
                 "agreement": known.get(name),
             }
@@ -317,12 +318,19 @@ class Service(Checks):
             "signature": None if signed is None else str(signed),
             "fits": list(metric.scorer.fits),
             "higher_is_better": bounds_of(spec).higher_is_better,
+            "range": range_of(spec),
         }
 
 
 def _json(request: schemas.ScoreRequest) -> Callable[[list[Result]], bytes]:
     """What writes results as `monge score --format json` prints them."""
     return lambda found: "".join(render_results(found, "json", version=VERSION, segments=request.segments)).encode()
+
+
+def range_of(spec: Spec) -> str:
+    """Between what scores lie, as `monge show` has it, with a real minus sign."""
+    low, high = (f"{end:.4g}".replace("-", "−").replace("inf", "∞") for end in bounds_of(spec).shown)
+    return f"{low} to {high}"
 
 
 def named(metrics: Sequence[api.Metric]) -> list[tuple[str, str]]:

@@ -2,13 +2,19 @@
 
 Work is done in threads. `Ticket.run` says which thread works for a ticket; `Ticket.cancel` raises an exception in it,
 between two steps of Python, which ends a loop of any library without a check in it. Only computing is run so, never
-waiting or keeping house: whatever a step leaves half done belongs to the request and is thrown away with it. A single
-call into compiled code is not interrupted; what one may cost is bounded by `monge.web.work` before it begins.
+waiting or keeping house: whatever a step leaves half done belongs to the request and is thrown away with it. What
+others depend on, a module that is being imported or a lock, is never interrupted: the thread is told again a little
+later. A single call into compiled code is not interrupted either; what one may cost is bounded by `monge.web.work`
+before it begins.
 """
 
 from __future__ import annotations
 
 import ctypes
+import logging
+import queue
+import sys
+import threading
 import time
 from collections.abc import Callable
 from threading import Lock, Thread, get_ident
@@ -17,6 +23,8 @@ from typing import TypeVar
 T = TypeVar("T")
 AGAIN = 0.2
 """Seconds until work that goes on is told again, for code that takes an exception for its own."""
+LEFT_ALONE = ("<frozen importlib._bootstrap>", threading.__file__, logging.__file__, queue.__file__)
+"""Code that a thread is not interrupted in: what it leaves half done would be everybody's."""
 _raise_in = ctypes.pythonapi.PyThreadState_SetAsyncExc
 _raise_in.argtypes = [ctypes.c_ulong, ctypes.py_object]
 
@@ -56,7 +64,8 @@ class Ticket:
 
     def _interrupt(self) -> None:
         for thread in self._threads:
-            _raise_in(thread, ctypes.py_object(_Interrupted))
+            if _is_safe(thread):
+                _raise_in(thread, ctypes.py_object(_Interrupted))
 
     def _insist(self) -> None:
         while self._threads:
@@ -86,3 +95,13 @@ class Ticket:
                         _raise_in(me, ctypes.py_object())
                 except _Interrupted:  # it came while the thread was being taken out
                     pass
+
+
+def _is_safe(thread: int) -> bool:
+    """Whether a thread, in what it does under `Ticket.run`, can be interrupted now; it stands still while we look."""
+    frame = sys._current_frames().get(thread)
+    while frame is not None and frame.f_code is not Ticket.run.__code__:
+        if frame.f_code.co_filename in LEFT_ALONE:
+            return False
+        frame = frame.f_back
+    return True

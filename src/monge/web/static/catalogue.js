@@ -17,10 +17,10 @@ async function open(metric) {
 async function described() {
   history.replaceState(null, "", `#${encodeURIComponent(current)}`);
   try {
-    const one = await ask(`/v1/metrics/${encodeURIComponent(current)}`), ends = [one.low ?? "−∞", one.high ?? "∞"];
+    const one = await ask(`/v1/metrics/${encodeURIComponent(current)}`);
     const said = make("span", { class: "soft" });
     const signature = one.signature ?? `${one.kind === "blend" || one.fits.length ? "signed when it is scored: it takes " + one.fits.join(" and ") + " from texts" : "signed by the library that computes it"}`;
-    found.replaceChildren(make("h3", {}, current), make("p", {}, `From ${ends[0]} to ${ends[1]}, ${one.higher_is_better ? "higher" : "lower"} is better.`),
+    found.replaceChildren(make("h3", {}, current), make("p", {}, `From ${one.range}, ${one.higher_is_better ? "higher" : "lower"} is better.`),
       make("code", { class: "signature", id: "signature" }, signature),
       make("div", { class: "row" }, make("button", { type: "button", class: "chip", onclick: () => copied(signature, said, "signature") }, "Copy signature"),
         make("button", { type: "button", class: "chip", onclick: () => copied(`monge score -t HYP -r REF -m '${current}'`, said, "command") }, "Copy command"),

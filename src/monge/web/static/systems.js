@@ -90,7 +90,9 @@ async function shown() {
   outcome.hidden = false; start = 0;
   const first = await ask(`/v1/jobs/${job}/segments?size=1`);
   const comparison = await ask(`/v1/jobs/${job}/comparison`).catch((error) => { if (error.status === 404) return null; throw error; });
+  at("verdict").replaceChildren(...(comparison?.verdict ?? []).map((line) => make("p", { class: "verdict" }, plain(line))));
   at("ranking").replaceChildren(...(comparison ? comparison.results.map(rankingOf) : [plainOf(first.distributions)]));
+  at("open-comparison").hidden = !comparison;
   at("distributions").replaceChildren(...distributionsOf(first.distributions));
   for (const [id, names] of [["metric", first.metrics], ["system", first.systems], ["other", first.systems]]) at(id).replaceChildren(...names.map((name) => make("option", { value: name }, name || "(unnamed)")));
   at("other").selectedIndex = Math.min(1, first.systems.length - 1);
@@ -114,15 +116,20 @@ function plainOf(distributions) {
     make("tbody", {}, distributions.map((one) => make("tr", {}, make("td", {}, one.metric), make("td", {}, one.system), make("td", {}, number(one.score))))));
 }
 
+// A row a metric; its histograms have the same bins and one scale.
 function distributionsOf(all) {
-  return [...all].sort((a, b) => all.findIndex((one) => one.metric === a.metric) - all.findIndex((one) => one.metric === b.metric)).map((one) => {
-    const peers = all.filter((other) => other.metric === one.metric), low = Math.min(...peers.map((p) => p.low)), high = Math.max(...peers.map((p) => p.high), low + 1e-9);
-    const most = Math.max(...one.counts, 1), x = (value) => 4 + 292 * (value - low) / (high - low), width = Math.max((x(one.high) - x(one.low)) / one.counts.length, 1);
-    const svg = draw("svg", { viewBox: "0 0 300 96", role: "img", "aria-label": `Histogram of ${one.metric} of ${one.system}: mean ${number(one.score)}, from ${number(one.low)} to ${number(one.high)}` },
-      one.counts.map((count, k) => draw("rect", { x: x(one.low) + k * width, y: 76 - 70 * count / most, width: Math.max(width - 0.6, 0.6), height: 70 * count / most })),
-      draw("line", { x1: 4, x2: 296, y1: 76.5, y2: 76.5 }), draw("text", { x: 4, y: 91 }, number(low, 3)), draw("text", { x: 296, y: 91, "text-anchor": "end" }, number(high, 3)));
-    return make("figure", {}, make("figcaption", {}, make("strong", {}, one.system || "system"), " ", make("span", { class: "soft" }, `${one.metric}, mean ${number(one.score)}`)), svg);
+  return [...new Set(all.map((one) => one.metric))].map((metric) => {
+    const mine = all.filter((one) => one.metric === metric), highest = Math.max(...mine.flatMap((one) => one.counts), 1);
+    return make("section", { class: "metric-row", "aria-label": `Distributions of ${metric}` }, make("h3", {}, metric), make("div", { class: "plots" }, mine.map((one) => histogramOf(one, highest))));
   });
+}
+
+function histogramOf(one, highest) {
+  const width = 292 / one.counts.length;
+  const svg = draw("svg", { viewBox: "0 0 300 96", role: "img", "aria-label": `Histogram of ${one.metric} of ${one.system}: mean ${number(one.score)}, scale from ${number(one.low)} to ${number(one.high)}, up to ${highest} items a bar` },
+    one.counts.map((count, k) => draw("rect", { x: 4 + k * width, y: 76 - 70 * count / highest, width: Math.max(width - 0.6, 0.6), height: 70 * count / highest })),
+    draw("line", { x1: 4, x2: 296, y1: 76.5, y2: 76.5 }), draw("text", { x: 4, y: 91 }, number(one.low, 3)), draw("text", { x: 296, y: 91, "text-anchor": "end" }, number(one.high, 3)));
+  return make("figure", {}, make("figcaption", {}, make("strong", {}, one.system || "system"), " ", make("span", { class: "soft" }, `mean ${number(one.score)}`)), svg);
 }
 
 async function browse() {
@@ -152,6 +159,13 @@ for (const button of document.querySelectorAll("[data-format]")) button.addEvent
   const answer = await ask(`/v1/jobs/${job}/result?format=${button.dataset.format}`, { raw: true });
   const link = make("a", { href: URL.createObjectURL(await answer.blob()), download: `monge-${job}.${button.dataset.format}` });
   link.click(); setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+});
+// The comparison as a page of its own.
+at("open-comparison").addEventListener("click", async () => {
+  try {
+    const answer = await ask(`/v1/jobs/${job}/comparison?format=html`, { raw: true }), link = make("a", { href: URL.createObjectURL(await answer.blob()), download: `monge-${job}-comparison.html` });
+    link.click(); setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+  } catch (error) { say(error); }
 });
 for (const drop of document.querySelectorAll(".drop")) {
   for (const name of ["dragenter", "dragover"]) drop.addEventListener(name, () => drop.classList.add("over"));
