@@ -451,3 +451,28 @@ def test_three_real_systems_by_four_metrics(data_dir, opened, tmp_path):
             page.locator(".item button").first.click()
             assert page.evaluate("document.documentElement.scrollWidth") <= width
             page.screenshot(path=kept / f"report-{width}-{scheme}.png", full_page=True)
+
+
+def test_buckets_pool_corpus_metrics_as_the_ranking_does(folder):
+    """Means of sentence scores stood beside a ranking of corpus scores, and could name another winner."""
+    import sacrebleu
+
+    source = report(folder, *texts(folder), "-m", "chrf", "-m", "bleu", name="buckets.html")
+    lines = {name: (folder / name).read_text("utf-8").splitlines() for name in ("a", "b", "ref")}
+    for metric, scorer in (("chrf", sacrebleu.CHRF()), ("bleu", sacrebleu.BLEU())):
+        table = re.search(rf"{metric} . by length of the reference</h3>.*?</table>", source, re.S)[0]
+        rows = re.findall(r"<tr>(.*?)</tr>", table, re.S)[1:]
+        covered = 0
+        for row in rows:
+            cells = [
+                unescape(re.sub(r"<[^>]*>", "", one)).strip() for one in re.findall(r"<t[dh].*?</t[dh]>", row, re.S)
+            ]
+            low, _, high = cells[0].partition(" to ")
+            at = [k for k, line in enumerate(lines["ref"]) if int(low) <= len(line.split()) <= int(high or low)]
+            assert len(at) == int(cells[1])
+            covered += len(at)
+            for name, shown in zip(("a", "b"), cells[2:], strict=True):
+                own = [lines[name][k] for k in at]
+                expected = scorer.corpus_score(own, [[lines["ref"][k] for k in at]]).score
+                assert float(shown) == pytest.approx(expected, abs=0.06)
+        assert covered == len(lines["ref"])
