@@ -129,7 +129,10 @@ class Recommendation(Shown):
 
     @property
     def best(self) -> Candidate | None:
-        """The metric with the best mean rank of those within the budget."""
+        """Of the metrics within the budget the one that is significantly worse than the best on the fewest data sets.
+
+        Of several such metrics, the one with the best mean rank.
+        """
         return next((one for one in self.candidates if one.affordable), None)
 
     @property
@@ -266,7 +269,10 @@ class Recommendation(Shown):
         model = self.data[0].model
         yield f"model {model}; front: no metric ranks better for less time; intervals (95%, by source item) in JSON"
         if len(self.data) > 1:
-            yield "mean rank: over the data sets, 1 is the best metric; their statistics differ, so values have no mean"
+            yield (
+                "order: on how many data sets a metric is significantly worse than the best, then its mean rank (1 is "
+                "the best); statistics differ between data sets, so values have no mean"
+            )
         for data in self.development:
             yield f"{data.key} is development data ({DEVELOPMENT[data.key]}): it counts for nothing here"
         for model_row in self.tuned:
@@ -392,8 +398,8 @@ def _recommended(task: str, lang: str, data: Sequence[Judgements], budget: Budge
         figures = {one.key: one.metrics[name] for one in data}
         cost = cost_of(name, data[0].texts, data[0].model)
         found.append(Candidate(name, figures, rank, cost, budget.holds(cost)))
-    found.sort(key=lambda one: (one.rank, one.metric))
-    on_front = front([(one.cost.seconds if one.cost else None, -one.rank) for one in found])
+    found.sort(key=lambda one: (one.told_apart, one.rank, one.metric))
+    on_front = front([(one.cost.seconds if one.cost else None, float(-place)) for place, one in enumerate(found)])
     marked = tuple(replace(one, front=place in on_front) for place, one in enumerate(found))
     return Recommendation(task, lang, tuple(tested), marked, budget, development)
 

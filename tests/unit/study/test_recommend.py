@@ -196,6 +196,11 @@ def test_ranks_are_averaged_where_statistics_differ(monkeypatch):
     kept_as(monkeypatch, marks, {"twmd": 2, "chrf": 1, "sbert": 2})
     found = monge.recommend("captions")
     assert {one.metric: one.rank for one in found.candidates} == {"twmd": 1.5, "chrf": 1.75, "sbert": 2.75}
+    marks["twmd"][0] = (0.80, "")
+    kept_as(monkeypatch, marks, {"twmd": 2, "chrf": 1, "sbert": 2})
+    assert monge.recommend("captions").best.metric == "chrf", "a test counts for more than a rank"
+    kept_as(monkeypatch, {**marks, "twmd": [(0.80, "tied"), (0.31, "best")]}, {"twmd": 2, "chrf": 1, "sbert": 2})
+    found = monge.recommend("captions")
     assert "mean rank" in found.sheets()[0].head and "mean" not in found.to_dict()["metrics"][0]
 
 
