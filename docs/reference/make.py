@@ -309,6 +309,7 @@ SIGNED = {
     "overlong": "what becomes of longer texts",
     "prefix": "what is put before each text",
     "unknown": "static vectors: what becomes of a word without one",
+    "nrefs": "how many references a segment has, or `var`; a replay may have others",
     "stats": "digests of fitted statistics: idf, means, ranges, maps; `none` where the metric fits none",
     "monge": "version that made the score; moves nothing by itself",
 }
