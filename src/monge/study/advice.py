@@ -63,9 +63,8 @@ def _ahead(found: Recommendation, model: Tuned) -> Iterator[str]:
 def _nothing(found: Recommendation, best: Candidate) -> Iterator[str]:
     """Nothing agrees with people well enough."""
     yield (
-        f"Nothing here is good enough: even the best, {best.metric}, agrees with people by {decimals(best.least)} only"
-        f"{_where(found, best)} (1 is perfect agreement, 0 is chance). Do not decide by any of these scores; let "
-        "people judge, or "
+        f"Nothing here is good enough: even the best, {best.metric}, agrees with people by {_agreement(found, best)} "
+        "only (1 is perfect agreement, 0 is chance). Do not decide by any of these scores; let people judge, or "
         + ("get references." if found.task == "quality-estimation" else "try a model tuned for such texts.")
     )
 

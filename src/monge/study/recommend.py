@@ -30,6 +30,8 @@ TASKS = {
 """Task -> what is judged."""
 USELESS = 0.2
 """Below this agreement nothing is recommended."""
+CLOSE = 0.02
+"""A cheaper metric is taken in place of the best only if its agreement is at most so much lower on each data set."""
 MUCH = 3.0
 """A metric that cannot be told apart from the best is taken where it is so many times cheaper."""
 DEVELOPMENT: Mapping[str, str] = dict.fromkeys(
@@ -137,9 +139,22 @@ class Recommendation(Shown):
 
     @property
     def cheapest(self) -> Candidate | None:
-        """The cheapest metric that no data set tells from the best of all."""
-        equal = [one for one in self.candidates if one.affordable and not one.told_apart and one.cost is not None]
+        """The cheapest metric that is significantly worse than the best on no data set, and close to it on each.
+
+        A test that does not tell two metrics apart does not say that they are equal.
+        """
+        equal = [
+            one for one in self.candidates
+            if one.affordable and not one.told_apart and one.cost is not None and self._close(one)
+        ]  # fmt: skip
         return min(equal, key=lambda one: one.cost.seconds if one.cost else 0.0, default=None)
+
+    def _close(self, candidate: Candidate) -> bool:
+        """Whether a metric is within CLOSE of the best metric of each data set."""
+        return all(
+            candidate.figures[data.key].value >= max(one.value for one in data.metrics.values()) - CLOSE
+            for data in self.data
+        )
 
     @property
     def choice(self) -> Candidate | None:
@@ -151,8 +166,8 @@ class Recommendation(Shown):
 
     @property
     def usable(self) -> bool:
-        """Whether the best agrees with people well enough to be recommended at all."""
-        return self.best is not None and self.best.least >= USELESS
+        """Whether the best agrees with people well enough on some data set to be recommended at all."""
+        return self.best is not None and max(one.value for one in self.best.tested.values()) >= USELESS
 
     @property
     def tuned(self) -> tuple[Tuned, ...]:
