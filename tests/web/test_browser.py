@@ -15,6 +15,7 @@ import pytest
 import uvicorn
 
 import monge
+from monge.render.cells import supported_digits
 from monge.render.drawing import worst_told
 from monge.web.app import create
 from monge.web.jobs import Jobs
@@ -588,7 +589,23 @@ def test_packed_files_are_read(page, base):
     page.fill("#metrics", "chrf")
     page.click("button[type=submit]")
     page.wait_for_selector(".item")
-    assert "a.txt" in page.inner_text("#ranking") and ".gz" not in page.inner_text("#ranking")
+    shown = page.inner_text("#outcome")
+    assert ".gz" not in shown and ".txt" not in shown  # the verdict, tables, figures and choices
+    assert page.locator("#ranking tbody th").all_inner_texts() == ["a", "b"]
+    assert page.locator("#system option").evaluate_all("all => all.map((one) => one.value)") == ["a.txt", "b.txt"]
+
+
+def test_numbers_of_a_ranking_have_the_digits_that_intervals_support(page, base):
+    page.goto(f"{base}/systems")
+    page.fill("#metrics", "chrf")
+    page.click("#example")
+    page.wait_for_selector(".item")
+    job = page.evaluate("location.hash.slice(5)")
+    systems = page.request.get(f"{base}/v1/jobs/{job}/comparison").json()["results"][0]["systems"]
+    digits = supported_digits((one["low"], one["high"]) for one in systems)
+    assert digits < 3
+    intervals = {f"[{one['low']:.{digits}f}, {one['high']:.{digits}f}]" for one in systems}
+    assert set(page.locator("#ranking td.range").all_inner_texts()) == intervals
 
 
 @pytest.mark.parametrize("width", WIDTHS)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from math import inf
 
 from monge.errors import UnknownName
-from monge.render.cells import GAP, display_width, pad, printable, styled, table
+from monge.render.cells import GAP, display_width, pad, printable, styled, table, with_minus
 from monge.render.charts import CHART_STYLE
 from monge.render.checks import dumps
 from monge.render.components import joined
@@ -109,7 +110,11 @@ def text_lines(sheet: Sheet, *, width: int | None = None, colour: bool = False) 
 
 
 def _filled(sheet: Sheet, *, drawn: bool = False) -> Sheet:
-    """The table without columns that hold nothing at all, `drawn` spans included; titles over columns keep them."""
+    """What people read, without columns that hold nothing at all, `drawn` spans included.
+
+    Titles over columns keep them.
+    """
+    sheet = _for_people(sheet)
     if sheet.over:
         return sheet
 
@@ -118,6 +123,20 @@ def _filled(sheet: Sheet, *, drawn: bool = False) -> Sheet:
 
     kept = [k for k in range(len(sheet.head)) if any(holds(row[k]) for row in sheet.rows)]
     return sheet.columns(kept) if kept else sheet
+
+
+def _for_people(sheet: Sheet) -> Sheet:
+    """The table with the short forms of its cells, and a minus sign in its numbers."""
+    kinds = _kinds(sheet)
+
+    def shown(cell: Cell, words: bool) -> Cell:
+        text, detail = cell.short or cell.text, cell.short_detail or cell.detail
+        return replace(
+            cell, text=text if words else with_minus(text), detail=with_minus(detail), short="", short_detail=""
+        )
+
+    rows = tuple(tuple(shown(cell, words) for cell, words in zip(row, kinds, strict=True)) for row in sheet.rows)
+    return replace(sheet, rows=rows)
 
 
 def _signatures(sheets: Sequence[Sheet]) -> list[str]:
