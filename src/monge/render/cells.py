@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby
+from itertools import groupby, zip_longest
 from math import ceil, floor, log10
+from textwrap import wrap
 from unicodedata import category, combining, east_asian_width
 
 _STYLE = re.compile(r"\x1b\[[0-9;]*m")
@@ -164,6 +165,30 @@ def table(rows: Sequence[Sequence[str]], align: str, *, width: int | None = None
             for cell, columns, side in zip(row, wide, align, strict=True)
         ).rstrip()
         for row in rows
+    ]
+
+
+def folded_table(rows: Sequence[Sequence[str]], align: str, width: int) -> list[list[str]]:
+    """The lines of every row of a table that fits a width: cells are broken between words, never inside one."""
+    columns = list(zip(*rows, strict=True))
+    wide = [max(map(display_width, column)) for column in columns]
+    least = [max((display_width(word) for cell in column for word in cell.split()), default=0) for column in columns]
+    while sum(wide) + len(GAP) * (len(wide) - 1) > width:
+        candidates = [k for k in range(len(wide)) if wide[k] > least[k]]
+        if not candidates:
+            break
+        wide[max(candidates, key=lambda k: wide[k])] -= 1
+    return [_folded_row(row, align, wide) for row in rows]
+
+
+def _folded_row(row: Sequence[str], align: str, wide: Sequence[int]) -> list[str]:
+    cells = [
+        [cell] if display_width(cell) <= most else wrap(cell, most, break_long_words=False, break_on_hyphens=False)
+        for cell, most in zip(row, wide, strict=True)
+    ]
+    return [
+        GAP.join(pad(cell, columns, side) for cell, columns, side in zip(line, wide, align, strict=True)).rstrip()
+        for line in zip_longest(*cells, fillvalue="")
     ]
 
 
