@@ -8,9 +8,24 @@ from importlib.resources import files
 
 import pytest
 
+from monge.render.cells import supported_digits
+
 SYSTEMS = ("system-a.txt", "system-b.txt")
 METRICS = ("-m", "twmd", "-m", "bleu", "-m", "chrf")
-SPAN = re.compile(r"\[(\d+\.\d{4}), (\d+\.\d{4})\]")
+SPAN = re.compile(r"\[(\d+(?:\.\d+)?), (\d+(?:\.\d+)?)\]")
+
+
+def shown(results):
+    """The intervals of (system, metric) -> (score, low, high) as tables show them: each metric in its own digits."""
+    by_metric = {}
+    for (_, metric), (_, low, high) in results.items():
+        by_metric.setdefault(metric, []).append((low, high))
+    return {
+        f"{low:.{digits}f}, {high:.{digits}f}"
+        for ends in by_metric.values()
+        for digits in [supported_digits(ends)]
+        for low, high in ends
+    }
 
 
 @pytest.fixture
@@ -38,13 +53,11 @@ def test_score_compare_and_report_show_the_same_intervals(monge, example, seed):
     }
     assert of_score == of_compare
     assert len({low for _, low, _ in of_score.values()}) == 6
-    wanted = {(f"{low:.4f}", f"{high:.4f}") for _, low, high in of_score.values()}
     reported = monge("report", *both, *given, "-f", "markdown", "--plans", 0).out.replace("\\", "")
-    assert wanted <= set(SPAN.findall(reported))
+    assert shown(of_score) <= {", ".join(ends) for ends in SPAN.findall(reported)}
     alone = monge("report", "-t", SYSTEMS[0], *given, "-f", "markdown", "--plans", 0).out.replace("\\", "")
-    assert {(f"{one[1]:.4f}", f"{one[2]:.4f}") for key, one in of_score.items() if key[0] == SYSTEMS[0]} == set(
-        SPAN.findall(alone)
-    )
+    of_one = {key: one for key, one in of_score.items() if key[0] == SYSTEMS[0]}
+    assert shown(of_one) == {", ".join(ends) for ends in SPAN.findall(alone)}
 
 
 def test_another_number_of_resamples_is_another_interval(monge, example):

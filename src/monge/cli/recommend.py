@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from monge.cli import options, studies
-from monge.cli.emit import check_output, coloured, emit
+from monge.cli.emit import check_output, coloured, emit, terminal_width
 from monge.types.table import STUDY_FORMATS
 
 
@@ -54,8 +54,9 @@ def recommend(
     from monge.study.recommend import recommend as recommended
 
     found = recommended(task, lang=lang, budget=budget)
-    colour = coloured(output)
-    emit(render_study(found, output_format, version=version("monge"), colour=colour, signed=signed), output)
+    colour, width = coloured(output), terminal_width(output)
+    made = render_study(found, output_format, version=version("monge"), colour=colour, signed=signed, width=width)
+    emit(made, output)
     if drawn is not None:
         from monge.report.recommendation import cost_figure
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from itertools import groupby
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby, zip_longest
+from math import ceil, floor, log10
+from textwrap import wrap
 from unicodedata import category, combining, east_asian_width
 
 _STYLE = re.compile(r"\x1b\[[0-9;]*m")
@@ -24,6 +27,53 @@ def decimals(value: float, digits: int = 3) -> str:
 def number(value: float) -> str:
     """A score: four decimals."""
     return decimals(value, 4)
+
+
+MINUS = "−"
+_HYPHEN = re.compile(r"(?<![^\s\[(±+/])-(?=\.?\d)")
+_MOST_DIGITS = 4
+_ENDINGS = frozenset(
+    {"txt", "text", "tok", "detok", "out", "hyp", "tsv", "csv", "json", "jsonl", "parquet", "gz", "xz"}
+)
+
+
+def with_minus(text: str) -> str:
+    """The numbers of a cell with a minus sign instead of a hyphen."""
+    return _HYPHEN.sub(MINUS, text)
+
+
+def supported_digits(intervals: Iterable[tuple[float, float]]) -> int:
+    """The decimals that intervals support: two digits of the width of the narrowest one, at most four decimals.
+
+    An interval without width says nothing, and a column without any other has four.
+    """
+    widths = [high - low for low, high in intervals if high > low]
+    return min(max(1 - floor(log10(min(widths))), 0), _MOST_DIGITS) if widths else _MOST_DIGITS
+
+
+def p_value(value: float, *, bound: bool = False) -> str:
+    """A p-value in three decimals without its leading zero, in as many as show one digit where it is smaller.
+
+    `bound`: it is the smallest that so many random draws can give, and the true one is at most that.
+    """
+    digits = 3 if value >= 1e-3 or value <= 0 else -floor(log10(value))
+    rounded = ceil(round(value * 10**digits, 6)) / 10**digits if bound else value
+    text = decimals(rounded, digits)
+    text = text[:5] + text[5:].rstrip("0")
+    return ("≤ " if bound else "") + (text[1:] if text.startswith("0.") else text)
+
+
+def short_names(names: Iterable[str]) -> dict[str, str]:
+    """Name -> the name without the endings of files, where all names stay apart without them."""
+    every = list(dict.fromkeys(names))
+    shorter = {name: _without_endings(name) for name in every}
+    taken = Counter(shorter.values())
+    return {name: shorter[name] if taken[shorter[name]] == 1 else name for name in every}
+
+
+def _without_endings(name: str) -> str:
+    head, dot, ending = name.rpartition(".")
+    return _without_endings(head) if dot and head and ending.lower() in _ENDINGS else name
 
 
 def dashed(value: float | None, digits: int = 2) -> str:
@@ -115,6 +165,30 @@ def table(rows: Sequence[Sequence[str]], align: str, *, width: int | None = None
             for cell, columns, side in zip(row, wide, align, strict=True)
         ).rstrip()
         for row in rows
+    ]
+
+
+def folded_table(rows: Sequence[Sequence[str]], align: str, width: int) -> list[list[str]]:
+    """The lines of every row of a table that fits a width: cells are broken between words, never inside one."""
+    columns = list(zip(*rows, strict=True))
+    wide = [max(map(display_width, column)) for column in columns]
+    least = [max((display_width(word) for cell in column for word in cell.split()), default=0) for column in columns]
+    while sum(wide) + len(GAP) * (len(wide) - 1) > width:
+        candidates = [k for k in range(len(wide)) if wide[k] > least[k]]
+        if not candidates:
+            break
+        wide[max(candidates, key=lambda k: wide[k])] -= 1
+    return [_folded_row(row, align, wide) for row in rows]
+
+
+def _folded_row(row: Sequence[str], align: str, wide: Sequence[int]) -> list[str]:
+    cells = [
+        [cell] if display_width(cell) <= most else wrap(cell, most, break_long_words=False, break_on_hyphens=False)
+        for cell, most in zip(row, wide, strict=True)
+    ]
+    return [
+        GAP.join(pad(cell, columns, side) for cell, columns, side in zip(line, wide, align, strict=True)).rstrip()
+        for line in zip_longest(*cells, fillvalue="")
     ]
 
 

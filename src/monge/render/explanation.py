@@ -10,6 +10,7 @@ import numpy as np
 from monge.errors import UnknownName
 from monge.render.cells import GAP, clip, display_width, gloss, number, pad, printable, styled, table
 from monge.render.checks import checked_explanation, dumps
+from monge.render.drawing import worst_told
 from monge.render.explanation_page import explanation_html
 from monge.render.heatmap import explanation_svg
 from monge.render.palette import step
@@ -51,6 +52,7 @@ def explanation_text(
     told = [line for note in said for line in wrap(printable(note), max(width, 40))]
     blocks = [
         [_headline(e, colour)],
+        [styled(line, "bold", colour) for line in wrap(printable(worst_told(e)), max(width, 40))],
         told,
         *(_side(e, name, width, colour, units) for name in SIDES),
     ]
@@ -178,13 +180,22 @@ _OWN: Mapping[str, Formatter] = {
 }
 
 
-def render_explanation(e: Explanation, form: str, *, every: bool = False, signed: Callable[[str], str] = str) -> str:
+def render_explanation(
+    e: Explanation,
+    form: str,
+    *,
+    every: bool = False,
+    signed: Callable[[str], str] = str,
+    colour: bool = False,
+    width: int | None = None,
+) -> str:
     """The explanation in a named format of `EXPLANATION_FORMATS`; `signed` writes the signature for people.
 
-    `every`: all units of a long text in the text format, not the worst alone.
+    `every`: all units of a long text in the text format, not the worst alone. `colour` and `width` are a terminal's.
     """
     if form not in EXPLANATION_FORMATS:
         raise UnknownName("format", form, EXPLANATION_FORMATS)
-    if form == "text" and every:
-        return explanation_text(e, units=None, signed=signed)
+    if form == "text":
+        units = None if every else UNITS
+        return explanation_text(e, units=units, signed=signed, colour=colour, width=width or 80)
     return _OWN[form](e, signed) if form in _OWN else render_sheets(explanation_sheets(e), form, signed=signed)

@@ -31,15 +31,18 @@ def render_explanations(
     *,
     every: bool = False,
     signed: Callable[[str], str] = str,
+    colour: bool = False,
+    width: int | None = None,
 ) -> str:
     """The explanations in a format of `EXPLANATION_FORMATS`; `names` are those of their hypotheses.
 
     One alone is as `render_explanation` has it. JSON holds several in the list `explanations`; a page puts them beside
     each other; other formats put them under the tables that compare them. Those of one metric are compared with the
     first of them. `every`: all units of long texts, in the text format; `signed` writes signatures for people.
+    `colour` and `width` are those of a terminal.
     """
     if len(found) == 1:
-        return render_explanation(found[0], form, every=every, signed=signed)
+        return render_explanation(found[0], form, every=every, signed=signed, colour=colour, width=width)
     if form == "json":
         plain = [{"name": name, **one.to_dict()} for one, name in zip(found, names, strict=True)]
         return dumps({"explanations": plain}) + "\n"
@@ -61,8 +64,8 @@ def render_explanations(
         ]
         return render_sheets([*beside, *each], form, signed=signed)
     told = [replace(one, notes=(f"Hypothesis: {title}.", *one.notes)) for one, title in zip(found, titles, strict=True)]
-    pages = [render_explanation(one, form, every=every, signed=signed) for one in told]
-    return f"\n{_RULE}\n\n".join([sheets_text(beside), *pages])
+    pages = [render_explanation(one, form, every=every, signed=signed, colour=colour, width=width) for one in told]
+    return f"\n{_RULE}\n\n".join([sheets_text(beside, colour=colour), *pages])
 
 
 def _page(

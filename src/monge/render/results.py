@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Any
 
 from monge.errors import UnknownName
-from monge.render.cells import listed, number, span
+from monge.render.cells import decimals, listed, number, short_names, span, supported_digits
 from monge.render.checks import checked, dumps
 from monge.render.records import tsv_line
 from monge.render.table import sheets_fragment, sheets_html, sheets_latex, sheets_markdown, sheets_text
@@ -96,12 +96,14 @@ def results_latex(results: Sequence[Result], view: View = USUAL) -> str:
     """A booktabs table, systems by metrics, best in bold, with the signatures under it and as comments."""
     columns = _by_metric(checked(results))
     marks = [_marks(column) for column in columns]
-    rows = []
+    rows, names = [], short_names(result.system for result in results)
     for system in dict.fromkeys(result.system for result in results):
-        row = [Cell(system or "--")]
+        row = [Cell(names[system] or "--")]
         for column, mine in zip(columns, marks, strict=True):
             k = next((k for k, result in enumerate(column) if result.system == system), None)
-            row.append(Cell("--") if k is None else Cell(number(column[k].score), _interval(column[k]), mine[k]))
+            digits = _digits(column)
+            shown = () if k is None else (decimals(column[k].score, digits), _interval(column[k], digits), mine[k])
+            row.append(Cell(*shown) if shown else Cell("--"))
         rows.append(tuple(row))
     head = ("System", *(_name(column[0]) for column in columns))
     untested = _UNTESTED if any(mark == "best" for mine in marks for mark in mine) else ""
@@ -116,16 +118,19 @@ def _sheets(results: Sequence[Result], view: View, *, best_first: bool = False) 
     Systems stand as they came, or `best_first` within each metric.
     """
     by_parts: dict[tuple[str, ...], list[tuple[Cell, ...]]] = {}
+    names = short_names(result.system for result in results)
     for column in _by_metric(checked(results)):
         ordered = list(zip(column, _marks(column), strict=True))
         if best_first:
             ordered.sort(key=lambda one: -one[0].score if one[0].higher_is_better else one[0].score)
-        scale = _scale(column)
+        scale, digits = _scale(column), _digits(column)
         for result, mark in ordered:
-            parts = [Cell(number(mean(values))) for values in result.parts.values()]
-            score = Cell(number(result.score), mark=mark)
-            interval = Cell(_interval(result), span=_span(result, scale))
-            row = Cell(_name(result)), Cell(result.system), score, interval, *parts, Cell(str(result.n))
+            values = [mean(values) for values in result.parts.values()]
+            parts = [Cell(number(value), short=decimals(value, digits)) for value in values]
+            score = Cell(number(result.score), mark=mark, short=decimals(result.score, digits))
+            interval = Cell(_interval(result), span=_span(result, scale), short=_interval(result, digits))
+            system = Cell(result.system, short=names[result.system])
+            row = Cell(_name(result)), system, score, interval, *parts, Cell(str(result.n))
             by_parts.setdefault(tuple(result.parts), []).append(row)
     signatures = tuple(str(result.signature) for result in results)
     sheets = [
@@ -208,17 +213,23 @@ def _marks(column: Sequence[Result]) -> list[str]:
     if len(column) == 1:
         return ["only"]
     pick = max if column[0].higher_is_better else min
-    top = number(pick(result.score for result in column))
-    return ["best" if number(result.score) == top else "" for result in column]
+    digits = _digits(column)
+    top = decimals(pick(result.score for result in column), digits)
+    return ["best" if decimals(result.score, digits) == top else "" for result in column]
 
 
 def _name(result: Result) -> str:
     return f"{result.metric} {'↑' if result.higher_is_better else '↓'}"
 
 
-def _interval(result: Result) -> str:
+def _interval(result: Result, digits: int = 4) -> str:
     low, high = result.interval or (None, None)
-    return span(low, high, 4)
+    return span(low, high, digits)
+
+
+def _digits(column: Sequence[Result]) -> int:
+    """The decimals that the intervals of a metric support; four without intervals."""
+    return supported_digits(result.interval for result in column if result.interval is not None)
 
 
 def _remarks(results: Sequence[Result]) -> list[str]:
@@ -232,8 +243,9 @@ def _remarks(results: Sequence[Result]) -> list[str]:
         for what, count in told.items():
             if count:
                 found.setdefault((result.system, f"{count} × {what}"), []).append(result.metric)
+    names = short_names(result.system for result in results)
     return [
-        f"{system + ': ' if system else ''}{what} ({', '.join(dict.fromkeys(metrics))})"
+        f"{names[system] + ': ' if system else ''}{what} ({', '.join(dict.fromkeys(metrics))})"
         for (system, what), metrics in found.items()
     ]
 

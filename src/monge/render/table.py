@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from math import inf
+from textwrap import wrap
 
 from monge.errors import UnknownName
-from monge.render.cells import GAP, display_width, pad, printable, styled, table
+from monge.render.cells import GAP, display_width, folded_table, pad, printable, styled, table, with_minus
 from monge.render.charts import CHART_STYLE
 from monge.render.checks import dumps
 from monge.render.components import joined
@@ -37,11 +39,12 @@ def render_study(
     signed: Callable[[str], str] = str,
     title: str = "",
     charts: Sequence[str] = (),
+    width: int | None = None,
 ) -> str:
     """What a study found in a format of `STUDY_FORMATS`; in JSON under `key`, where there is one.
 
     `version` is that of monge, for JSON; nothing where the data say all. `signed` writes a signature for people;
-    `title` heads a page, which shows the charts (HTML) under its tables.
+    `title` heads a page, which shows the charts (HTML) under its tables. Text is broken at a terminal's `width`.
     """
     if form not in STUDY_FORMATS:
         raise UnknownName("format", form, STUDY_FORMATS)
@@ -50,6 +53,8 @@ def render_study(
         return dumps({**({"monge": version} if version else {}), **({key: plain} if key else plain)}) + "\n"
     if form == "html":
         return sheets_html(found.sheets(), title=title, signed=signed, charts=charts)
+    if form == "text":
+        return sheets_text(found.sheets(), colour=colour, signed=signed, width=width, folded=width is not None)
     return render_sheets(found.sheets(), form, colour=colour, signed=signed)
 
 
@@ -78,17 +83,21 @@ def sheets_text(
     width: int | None = None,
     colour: bool = False,
     signed: Callable[[str], str] = str,
+    folded: bool = False,
 ) -> str:
     """Tables for a terminal: details stand on a line of their own, marks behind the number.
 
     `remarks` tell what was unusual; a table wider than `width` loses its spare columns, then the ends of names.
-    A signature is one line, however long.
+    With `folded` nothing is lost: cells and sentences are broken into lines. A signature is one line, however long.
     """
     blocks = []
     for sheet in sheets:
-        blocks.append(text_lines(sheet, width=width, colour=colour))
-        notes = [*sheet.said, *_legend(sheet, "* best, ~", "*")]
-        blocks += [[printable(line) for line in notes]] if notes else []
+        if folded and width is not None:
+            blocks.append(_folded_lines(sheet, width, colour))
+        else:
+            blocks.append(text_lines(sheet, width=width, colour=colour))
+        notes = [printable(line) for line in (*sheet.said, *_legend(sheet, "* best, ~", "*"))]
+        blocks += [_broken(notes, width) if folded and width is not None else notes] if notes else []
     tail = [f"{styled('signature', 'dim', colour)}  {printable(signed(line))}" for line in _signatures(sheets)]
     tail += [f"{styled('note', 'bad', colour)}       {printable(line)}" for line in remarks]
     return "\n\n".join("\n".join(block) for block in [*blocks, *([tail] if tail else [])]) + "\n"
@@ -108,8 +117,29 @@ def text_lines(sheet: Sheet, *, width: int | None = None, colour: bool = False) 
     return [*title, *above, styled(lines[0], "dim", colour), *lines[1:], *more]
 
 
+def _folded_lines(sheet: Sheet, width: int, colour: bool) -> list[str]:
+    """The lines of one table that fits the width; titles over columns need theirs as they are."""
+    if sheet.over or _width(_filled(sheet)) <= width:
+        return text_lines(sheet, colour=colour)
+    sheet = _filled(sheet)
+    head, *rows = folded_table(_cells(sheet, colour), _align(sheet), width)
+    title = [styled(line, "bold", colour) for line in _broken([printable(sheet.title)], width)] if sheet.title else []
+    return [*title, *(styled(line, "dim", colour) for line in head), *(line for row in rows for line in row)]
+
+
+def _broken(lines: Sequence[str], width: int) -> list[str]:
+    """Sentences in lines of a width; words stay whole."""
+    return [
+        part for line in lines for part in wrap(line, width, break_long_words=False, break_on_hyphens=False) or [""]
+    ]
+
+
 def _filled(sheet: Sheet, *, drawn: bool = False) -> Sheet:
-    """The table without columns that hold nothing at all, `drawn` spans included; titles over columns keep them."""
+    """What people read, without columns that hold nothing at all, `drawn` spans included.
+
+    Titles over columns keep them.
+    """
+    sheet = _for_people(sheet)
     if sheet.over:
         return sheet
 
@@ -118,6 +148,20 @@ def _filled(sheet: Sheet, *, drawn: bool = False) -> Sheet:
 
     kept = [k for k in range(len(sheet.head)) if any(holds(row[k]) for row in sheet.rows)]
     return sheet.columns(kept) if kept else sheet
+
+
+def _for_people(sheet: Sheet) -> Sheet:
+    """The table with the short forms of its cells, and a minus sign in its numbers."""
+    kinds = _kinds(sheet)
+
+    def shown(cell: Cell, words: bool) -> Cell:
+        text, detail = cell.short or cell.text, cell.short_detail or cell.detail
+        return replace(
+            cell, text=text if words else with_minus(text), detail=with_minus(detail), short="", short_detail=""
+        )
+
+    rows = tuple(tuple(shown(cell, words) for cell, words in zip(row, kinds, strict=True)) for row in sheet.rows)
+    return replace(sheet, rows=rows)
 
 
 def _signatures(sheets: Sequence[Sheet]) -> list[str]:

@@ -81,7 +81,9 @@ def _title(material: Material) -> str:
 
 def _html(material: Material, parts: list[Section], version: str, signed: Callable[[str], str]) -> str:
     title = _title(material)
-    lead = material.comparison.verdict or [f"{material.systems[0]}: {material.items} segments."]
+    lead = material.comparison.told or [
+        f"{material.standings[0].name_cell(material.systems[0]).short}: {material.items} segments."
+    ]
     facts = "".join(
         f'<tr><th scope="row">{safe(a)}</th><td class="words">{safe(b)}</td></tr>' for a, b in _facts(material)
     )

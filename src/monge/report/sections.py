@@ -77,9 +77,10 @@ def ranking(material: Material) -> Section:
         rows = []
         for s in one.ranked:
             mine = one.systems[s]
-            score = one.cell(s) if several else Cell(number(mine.score))
-            drawn = Cell("", span(mine.low, mine.high, 4), span=Span(mine.low, mine.score, mine.high))
-            words = Cell(mine.system), Cell(score.text, mark=score.mark), drawn
+            score = one.cell(s)
+            drawn = Cell("", score.detail, span=Span(mine.low, mine.score, mine.high), short_detail=score.short_detail)
+            shown = Cell(score.text, mark=score.mark if several else "", short=score.short)
+            words = one.name_cell(mine.system), shown, drawn
             rows.append((*words, *([Cell(str(mine.cluster))] if several else [])))
         head = ("system", "score", "interval", *(["cluster"] if several else []))
         sheets.append(Sheet(f"{_arrow(material, k)}, {one.of}", head, tuple(rows), signatures=(one.signature,)))
@@ -90,7 +91,7 @@ def ranking(material: Material) -> Section:
         f"number cannot be told apart (paired {resampling.test}, two-sided, corrected by Holm over all pairs, level "
         f"{resampling.alpha:g}). {note}."
     )
-    said = (*material.comparison.verdict, how if several else f"{note}.")
+    said = (*material.comparison.told, how if several else f"{note}.")
     return Section("ranking", "Ranking" if several else "Scores", said, tuple(sheets))
 
 
@@ -102,10 +103,11 @@ def differences(material: Material) -> Section:
         for pair in one.pairs:
             better = material.comparison.better(one, pair)
             sure = Span(pair.low, pair.difference, pair.high, sure=bool(better))
-            drawn = Cell("", span(pair.low, pair.high, 4), span=sure)
-            p = pair.permutation_holm if material.comparison.resampling.test == "permutation" else pair.bootstrap_holm
-            names = Cell(f"{pair.first} − {pair.second}"), Cell(better or "neither")
-            rows.append((*names, Cell(decimals(pair.difference, 4)), drawn, Cell(number(p))))
+            drawn = Cell("", span(pair.low, pair.high, one.difference_digits), span=sure)
+            p = material.comparison.p_cells(pair)[3 if material.comparison.resampling.test == "permutation" else 1]
+            both = [one.name_cell(name).short for name in (pair.first, pair.second)]
+            names = Cell(" − ".join(both)), one.name_cell(better) if better else Cell("neither")
+            rows.append((*names, one.difference_cell(pair), drawn, p))
         head = ("difference of", "better", "difference", "interval", "p (Holm)")
         sheets.append(Sheet(_arrow(material, k), head, tuple(rows), words=2, zero=True))
     said = (f"{DOTS[:1].upper()}{DOTS[1:]}.",)

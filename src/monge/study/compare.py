@@ -13,7 +13,7 @@ import numpy.typing as npt
 from monge import api
 from monge.data.segment_scores import GivenScores
 from monge.errors import InvalidSetting, Misaligned, UsageError
-from monge.render.cells import DASH, number, span
+from monge.render.cells import DASH, decimals, number, p_value, short_names, span, supported_digits
 from monge.stats import (
     Interval,
     OfSums,
@@ -89,7 +89,27 @@ class Standings:
         best = one.score == pick(other.score for other in self.systems)
         alone = sum(other.cluster == 1 for other in self.systems) == 1
         mark = "best" if best and alone else "tied" * (one.cluster == 1)
-        return Cell(number(one.score), span(one.low, one.high, 4), mark)
+        digits = self.digits
+        short = decimals(one.score, digits), span(one.low, one.high, digits)
+        return Cell(number(one.score), span(one.low, one.high, 4), mark, None, *short)
+
+    @property
+    def digits(self) -> int:
+        """The decimals that the intervals of the systems support."""
+        return supported_digits((one.low, one.high) for one in self.systems)
+
+    def difference_cell(self, pair: Versus) -> Cell:
+        """The difference of two systems."""
+        return Cell(number(pair.difference), short=decimals(pair.difference, self.difference_digits))
+
+    @property
+    def difference_digits(self) -> int:
+        """The decimals that the intervals of all differences support."""
+        return supported_digits((one.low, one.high) for one in self.pairs)
+
+    def name_cell(self, system: str) -> Cell:
+        """The name of a system, which people read without the ending of a file."""
+        return Cell(system, short=short_names(one.system for one in self.systems)[system])
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON form."""
@@ -143,13 +163,30 @@ class Comparison(Shown):
 
         return verdict(self)
 
+    @property
+    def told(self) -> list[str]:
+        """The verdict with the names of systems as tables show them."""
+        from monge.study.verdict import verdict
+
+        return verdict(self, short_names(one.system for one in self.standings[0].systems))
+
+    def p_shown(self, value: float, *, plain: float) -> str:
+        """A p-value as people read it; `plain` is what was corrected, a bound where draws cannot give less."""
+        least = 1 / (self.resampling.resamples + 1)
+        return p_value(value, bound=plain <= least * (1 + 1e-9))
+
+    def p_cells(self, pair: Versus) -> list[Cell]:
+        """The p-values of both tests, each plain and corrected."""
+        tested = (pair.bootstrap, pair.bootstrap_holm), (pair.permutation, pair.permutation_holm)
+        return [Cell(number(p), short=self.p_shown(p, plain=both[0])) for both in tested for p in both]
+
     def _systems(self) -> Sheet:
         head = ["system"]
         for one in self.standings:
             head += [f"{one.label} {'↑' if one.higher_is_better else '↓'}", "interval", "cluster"]
         rows = []
         for k in self.standings[0].ranked:
-            row = [Cell(self.standings[0].systems[k].system)]
+            row = [self.standings[0].name_cell(self.standings[0].systems[k].system)]
             for one in self.standings:
                 mine = one.systems[k]
                 drawn = Cell("", span=Span(mine.low, mine.score, mine.high))
@@ -164,18 +201,16 @@ class Comparison(Shown):
             (measured, self.resampling.note),
             tuple(one.signature for one in self.standings),
             tied=f"among those that cannot be told apart from the best ({test})",
-            said=tuple(self.verdict),
+            said=tuple(self.told),
         )
 
     def _pairs(self, one: Standings) -> Sheet:
         rows = []
         for pair in one.pairs:
             better = self.better(one, pair)
-            names = pair.first, pair.second, better or DASH
-            tested = pair.bootstrap, pair.bootstrap_holm, pair.permutation, pair.permutation_holm
+            names = [one.name_cell(name) if name else Cell(DASH) for name in (pair.first, pair.second, better)]
             drawn = Cell("", span=Span(pair.low, pair.difference, pair.high, sure=bool(better)))
-            words, numbers = map(Cell, names), [Cell(number(value)) for value in (pair.difference, *tested)]
-            rows.append((*words, numbers[0], drawn, *numbers[1:]))
+            rows.append((*names, one.difference_cell(pair), drawn, *self.p_cells(pair)))
         head = ("first", "second", "better", "difference", "interval", "p bootstrap", "Holm", "p permutation", "Holm")
         return Sheet(f"{one.label}: every two systems", head, tuple(rows), words=3, zero=True, dots=DOTS)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import ceil, log2
 from typing import TYPE_CHECKING
 
@@ -51,8 +51,12 @@ def _metrics(labels: Sequence[str], every: int) -> str:
     return listed(labels)
 
 
-def verdict(found: Comparison) -> list[str]:
-    """A sentence for every set of systems that some metrics put first, then pairs that no metric tells apart."""
+def verdict(found: Comparison, names: Mapping[str, str] | None = None) -> list[str]:
+    """A sentence for every set of systems that some metrics put first, then pairs that no metric tells apart.
+
+    `names` are what systems are called in them, where they are not called by their own names.
+    """
+    names = names or {one.system: one.system for one in found.standings[0].systems}
     every = len(found.standings)
     count = len(found.standings[0].systems)
     if count == 1:
@@ -61,7 +65,7 @@ def verdict(found: Comparison) -> list[str]:
         return [lacking]
     firsts: dict[tuple[str, ...], list[str]] = {}
     for one in found.standings:
-        top = tuple(one.systems[k].system for k in one.ranked if one.systems[k].cluster == 1)
+        top = tuple(names[one.systems[k].system] for k in one.ranked if one.systems[k].cluster == 1)
         firsts.setdefault(tuple(sorted(top)), []).append(one.label)
     lines = []
     for top, labels in sorted(firsts.items(), key=lambda item: -len(item[1])):
@@ -77,7 +81,8 @@ def verdict(found: Comparison) -> list[str]:
     apart: dict[tuple[str, str], int] = {}
     for one in found.standings:
         for pair in one.pairs:
-            apart[pair.first, pair.second] = apart.get((pair.first, pair.second), 0) + bool(found.better(one, pair))
+            both = names[pair.first], names[pair.second]
+            apart[both] = apart.get(both, 0) + bool(found.better(one, pair))
     said = set(next(iter(firsts))) if len(firsts) == 1 else set()  # all metrics put these first: that says it
     same = [pair for pair, count in apart.items() if count == 0 and not set(pair) <= said]
     if every > 1 and 0 < len(same) <= SAME:

@@ -24,12 +24,16 @@ class Cell:
     """What stands in a place: a text, a smaller one under it, a mark, and what a page draws there.
 
     `mark` is `best`, `tied` (cannot be told apart from the best), `only` (nothing to compare it with), or nothing.
+    People read `short` and `short_detail` instead where these are set: fewer digits, a name without its file ending.
+    Records for other programs keep `text` and `detail`.
     """
 
     text: str
     detail: str = ""
     mark: str = ""
     span: Span | None = None
+    short: str = ""
+    short_detail: str = ""
 
 
 @dataclass(frozen=True)

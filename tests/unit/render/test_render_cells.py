@@ -1,6 +1,18 @@
 import pytest
 
-from monge.render.cells import clip, display_width, gloss, pad, printable, styled, table
+from monge.render.cells import (
+    clip,
+    display_width,
+    gloss,
+    p_value,
+    pad,
+    printable,
+    short_names,
+    styled,
+    supported_digits,
+    table,
+    with_minus,
+)
 
 
 @pytest.mark.parametrize(
@@ -61,3 +73,32 @@ def test_styles_only_with_colour():
     assert styled("x", "bold", False) == "x"
     assert styled("x", "bold", True) == "\x1b[1mx\x1b[0m"
     assert styled("", "bold", True) == ""
+
+
+@pytest.mark.parametrize(
+    ("intervals", "digits"),
+    [([(56.4123, 61.9876)], 1), ([(50.4, 73.5)], 0), ([(0.66, 0.94), (0.8012, 0.8213)], 3), ([(0.5, 0.5)], 4),
+     ([], 4), ([(0.1, 0.1000001)], 4), ([(-250.0, 900.0)], 0)],
+)  # fmt: skip
+def test_digits_are_those_that_the_narrowest_interval_supports(intervals, digits):
+    assert supported_digits(intervals) == digits
+
+
+@pytest.mark.parametrize(
+    ("value", "bound", "text"),
+    [(3 / 1001, True, "≤ .003"), (0.0021, True, "≤ .003"), (1 / 10_001, True, "≤ .0001"), (0.2917, False, ".292"),
+     (1.0, False, "1.000"), (0.00004, False, ".00004"), (0.0, False, ".000"), (0.003, True, "≤ .003")],
+)  # fmt: skip
+def test_p_values_say_where_they_are_bounds_and_bounds_are_rounded_up(value, bound, text):
+    assert p_value(value, bound=bound) == text
+
+
+def test_a_number_has_a_minus_sign_and_other_hyphens_stay():
+    assert with_minus("-0.1 [-.2, -0.05]") == "−0.1 [−.2, −0.05]"
+    assert with_minus("gpt-4 2020-01-02 e5-small 1e-05") == "gpt-4 2020-01-02 e5-small 1e-05"
+
+
+def test_names_lose_file_endings_where_that_keeps_them_apart():
+    assert short_names(["a.txt", "b.tsv.gz", "gpt-4.1", ".txt"]) == {
+        "a.txt": "a", "b.tsv.gz": "b", "gpt-4.1": "gpt-4.1", ".txt": ".txt"}  # fmt: skip
+    assert short_names(["a.txt", "a.out", "a", "b.txt"]) == {"a.txt": "a.txt", "a.out": "a.out", "a": "a", "b.txt": "b"}

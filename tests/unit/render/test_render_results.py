@@ -33,9 +33,9 @@ def test_text_shows_direction_best_parts_signature_once():
         ]
     )
     assert shown == (
-        "metric  system    score          interval  precision  recall      f1  n\n"
-        "twmd ↑  a       0.7500*  [0.7000, 0.8000]     0.7500  0.7600  0.7700  2\n"
-        "        b       0.2500                        0.2500  0.2600  0.2700  2\n\n"
+        "metric  system  score      interval  precision  recall    f1  n\n"
+        "twmd ↑  a       0.75*  [0.70, 0.80]       0.75    0.76  0.77  2\n"
+        "        b       0.25                      0.25    0.26  0.27  2\n\n"
         "metric  system    score  n\n"
         "wmd ↓   a       0.5000*  2\n"
         "        b       0.9000   2\n\n"
@@ -61,14 +61,14 @@ def test_text_lines_up_with_wide_names():
 
 def test_a_narrow_terminal_loses_parts_before_names_and_says_so():
     results = [result(system="system-a.txt", interval=(0.7, 0.8)), result(system="system-b.txt", score=0.5)]
-    assert results_text(results, width=50).splitlines()[:4] == [
-        "metric  system          score          interval  n",
-        "twmd ↑  system-a.txt  0.7500*  [0.7000, 0.8000]  2",
-        "        system-b.txt  0.5000                     2",
+    assert results_text(results, width=42).splitlines()[:4] == [
+        "metric  system    score      interval  n",
+        "twmd ↑  system-a  0.75*  [0.70, 0.80]  2",
+        "        system-b  0.50                 2",
         "(precision, recall, f1: no room)",
     ]
     narrow = results_text(results, width=25).splitlines()
-    assert narrow[1] == "twmd ↑  system-…  0.7500*  2"
+    assert narrow[1] == "twmd ↑  system-a  0.75*  2"
     assert narrow[3] == "(interval, precision, recall, f1: no room)"
     assert results_text(results, width=200) == results_text(results)
 
@@ -80,8 +80,8 @@ def test_text_notes_only_what_happened():
         line for line in results_text([flagged, replace(flagged, metric="bertscore")]).splitlines() if "note" in line
     ]
     assert notes == [
-        "note       system-a.txt: 1 × the hypothesis is empty (twmd, bertscore)",
-        "note       system-a.txt: 3 × a text was longer than the model reads, and was cut (twmd, bertscore)",
+        "note       system-a: 1 × the hypothesis is empty (twmd, bertscore)",
+        "note       system-a: 3 × a text was longer than the model reads, and was cut (twmd, bertscore)",
     ]
 
 
@@ -162,8 +162,8 @@ def test_tsv_of_segments():
 def test_latex_escapes_and_marks_the_best():
     hostile = '[a_b] 50% & {x} $y$ #1 ~^ <|>" \\input{/etc/passwd}\n\\end{table}'
     shown = results_latex([result(system=hostile), result(system="b", score=0.5, interval=(0.4, 0.6))])
-    assert r"\textbf{0.7500} \\" in shown
-    assert r"b & 0.5000 {\scriptsize {[}0.4000, 0.6000]} \\" in shown
+    assert r"\textbf{0.75} \\" in shown
+    assert r"b & 0.50 {\scriptsize {[}0.40, 0.60]} \\" in shown
     assert r"\textbackslash{}input\{/etc/passwd\}" in shown
     assert r"{[}a\_b] 50\% \& \{x\} \$y\$ \#1 \textasciitilde{}\textasciicircum{}" in shown
     assert shown.count(r"\end{table}") == 1
@@ -175,7 +175,7 @@ def test_latex_escapes_and_marks_the_best():
 
 def test_latex_has_a_dash_where_a_system_has_no_score():
     shown = results_latex([result("m"), result("w", "b", higher_is_better=False)])
-    assert r"system-a.txt & 0.7500 & -- \\" in shown
+    assert r"system-a & 0.7500 & -- \\" in shown
     assert r"b & -- & 0.7500 \\" in shown
     assert r"\downarrow" in shown
 

@@ -135,7 +135,7 @@ def test_it_is_public():
 def test_formats(form):
     found = compare(SYSTEMS, REFERENCES, ["rouge1", "ter"], resampling=Resampling(resamples=100))
     shown = render_study(found, form, version="9")
-    assert "good" in shown and f"{found.standings[0].systems[0].score:.4f}" in shown
+    assert "good" in shown and f"{found.standings[0].systems[0].score:.3f}" in shown
     assert "Holm" in shown and "seed 12345" in shown and "corpus score" in shown
 
 
@@ -207,3 +207,25 @@ def test_the_fewest_segments_are_those_at_which_the_exact_test_can_reject():
         for alpha in (0.05, 0.01):
             n = least_segments(pairs, alpha)
             assert pairs * 2.0 ** (1 - n) <= alpha < pairs * 2.0 ** (2 - n)
+
+
+def test_people_read_as_many_digits_as_intervals_support_and_programs_read_all():
+    systems = {f"{name}.txt": lines for name, lines in SYSTEMS.items()}
+    found = compare(systems, REFERENCES, ["chrf", "ter"])
+    one, pair = found.standings[0], found.standings[0].pairs[1]
+    assert pair.bootstrap == pytest.approx(1 / 1001)  # no draw went so far
+    text = render_study(found, "text", version="")
+    width = min(system.high - system.low for system in one.systems)
+    digits = 1 if width >= 1 else 2
+    assert (shown := f"{one.systems[0].score:.{digits}f}") in text and f"{one.systems[0].score:.4f}" not in text
+    assert f"[{one.systems[0].low:.{digits}f}, {one.systems[0].high:.{digits}f}]" in text
+    assert ".txt" not in text and "≤ .001" in text and "−" in text
+    assert all(not cell.startswith("-") for cell in text.split())
+    for form in ("markdown", "html", "latex"):
+        page = render_study(found, form, version="")
+        assert shown in page and "good.txt" not in page
+        assert ("$\\leq$ .001" if form == "latex" else "≤ .001") in page and ("−" in page) == (form != "latex")
+    for form in ("json", "jsonl", "tsv"):
+        record = render_study(found, form, version="")
+        assert f"{one.systems[0].score:.4f}"[:-1] in record and "good.txt" in record and "−" not in record
+    assert found.verdict[0].startswith("good.txt") and found.told[0].startswith("good is")

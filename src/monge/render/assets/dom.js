@@ -21,5 +21,6 @@ function fill(element, attributes, children) {
 
 export function number(value, digits = 4) {
   if (value === null || value === undefined) return "";
-  return Math.abs(value) >= 100 ? value.toFixed(1) : value.toFixed(digits);
+  const text = Math.abs(value) >= 100 ? value.toFixed(Math.min(digits, 1)) : value.toFixed(digits);
+  return /[1-9]/.test(text) ? text.replace("-", "−") : text.replace("-", ""); // no negative zero
 }

@@ -2,7 +2,7 @@
 import { draw, make, number } from "./dom.js";
 
 const SIDES = { precision: "precision: hypothesis to reference", recall: "recall: reference to hypothesis" };
-const FAINT = 0.01; // of the largest mass: what is smaller is not drawn
+const SMALL = 0.05; // of the mass of its word: a move of no more is not drawn but counted
 const gauge = document.createElement("canvas").getContext("2d");
 
 function widths(units) {
@@ -38,24 +38,56 @@ function chosen(explained, by) {
   return found.map((some) => [...some].sort((a, b) => a - b));
 }
 
-// One explanation: texts with arcs, what each word lost, a grid; what a word's mass did is told in words, too.
+// The plan of the direction that lost more.
+function worsePlan(explained) {
+  const sum = (side) => side.units.reduce((total, unit) => total + unit.lost, 0);
+  if ("precision" in explained.plans && "recall" in explained.plans) return sum(explained.reference) > sum(explained.hypothesis) ? "recall" : "precision";
+  return Object.keys(explained.plans)[0];
+}
+
+const SCALES = { absolute: "a fixed scale: 0 to all of a word", relative: "the worst word here" };
+
+// A fixed scale needs weights of words and a loss that ends: a distance has no largest value.
+function hasFixedScale(explained) { return explained.share_of === "similarity" && explained.full !== undefined; }
+
+// How strongly a word is marked, 0 to 9: by the part of itself that it lost, or against the word that lost most.
+function markOf(explained, scale, unit) { return scale === "absolute" ? step(unit.lost, unit.weight * explained.full) : step(unit.lost, explained.most_lost); }
+
+// Whether a move is drawn: it has more than a small part of the mass of its word, which in a plan of both sides is either.
+function drawnIn(scene) {
+  const sides = scene.plan === "precision" ? [0] : scene.plan === "recall" ? [1] : [0, 1], units = [scene.explained.hypothesis.units, scene.explained.reference.units];
+  const masses = units.map((some, side) => some.map((unit, k) => unit.weight ?? movesOf(scene, side, k).reduce((sum, move) => sum + move.mass, 0)));
+  return (hypothesis, reference, mass) => sides.some((side) => mass > SMALL * masses[side][side ? reference : hypothesis]);
+}
+
+// The moves that are not drawn as a number, those that the server did not list among them.
+function restTold(scene, shown) {
+  const left = scene.explained.left_out?.moves[scene.plan] ?? { moves: 0, mass: 0 }, sum = (moves) => moves.reduce((total, move) => total + move.mass, 0);
+  const count = scene.moves.length - shown.length + left.moves, all = sum(scene.moves) + left.mass;
+  if (!count) return [];
+  const share = 100 * (all - sum(shown)) / all, percent = share < 1 ? "less than 1" : Math.round(share);
+  return [make("p", { class: "rest" }, `${count} smaller ${count === 1 ? "move is" : "moves are"} not drawn: ${percent} % of the mass.`)];
+}
+
+// One explanation: marked texts, arcs, what each word lost, a grid; what a word's mass did is told in words, too.
 // Without a table of all costs there is no grid; `whole` gives the explanation with that table where it was left out.
-export function picture(explained, room, plan = Object.keys(explained.plans)[0], whole = null) {
+export function picture(explained, room, { plan = worsePlan(explained), scale = hasFixedScale(explained) ? "absolute" : "relative", whole = null } = {}) {
   const moves = explained.moves.filter((move) => move.plan === plan);
   const heaviest = most(moves.map((move) => move.mass), 1e-12);
-  const high = Math.max(explained.cost?.length ? largest(explained.cost, 0) : explained.dearest, 1e-9);
+  const high = scale === "absolute" ? explained.full : Math.max(explained.cost?.length ? largest(explained.cost, 0) : explained.dearest, 1e-9);
   const told = make("p", { class: "told", "aria-live": "polite" }, "Point at a word or tap it (or press Tab) to see what it was matched with.");
-  const scene = { explained, plan, moves, told, heaviest, shade: (cost) => mixed(Math.min(Math.max(cost / high, 0), 1)), groups: [], drawn: [], by: [new Map(), new Map()] };
+  const scene = { explained, plan, scale, moves, told, heaviest, shade: (cost) => mixed(Math.min(Math.max(cost / high, 0), 1)), groups: [], drawn: [], by: [new Map(), new Map()] };
   for (const move of moves) [move.hypothesis, move.reference].forEach((k, side) => { if (!scene.by[side].has(k)) scene.by[side].set(k, []); scene.by[side].get(k).push(move); });
   for (const side of scene.by) for (const some of side.values()) some.sort((a, b) => b.mass - a.mass);
-  scene.units = chosen(explained, scene.by);
+  scene.units = chosen(explained, scene.by); scene.isDrawn = drawnIn(scene);
   const there = scene.units.map((some) => new Set(some));
-  const shown = moves.filter((move) => move.mass > FAINT * heaviest && there[0].has(move.hypothesis) && there[1].has(move.reference)).sort((a, b) => b.mass - a.mass).slice(0, ARCS);
+  const shown = moves.filter((move) => scene.isDrawn(move.hypothesis, move.reference, move.mass) && there[0].has(move.hypothesis) && there[1].has(move.reference)).sort((a, b) => b.mass - a.mass).slice(0, ARCS);
   const arcs = make("div", { class: "picture" }, arcsOf(scene, shown, room));
   const key = make("div", { class: "key" }, make("span", {}, "cost 0 ", make("span", { class: "ramp cost" }), ` ${number(high, 2)}`), make("span", {}, "thicker: more mass moved"),
-    make("span", {}, "orange words lost score"), chooser(explained, plan, (other) => box.replaceWith(picture(explained, room, other, whole))));
+    make("span", {}, "orange words lost score"), chooser("show", SIDES, Object.keys(explained.plans), plan, (other) => again({ plan: other })));
+  const again = (changed) => box.replaceWith(picture(explained, room, { plan, scale, whole, ...changed }));
   const long = isLong(explained) ? [make("p", { class: "soft" }, `The texts are long: drawn are ${scene.units[0].length} and ${scene.units[1].length} of ${explained.hypothesis.units.length} and ${explained.reference.units.length} words, those that lost most and what they were matched with.`)] : [];
-  const box = make("div", { class: "plan" }, ...long, arcs, key, told, ...(explained.cost ? [lostOf(explained), gridOf(scene, whole)] : []));
+  const box = make("div", { class: "plan" }, ...(explained.cost ? markedTexts(scene, again) : []), ...long, arcs, ...restTold(scene, shown), key, told, ...(explained.cost ? [lostOf(scene), gridOf(scene, whole)] : []));
   return box;
 }
 
@@ -93,7 +125,7 @@ function canvasOf(scene, explained) {
     const near = 3 * (high - cost[i][j]) / (high - low), step_ = Math.min(Math.floor(near), 2), part = near - step_;
     ink.fillStyle = `rgb(${tints[step_].map((one, k) => Math.round(one + part * (tints[step_ + 1][k] - one)))})`;
     ink.fillRect(j * cell, i * cell, cell, cell);
-    if (plan[i][j] > 0.05 * heaviest) {
+    if (scene.isDrawn(i, j, plan[i][j])) {
       const size = Math.max(cell * 0.7 * Math.sqrt(plan[i][j] / heaviest), 1);
       ink.fillStyle = `rgb(${dear})`;
       ink.fillRect(j * cell + (cell - size) / 2, i * cell + (cell - size) / 2, size, size);
@@ -106,11 +138,26 @@ function canvasOf(scene, explained) {
   return canvas;
 }
 
-function chooser(explained, plan, chosen) {
-  const names = Object.keys(explained.plans);
+function chooser(label, texts, names, chosen, change) {
   if (names.length < 2) return null;
-  const select = make("select", { onchange: () => chosen(select.value) }, names.map((name) => make("option", { value: name, selected: name === plan }, SIDES[name] ?? name)));
-  return make("label", { class: "check" }, "show", select);
+  const select = make("select", { onchange: () => change(select.value) }, names.map((name) => make("option", { value: name, selected: name === chosen }, texts[name] ?? name)));
+  return make("label", { class: "check" }, label, select);
+}
+
+// Both texts as they were written, each word marked by what it lost; words that do not stand in the text, one by one.
+function markedTexts(scene, again) {
+  const { explained, scale } = scene, sides = [["Hypothesis", explained.hypothesis], ["Reference", explained.reference]];
+  const texts = sides.map(([name, side]) => make("p", { class: "marked", dir: "auto" }, make("span", { class: "soft" }, `${name}: `), markedSide(scene, side)));
+  const names = Object.keys(SCALES).filter((name) => name === "relative" || hasFixedScale(explained)), end = scale === "absolute" ? "all of a word" : number(explained.most_lost, 3);
+  const key = make("div", { class: "key" }, make("span", {}, "lost 0 ", make("span", { class: "ramp lost" }), ` ${end}`), chooser("against", SCALES, names, scale, (other) => again({ scale: other })));
+  return [...texts, key];
+}
+
+function markedSide(scene, side) {
+  const marked = (unit, text) => make("span", { class: `unit l${markOf(scene.explained, scene.scale, unit)}`, title: `lost ${number(unit.lost, 3)}` }, text);
+  if (!side.units.length || side.units[0].start === undefined) return side.units.flatMap((unit) => [marked(unit, unit.text), " "]);
+  const parts = side.units.flatMap((unit, k) => [side.text.slice(side.units[k - 1]?.end ?? 0, unit.start), marked(unit, side.text.slice(unit.start, unit.end))]);
+  return [...parts, side.text.slice(side.units.at(-1).end)];
 }
 
 function arcsOf(scene, shown, room) {
@@ -151,7 +198,7 @@ function frame(width, height) {
 function wordOf(scene, side, k, x, y, width) {
   const unit = (side ? scene.explained.reference : scene.explained.hypothesis).units[k];
   const group = draw("g", { class: "word", tabindex: 0, role: "img", "aria-label": wordTold(scene, side, k), "data-side": side, "data-unit": k },
-    draw("rect", { x, y, width, height: 28, rx: 6 }), draw("rect", { class: `lost s${step(unit.lost, scene.explained.most_lost)}`, x, y, width, height: 28, rx: 6 }), draw("text", { x: x + width / 2, y: y + 19, "text-anchor": "middle" }, clipped(unit.text, width)));
+    draw("rect", { x, y, width, height: 28, rx: 6 }), draw("rect", { class: `lost s${markOf(scene.explained, scene.scale, unit)}`, x, y, width, height: 28, rx: 6 }), draw("text", { x: x + width / 2, y: y + 19, "text-anchor": "middle" }, clipped(unit.text, width)));
   for (const name of ["mouseenter", "focus"]) group.addEventListener(name, () => light(scene, side, k));
   for (const name of ["mouseleave", "blur"]) group.addEventListener(name, () => dark(scene));
   return group;
@@ -174,7 +221,7 @@ function wordTold(scene, side, k) {
 }
 
 function light(scene, side, k) {
-  const key = side ? "r" : "h", mine = movesOf(scene, side, k), others = new Set(mine.filter((move) => move.mass > FAINT * scene.heaviest).map((move) => (side ? move.hypothesis : move.reference)));
+  const key = side ? "r" : "h", mine = movesOf(scene, side, k), others = new Set(mine.filter((move) => scene.isDrawn(move.hypothesis, move.reference, move.mass)).map((move) => (side ? move.hypothesis : move.reference)));
   for (const svg of scene.drawn) {
     svg.classList.add("dim");
     for (const one of svg.querySelectorAll(`[data-${key}="${k}"]`)) one.classList.add("lit");
@@ -206,7 +253,7 @@ function heatOf(scene) {
     box.style.fill = near < 1 / 3 ? `color-mix(in srgb, var(--t1) ${300 * near}%, var(--t0))` : near < 2 / 3 ? `color-mix(in srgb, var(--t2) ${300 * near - 100}%, var(--t1))` : `color-mix(in srgb, var(--t3) ${300 * near - 200}%, var(--t2))`;
     box.append(draw("title", {}, `${rows[i].text} → ${columns[j].text}: cost ${number(cost[i][j], 3)}, mass ${number(mass, 4)}`));
     svg.append(box);
-    if (mass > FAINT * heaviest) {
+    if (scene.isDrawn(i, j, mass)) {
       const disc = draw("circle", { class: "disc", cx: left + (j + 0.5) * cell, cy: top + (i + 0.5) * cell, r: (10 * Math.sqrt(mass / heaviest)).toFixed(2), ...at });
       disc.style.fill = scene.shade(cost[i][j]);
       svg.append(disc);
@@ -216,8 +263,8 @@ function heatOf(scene) {
   return svg;
 }
 
-function lostOf(explained) {
-  const sides = [["Hypothesis", explained.hypothesis], ["Reference", explained.reference]];
-  return make("details", { open: true }, make("summary", {}, "What each word lost"), sides.map(([name, side]) => make("p", { class: "shares", dir: "auto" }, make("span", { class: "soft" }, `${name}: `),
-    side.units.map((unit) => make("span", { class: `unit l${step(unit.lost, explained.most_lost)}` }, unit.text, make("sub", {}, number(unit.lost, 3)))))));
+function lostOf(scene) {
+  const { explained } = scene, sides = [["Hypothesis", explained.hypothesis], ["Reference", explained.reference]];
+  return make("details", {}, make("summary", {}, "What each word lost"), sides.map(([name, side]) => make("p", { class: "shares", dir: "auto" }, make("span", { class: "soft" }, `${name}: `),
+    side.units.map((unit) => make("span", { class: `unit l${markOf(explained, scene.scale, unit)}` }, unit.text, make("sub", {}, number(unit.lost, 3)))))));
 }

@@ -1,6 +1,7 @@
 // A pair: type, and see the scores, the plan, and what to paste where.
 import { ask, bare, copied, fillMetrics, given, later, make, number, plain, settingsForm } from "./common.js";
 import { picture } from "./plan.js";
+import { asWords, verdictOf } from "./words.js";
 
 const hypothesis = document.getElementById("hypothesis"), references = document.getElementById("references"), told = document.getElementById("told");
 const results = document.getElementById("results"), add = document.getElementById("add-metric");
@@ -92,8 +93,8 @@ async function show(metric, signal) {
     const one = score.results?.[0] ?? explained;
     if (!one) throw score.error;
     const win = Math.max(one.reference ?? 0, 0);
-    body.replaceChildren(make("div", { class: "score" }, number(one.score)), partsOf(one), ...notesOf(score, explained),
-      ...(explained ? [picture(explained, body.clientWidth || 320, undefined, () => explainedBy(metric, given_, signal, true))] : []), ...pastes(metric, one.signature, given_[win]));
+    body.replaceChildren(make("div", { class: "score" }, number(one.score)), ...(explained ? [make("p", { class: "verdict" }, verdictOf(explained))] : []), partsOf(one), ...notesOf(score, explained),
+      ...(explained ? [picture(explained, body.clientWidth || 320, { whole: () => explainedBy(metric, given_, signal, true) })] : []), ...pastes(metric, one.signature, given_[win]));
   } catch (error) {
     if (error.name === "AbortError") return;
     body.replaceChildren(make("p", { class: "bad", role: "alert" }, error.message), ...[...emptyNotes(), error.hint ?? ""].filter(Boolean).map((one) => make("p", { class: "soft" }, one)));
@@ -109,7 +110,7 @@ async function scored(metric, given_, signal) {
 async function explainedBy(metric, given_, signal, whole = false) {
   if (given.metrics[bare(metric)]?.kind !== "transport") return null;
   const body = { hypothesis: hypothesis.value, reference: given_[0] ?? "", metric, whole };
-  try { return await ask("/v1/explain", { body, signal }); }
+  try { return asWords(await ask("/v1/explain", { body, signal })); }
   catch (error) { if (error.name === "AbortError" || whole) throw error; return null; }
 }
 

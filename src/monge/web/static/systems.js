@@ -90,21 +90,43 @@ async function shown() {
   outcome.hidden = false; start = 0;
   const first = await ask(`/v1/jobs/${job}/segments?size=1`);
   const comparison = await ask(`/v1/jobs/${job}/comparison`).catch((error) => { if (error.status === 404) return null; throw error; });
-  at("verdict").replaceChildren(...(comparison?.verdict ?? []).map((line) => make("p", { class: "verdict" }, plain(line))));
+  shorten(first.systems);
+  at("verdict").replaceChildren(...(comparison?.verdict ?? []).map((line) => make("p", { class: "verdict" }, shortSentence(plain(line)))));
   at("ranking").replaceChildren(...(comparison ? comparison.results.map(rankingOf) : [plainOf(first.distributions)]));
   at("open-comparison").hidden = !comparison;
   at("distributions").replaceChildren(...distributionsOf(first.distributions));
-  for (const [id, names] of [["metric", first.metrics], ["system", first.systems], ["other", first.systems]]) at(id).replaceChildren(...names.map((name) => make("option", { value: name }, name || "(unnamed)")));
+  for (const [id, names] of [["metric", first.metrics], ["system", first.systems], ["other", first.systems]]) at(id).replaceChildren(...names.map((name) => make("option", { value: name }, shortName(name) || "(unnamed)")));
   at("other").selectedIndex = Math.min(1, first.systems.length - 1);
   at("order").options[2].disabled = first.systems.length < 2; at("order").options[3].disabled = first.metrics.length < 2;
   await browse();
 }
 
+// The decimals that intervals support: two digits of the width of the narrowest, at most four decimals.
+function digitsOf(systems) {
+  const widths = systems.map((s) => s.high - s.low).filter((width) => width > 0);
+  return widths.length ? Math.min(Math.max(1 - Math.floor(Math.log10(Math.min(...widths))), 0), 4) : 4;
+}
+
+const ENDINGS = /(?<=.)(\.(txt|text|tok|detok|out|hyp|tsv|csv|json|jsonl|parquet|gz|xz))+$/i;
+let short = new Map(); // the name of a system -> the name without the ending of a file, where all names stay apart without it
+
+function shorten(names) {
+  const shorter = names.map((name) => name.replace(ENDINGS, "")), count = (name) => shorter.filter((other) => other === name).length;
+  short = new Map(names.map((name, k) => [name, count(shorter[k]) === 1 ? shorter[k] : name]));
+}
+
+const shortName = (name) => short.get(name) ?? name;
+
+function shortSentence(line) { // the longest name first, so that no name is taken for the end of another
+  const names = [...short.keys()].filter(Boolean).sort((a, b) => b.length - a.length).map((name) => name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
+  return names.length ? line.replace(new RegExp(names.join("|"), "g"), shortName) : line;
+}
+
 function rankingOf(one) {
   const sign = one.higher_is_better ? -1 : 1, systems = [...one.systems].sort((a, b) => sign * (a.score - b.score));
-  const low = Math.min(...systems.map((s) => s.low)), high = Math.max(...systems.map((s) => s.high), low + 1e-9), x = (value) => 8 + 184 * (value - low) / (high - low);
-  const rows = systems.map((s) => make("tr", {}, make("th", { scope: "row" }, s.system), make("td", { class: "number", "data-label": "Score" }, number(s.score)),
-    make("td", { class: "number range", "data-label": "Interval" }, `${number(s.low)} … ${number(s.high)}`),
+  const digits = digitsOf(systems), low = Math.min(...systems.map((s) => s.low)), high = Math.max(...systems.map((s) => s.high), low + 1e-9), x = (value) => 8 + 184 * (value - low) / (high - low);
+  const rows = systems.map((s) => make("tr", {}, make("th", { scope: "row" }, shortName(s.system)), make("td", { class: "number", "data-label": "Score" }, number(s.score, digits)),
+    make("td", { class: "number range", "data-label": "Interval" }, `[${number(s.low, digits)}, ${number(s.high, digits)}]`),
     make("td", {}, draw("svg", { class: "interval", viewBox: "0 0 200 20", "aria-hidden": "true" }, draw("line", { x1: x(s.low), x2: x(s.high), y1: 10, y2: 10, "stroke-width": 3 }), draw("circle", { cx: x(s.score), cy: 10, r: 5 }))),
     make("td", { class: "number", "data-label": "Cluster" }, String(s.cluster))));
   return make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": `Ranking by ${one.metric}` }, make("table", { class: "stack" }, make("caption", { class: "soft" }, `${one.metric}, ${one.higher_is_better ? "higher" : "lower"} is better; ${one.of}, ${one.n} items; systems of a cluster cannot be told apart`),
@@ -113,7 +135,7 @@ function rankingOf(one) {
 
 function plainOf(distributions) {
   return make("table", {}, make("thead", {}, make("tr", {}, ...["Metric", "System", "Score"].map((name) => make("th", { scope: "col" }, name)))),
-    make("tbody", {}, distributions.map((one) => make("tr", {}, make("td", {}, one.metric), make("td", {}, one.system), make("td", {}, number(one.score))))));
+    make("tbody", {}, distributions.map((one) => make("tr", {}, make("td", {}, one.metric), make("td", {}, shortName(one.system)), make("td", {}, number(one.score))))));
 }
 
 // A row a metric; its histograms have the same bins and one scale.
@@ -129,7 +151,7 @@ function histogramOf(one, highest) {
   const svg = draw("svg", { viewBox: "0 0 300 96", role: "img", "aria-label": `Histogram of ${one.metric} of ${one.system}: mean ${number(one.score)}, scale from ${number(one.low)} to ${number(one.high)}, up to ${highest} items a bar` },
     one.counts.map((count, k) => draw("rect", { x: 4 + k * width, y: 76 - 70 * count / highest, width: Math.max(width - 0.6, 0.6), height: 70 * count / highest })),
     draw("line", { x1: 4, x2: 296, y1: 76.5, y2: 76.5 }), draw("text", { x: 4, y: 91 }, number(one.low, 3)), draw("text", { x: 296, y: 91, "text-anchor": "end" }, number(one.high, 3)));
-  return make("figure", {}, make("figcaption", {}, make("strong", {}, one.system || "system"), " ", make("span", { class: "soft" }, `mean ${number(one.score)}`)), svg);
+  return make("figure", {}, make("figcaption", {}, make("strong", {}, shortName(one.system) || "system"), " ", make("span", { class: "soft" }, `mean ${number(one.score)}`)), svg);
 }
 
 async function browse() {
@@ -147,7 +169,7 @@ function itemOf(item, page) {
   const key = page.order === "difference" || page.order === "disagreement" ? ` · ${page.order} ${number(item.key)}` : "";
   return make("article", { class: "item", "data-id": item.id, "data-key": item.key }, make("h3", {}, `Item ${item.id}`, make("span", { class: "soft" }, key)),
     item.references.map((text) => make("p", { dir: "auto" }, make("span", { class: "soft" }, "reference: "), text)),
-    item.outputs.map((one) => make("div", { class: "output" }, make("p", { dir: "auto" }, make("strong", {}, one.system || "system"), " ", one.hypothesis, " ",
+    item.outputs.map((one) => make("div", { class: "output" }, make("p", { dir: "auto" }, make("strong", {}, shortName(one.system) || "system"), " ", one.hypothesis, " ",
       make("a", { href: `/#${new URLSearchParams([["h", one.hypothesis], ...item.references.map((text) => ["r", text]), ...page.metrics.map((name) => ["m", name])])}`, "aria-label": `Why? Item ${item.id} of ${one.system}` }, "why?")),
       make("p", { class: "number soft" }, Object.entries(one.scores).map(([name, value]) => `${name} ${number(value)}`).join(" · ")))));
 }
