@@ -16,6 +16,7 @@ import queue
 import sys
 import threading
 import time
+import weakref
 from collections.abc import Callable
 from threading import Lock, Thread, get_ident
 from typing import TypeVar
@@ -23,7 +24,7 @@ from typing import TypeVar
 T = TypeVar("T")
 AGAIN = 0.2
 """Seconds until work that goes on is told again, for code that takes an exception for its own."""
-LEFT_ALONE = ("<frozen importlib._bootstrap>", threading.__file__, logging.__file__, queue.__file__)
+LEFT_ALONE = ("<frozen importlib._bootstrap>", threading.__file__, logging.__file__, queue.__file__, weakref.__file__)
 """Code that a thread is not interrupted in: what it leaves half done would be everybody's."""
 _raise_in = ctypes.pythonapi.PyThreadState_SetAsyncExc
 _raise_in.argtypes = [ctypes.c_ulong, ctypes.py_object]
@@ -35,6 +36,20 @@ class Gone(Exception):
 
 class _Interrupted(BaseException):
     """Raised in a thread that works for a cancelled ticket; no handler of a library's own errors takes it."""
+
+
+def _forget_interruptions() -> None:
+    """Say nothing of an interruption that came while Python cleaned up: it cannot be raised there, and comes again."""
+    report = sys.unraisablehook
+
+    def report_others(unraisable: sys.UnraisableHookArgs) -> None:
+        if unraisable.exc_type is not _Interrupted:
+            report(unraisable)
+
+    sys.unraisablehook = report_others
+
+
+_forget_interruptions()
 
 
 class Ticket:
