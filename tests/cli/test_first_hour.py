@@ -31,13 +31,13 @@ BOTH = "score -t system-a.txt -t system-b.txt -r reference.txt"
 TASKS = [
     Task("know what there is", "--help", 0, (r"score +Score generated texts", r"explain", r"serve|compare")),
     Task("know the version", "-V", 0, (r"^monge \d+\.\d+",)),
-    Task("score a file", SCORE, 0, (r"twmd ↑ +system-a.txt +0\.\d{4}", r"signature +twmd.*\|monge:.*#[0-9a-f]{8}")),
+    Task("score a file", SCORE, 0, (r"twmd ↑ +system-a +0\.\d{4}", r"signature +twmd.*\|monge:.*#[0-9a-f]{8}")),
     Task("score two systems", BOTH, 0, (r"0\.\d{4}\*", r"not tested here: monge compare")),
     Task("score with several metrics", f"{SCORE} -m twmd -m chrf -m bleu", 0, (r"twmd ↑", r"chrf ↑", r"bleu ↑")),
     Task("see an interval, of corpus metrics too", f"{SCORE} -m chrf -m bleu -m ter --ci", 0,
-         (r"chrf ↑.*\[\d+\.\d+, \d+\.\d+\]", r"bleu ↑.*\[", r"ter ↓.*\[")),
+         (r"chrf ↑.*\[\d+(\.\d)?, \d+(\.\d)?\]", r"bleu ↑.*\[", r"ter ↓.*\[")),
     Task("use two references", "score -t system-a.txt -r reference.txt -r reference-2.txt", 0, (r"0\.\d{4}",)),
-    Task("read a gzip file", "score -t system-a.txt.gz -r reference.txt -m chrf", 0, (r"system-a.txt.gz",)),
+    Task("read a gzip file", "score -t system-a.txt.gz -r reference.txt -m chrf", 0, (r"chrf ↑ +system-a +\d",)),
     Task("get JSON", f"{SCORE} -m chrf -f json", 0, (r'"metric": ?"chrf"', r'"signature": ?"metric:chrf\|')),
     Task("get the scores of segments", f"{SCORE} -m chrf --segments -f tsv", 0, (r"(?m)^chrf\tsystem-a.txt\t1\t",)),
     Task("get them with texts", f"{SCORE} -m chrf --with-texts -f jsonl", 0, (r'"hypothesis": ?"', r'"id": ?"1"')),
@@ -48,7 +48,7 @@ TASKS = [
     Task("score a spreadsheet's CSV", "score sheet.csv -m chrf", 0, (r"chrf",), (r"semicolon|';'|;",)),
     Task("score a generation run", "score run.jsonl -m chrf", 0, (r"chrf",), (r"hypothesis=prediction",)),
     Task("name the columns", "score odd.tsv -m chrf --columns hypothesis=ours,reference=theirs", 0, (r"chrf",)),
-    Task("score a directory of outputs", "score -t outputs -r reference.txt -m chrf", 0, (r"one.txt", r"two.txt")),
+    Task("score a directory of outputs", "score -t outputs -r reference.txt -m chrf", 0, (r"\bone +\d", r"\btwo +\d")),
     Task("give a workbook", "score book.xlsx -m chrf", 1, (), (r"book.xlsx", r"CSV or TSV")),
     Task("give files of unequal length", "score -t short.txt -r reference.txt", 1, (), (r"5 .*6|6 .*5",)),
     Task("mistype a file", "score -t sytem-a.txt -r reference.txt", 1, (), (r"sytem-a.txt",)),
@@ -165,4 +165,5 @@ def test_at_a_terminal_what_is_redirected_is_whole(start, line):
     assert plain.code == redirected.code == 0, redirected.err
     assert redirected.out == plain.out != ""
     shown = start(*arguments, tty="in out err").outcome()
-    assert re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown.out).split() == plain.out.split()
+    words = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown.out).split()
+    assert sorted(words) == sorted(plain.out.split())  # cells may be broken into lines
