@@ -192,7 +192,7 @@ def test_hypotheses_stand_side_by_side(monge, lines):
     shown = monge(*command).out
     unit = found[0]["reference"]["units"][0]["text"]
     lost = [one["reference"]["units"][0]["lost"] for one in found]
-    row = [unit, *(f"{value:.4f}" for value in (*lost, lost[1] - lost[0]))]
+    row = [unit, *(f"{value:.4f}".replace("-", "−") for value in (*lost, lost[1] - lost[0]))]
     assert found[0]["score"] > found[1]["score"] and row in [line.split() for line in shown.splitlines()]
     assert "system-b.txt is worse than system-a.txt by " in shown
     page = monge(*command, "-f", "html").out
