@@ -80,6 +80,11 @@ class Buffer:
         data = whole.tobytes() + values.astype(np.float64, copy=False).tobytes() + b"".join(names)
         self._blocks.append((self._scratch.append(data), len(data), len(names)))
 
+    @property
+    def empty(self) -> bool:
+        """Whether nothing came in."""
+        return not self._blocks
+
     def column(self, system: str) -> Column:
         """Everything that came in, in input order."""
         total, kinds, width = sum(rows for *_, rows in self._blocks), list(self._kinds), len(self._names) + self._width

@@ -151,6 +151,13 @@ class Run:
                 raise self.failed[0]
         return bool(bad)
 
+    def _check_scored(self, empty: Set[str]) -> None:
+        """Raise where every segment of a system was left out: it has no score."""
+        for system in self.systems:
+            if system in empty:
+                why = next((str(bad) for bad in self.failed if bad.system == system), "it has no segments")
+                raise DataError(f"{system or 'the run'}: no segment could be scored ({why})")
+
     def _fail(self, bad: BadSegment) -> None:
         """Take note of a segment that cannot be scored, or stop."""
         if not self._tolerant:
@@ -193,6 +200,7 @@ class Run:
                 for system in self.systems
             }
             self._score(buffers, watch)
+            self._check_scored({system for (_, system), buffer in buffers.items() if buffer.empty})
             cost, fitted = self._finished(), self._corpora.stats is None
             found = []
             for system in self.systems:

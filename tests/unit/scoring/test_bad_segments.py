@@ -79,6 +79,13 @@ def test_a_run_without_a_good_segment_is_an_error(tiny_bert, monkeypatch):
         api.score_segments([metric], [Segment("i0", "the cat " * 60, ("a cat",))], on_error="count")
 
 
+def test_a_system_without_a_good_segment_is_named(tiny_bert):
+    metric = load("twmd", tiny_bert, "encoder.overlong=error")
+    rows = [Segment("1", "the cat", ("a cat",), system="A"), Segment("1", "the cat " * 60, ("a cat",), system="B")]
+    with pytest.raises(DataError, match=r"B: no segment could be scored \(segment 1 of B: .*the limit is 48"):
+        api.score_segments([metric], rows, on_error="count")
+
+
 def test_the_command_names_and_counts(tiny_bert, tmp_path, capsys):
     from monge.cli.app import run
 
