@@ -34,12 +34,12 @@ import monge
 from monge.api import score_segments, segments_of
 from monge.encode import int8
 from monge.kernels.exact import exact
-from monge.kernels.ground import between
-from monge.kernels.readout import transported_cost, transported_similarity
+from monge.kernels.plan_values import transported_cost, transported_similarity
 from monge.kernels.tempered import tempered
-from monge.scoring.clouds import CentredText, batched, padded, steps
+from monge.scoring.clouds import STEP, CentredText, batch_pairs, pad_texts
 from monge.scoring.encoding import Encoding
 from monge.scoring.points import Text
+from monge.spec.rows import COSINE
 from monge.types import Cloud, Problem, Segment
 
 LAYER = 6
@@ -174,10 +174,10 @@ def clouds(pairs: list[tuple[torch.Tensor, torch.Tensor]]) -> tuple[list[int], l
     spec = monge.load("twmd", layers=4).spec
     places = {tuple(CentredText(Text(side, [1.0] * len(side))) for side in pair): k for k, pair in enumerate(pairs)}
     order, found = [], []
-    for batch in batched(list(places)):
+    for batch in batch_pairs(list(places)):
         order += [places[pair] for pair in batch]
         sides = [[pair[side] for pair in batch] for side in (0, 1)]
-        found.append(tuple(padded(side, spec, steps(max(map(len, side)))) for side in sides))
+        found.append(tuple(pad_texts(side, spec, STEP) for side in sides))
     return order, found
 
 
@@ -201,7 +201,7 @@ def twmd(segments: list[Segment], repeat: int) -> list[Ratio]:
     order, given = clouds(pairs)
     tensors = [pairs[k] for k in order]
     arrays = [(x.numpy(), y.numpy()) for x, y in tensors]
-    problems = [between(x, y, ground="cosine") for x, y in given]
+    problems = [COSINE.problem(x, y) for x, y in given]
     costs = split(problems)
 
     def worth(problem: Problem) -> torch.Tensor:
@@ -211,7 +211,7 @@ def twmd(segments: list[Segment], repeat: int) -> list[Ratio]:
     print(f"largest difference from POT's plans: {gap:.1e}")
     times = rounds(
         {
-            "ours": lambda: [worth(between(x, y, ground="cosine")) for _ in range(TIMES) for x, y in given],
+            "ours": lambda: [worth(COSINE.problem(x, y)) for _ in range(TIMES) for x, y in given],
             "tensors": lambda: [peers.twmd_loop(tensors, 0.1) for _ in range(TIMES)],
             "arrays": lambda: [peers.twmd_loop(arrays, 0.1) for _ in range(TIMES)],
             "product": lambda: [x.vectors @ y.vectors.transpose(1, 2) for _ in range(TIMES) for x, y in given],
@@ -233,7 +233,7 @@ def exact_transport(segments: list[Segment], repeat: int) -> list[Ratio]:
     """Exact transport against the bare C solver of POT on the same cost matrices, one core."""
     from ot.lp.emd_wrap import emd_c
 
-    problems = [between(x, y, ground="cosine") for x, y in clouds(texts(segments))[1]]
+    problems = [COSINE.problem(x, y) for x, y in clouds(texts(segments))[1]]
     costs = split(problems)
     masses = [(np.full(c.shape[0], 1 / c.shape[0]), np.full(c.shape[1], 1 / c.shape[1])) for c in costs]
     threads = torch.get_num_threads()

@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
+import torch
 from toy import WX, WY, X2, Y2, X, Y, pair, scored, scored_window
 
 from monge.errors import InvalidSetting
-from monge.scoring.measure import over_references, problem_between
+from monge.scoring.measure import combine_references
 from monge.spec.presets import resolve
 from monge.spec.rules import check
 
@@ -34,19 +35,20 @@ def test_specials_weigh_nothing_and_can_be_matched():
     assert prf(found) == pytest.approx((1.0, 0.9733333333, 0.9864864865), abs=1e-9)
     assert prf(scored("bertscore", **specials)) == pytest.approx((0.98, 0.92, 0.9490526316), abs=1e-9)
     spec, hypothesis, reference = pair("bertscore@release", **specials)
-    problem = problem_between(hypothesis, reference, spec)
+    problem = spec.ground.problem(hypothesis, reference)
     assert problem.hypothesis[0].tolist() == [0, 0.5, 0.5, 0]
     assert bool(problem.present.all())
 
 
 def test_best_of_each_part_over_references():
     f = [2 * p * r / (p + r) for p, r in ((0.9, 0.5), (0.6, 0.8))]
-    parts = {name: np.array(values) for name, values in
+    parts = {name: torch.tensor(values, dtype=torch.float64) for name, values in
              {"score": f, "precision": (0.9, 0.6), "recall": (0.5, 0.8), "f1": f}.items()}  # fmt: skip
-    found, winners = over_references(parts, np.array([2]), "max-each", higher_is_better=True)
+    spec = resolve("bertscore", ("references=max-each",))[1]
+    found, winners = combine_references(parts, [2], spec, True)
     assert [found[name][0] for name in ("precision", "recall", "f1")] == pytest.approx((0.9, 0.8, 0.685714), abs=1e-6)
     assert winners.tolist() == [1]
-    whole, winners = over_references(parts, np.array([2]), "max", higher_is_better=True)
+    whole, winners = combine_references(parts, [2], resolve("bertscore")[1], True)
     assert (whole["precision"][0], whole["recall"][0], winners[0]) == (0.6, 0.8, 1)
 
 

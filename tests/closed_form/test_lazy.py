@@ -8,8 +8,7 @@ import pytest
 import torch
 from toy import X, Y, pair, scored
 
-from monge.kernels import readout
-from monge.scoring.measure import problem_between, solve
+from monge.kernels import plan_values
 
 TABLE = [
     ("0.23/0.31", 0.0494109, 0.8946238),
@@ -57,7 +56,7 @@ def test_entropy_and_not_divergence_from_the_masses():
 
 def test_plan():
     spec, hypothesis, reference = pair("lazy-emd")
-    plan = solve(problem_between(hypothesis, reference, spec), spec)["plan"].coupling[0]
+    plan = spec.transport.solve(spec.ground.problem(hypothesis, reference))["plan"].coupling[0]
     wanted = [[0.402228, 0.000001, 0], [0, 0.306677, 0.185718]]
     assert torch.allclose(plan, torch.tensor(wanted, dtype=torch.float64), atol=1e-6)
 
@@ -78,7 +77,7 @@ def test_one_word_reference_without_entropy():
     errors = []
     for temperature in (1e-4, 1e-5, 1e-7):
         spec, hypothesis, reference = pair("lazy-emd", f"transport.temperature={temperature}", x=x, y=[[1.0, 0.0]])
-        plan = solve(problem_between(hypothesis, reference, spec), spec)["plan"].coupling[0, :, 0].numpy()
+        plan = spec.transport.solve(spec.ground.problem(hypothesis, reference))["plan"].coupling[0, :, 0].numpy()
         errors.append(np.abs(plan - wanted).max())
     assert errors[0] > errors[1] > errors[2]
     assert errors[2] < 1e-6
@@ -103,8 +102,8 @@ def test_the_closed_form_is_the_minimum():
 def test_objective_is_what_is_minimised():
     """Any other plan near ours has a higher objective, and the reported one is the formula's."""
     spec, hypothesis, reference = pair("lazy-emd")
-    problem = problem_between(hypothesis, reference, spec)
-    plan = solve(problem, spec)["plan"]
+    problem = spec.ground.problem(hypothesis, reference)
+    plan = spec.transport.solve(problem)["plan"]
     p, cost = plan.coupling[0].numpy(), problem.cost[0].numpy()
 
     def objective(q):
@@ -114,7 +113,7 @@ def test_objective_is_what_is_minimised():
 
     value = objective(p)
     assert scored("lazy-emd")["objective"] == pytest.approx(value, abs=1e-12)
-    reported = readout.unbalanced_objective(plan, problem, temperature=0.009, slack=(0.23, 0.31))
+    reported = plan_values.unbalanced_objective(plan, problem, temperature=0.009, slack=(0.23, 0.31))
     assert float(reported[0]) == pytest.approx(value, abs=1e-12)
     generator = np.random.default_rng(0)
     for _ in range(200):
@@ -125,9 +124,9 @@ def test_objective_is_what_is_minimised():
 def test_mask_of_the_release():
     """Entries of cost .999 and more leave the plan after it has settled (bug B17)."""
     spec, hypothesis, reference = pair("lazy-emd@release", "transport.temperature=0.5")
-    problem = problem_between(hypothesis, reference, spec)
-    masked = solve(problem, spec)["plan"].coupling[0]
-    bare = solve(problem, spec.changed(["transport.mask=inf"]))["plan"].coupling[0]
+    problem = spec.ground.problem(hypothesis, reference)
+    masked = spec.transport.solve(problem)["plan"].coupling[0]
+    bare = spec.changed(["transport.mask=inf"]).transport.solve(problem)["plan"].coupling[0]
     assert float(problem.cost[0, 0, 2]) == pytest.approx(1)
     assert float(masked[0, 2]) == 0 and float(bare[0, 2]) > 1e-3
     keep = problem.cost[0] < 0.999

@@ -6,7 +6,6 @@ import torch
 from toy import ONES, WX, WY, X, pair, scored
 
 from monge.kernels.pooling import power_means, unit
-from monge.scoring.measure import problem_between, solve
 
 TABLE = [  # weights, n, without epsilons, as released
     ("uniform", 1, 0.7866666667, 0.7866652),
@@ -41,11 +40,11 @@ def test_named_bigrams_and_whole_sentence():
 
 def test_hand_check_of_the_plan():
     spec, hypothesis, reference = pair("moverscore", **weights("idf"))
-    problem = problem_between(hypothesis, reference, spec)
+    problem = spec.ground.problem(hypothesis, reference)
     cost = torch.tensor([[0.0, 0.4, 2.0], [0.8, 0.08, 0.4]], dtype=torch.float64)
     plan = torch.tensor([[0.25, 0.0, 0.0], [0.0, 0.5, 0.25]], dtype=torch.float64)
     assert torch.allclose(problem.cost[0], cost, atol=1e-12)
-    assert torch.allclose(solve(problem, spec)["plan"].coupling[0], plan, atol=1e-12)
+    assert torch.allclose(spec.transport.solve(problem)["plan"].coupling[0], plan, atol=1e-12)
 
 
 @pytest.mark.parametrize(("kind", "cost", "score"), [

@@ -11,8 +11,8 @@ import numpy as np
 import torch
 
 from monge.encode.protocol import Request
-from monge.scoring.clouds import CentredText, padded
-from monge.scoring.measure import measure, solved
+from monge.scoring.clouds import CentredText, pad_texts
+from monge.scoring.measure import measure, score_clouds
 from monge.scoring.points import build
 from monge.scoring.transport import TransportMetric
 from monge.scoring.windows import Window
@@ -32,12 +32,14 @@ class Spelling:
     """What cuts arrays: nothing is unknown to it."""
 
     unknown = None
+    name, precision, device, tuning = "toy", "fp32", "cpu", None
+    weights_digest = config_digest = tokenizer_digest = "0" * 64
 
 
 class Toy:
     """What reads arrays."""
 
-    encoder = Spelling()
+    encoder, key = Spelling(), "toy"
 
 
 def prepared(name, *changes, reader=Toy()):  # noqa: B008 - holds nothing
@@ -75,13 +77,13 @@ def pair(name, *changes, x=X, y=Y, wx=None, wy=None, special_x=(), special_y=())
     """Metric and both sides' clouds, a batch of one each."""
     metric = prepared(name, *changes)
     sides = text(x, wx, metric, special_x), text(y, wy, metric, special_y)
-    return metric.spec, padded([sides[0]], metric.spec), padded([sides[1]], metric.spec)
+    return metric.spec, pad_texts([sides[0]], metric.spec), pad_texts([sides[1]], metric.spec)
 
 
 def scored(name, *changes, **sides):
     """The parts of the score of one pair of arrays."""
     spec, hypothesis, reference = pair(name, *changes, **sides)
-    return {part: float(value[0]) for part, value in solved(hypothesis, reference, spec).parts.items()}
+    return {part: float(value[0]) for part, value in score_clouds(hypothesis, reference, spec)[1].items()}
 
 
 def scored_window(name, *changes, rows):

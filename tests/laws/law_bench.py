@@ -172,7 +172,7 @@ class Bench:
 
 def two_sided(metric: Scorer) -> bool:
     """Whether a metric fits statistics of the hypotheses too."""
-    return isinstance(metric, TransportMetric) and metric.fits_hypotheses
+    return isinstance(metric, TransportMetric) and metric.needs.include_hypotheses
 
 
 def fit_of(metric: Scorer, references: Sequence[str], hypotheses: Sequence[str]) -> CorpusStats:

@@ -29,11 +29,11 @@ from monge.errors import MongeError
 from monge.scoring.identity import Identity
 from monge.spec.axes import AXES
 from monge.spec.codec import settable, show_choice
-from monge.spec.fields import COUNT, LENGTH, NAME, NGRAM, SLACK, SWEEPS, TEMPERATURES, TEXT, WHOLE
 from monge.spec.lexical import LEXICAL
 from monge.spec.presets import resolve
 from monge.spec.signature import ModelIdentity
 from monge.types import CorpusStats
+from monge.types.settings import COUNT, LENGTH, NAME, NGRAM, SLACK, SWEEPS, TEMPERATURES, TEXT, WHOLE
 
 HYPOTHESES = [
     "the cat sat on the mat .",

@@ -170,7 +170,7 @@ class Metric:
         if not flat and not own:
             raise DataError("fit: no texts were given")
         metric = self.by_transport("fit")
-        if metric.fits_hypotheses and not own:
+        if metric.needs.include_hypotheses and not own:
             raise UsageError(f"{self.name} fits each side by itself: give the hypotheses too (-t FILE)")
         return fit(metric, references=flat, hypotheses=own)
 

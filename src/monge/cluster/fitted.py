@@ -77,7 +77,7 @@ def _ranged(run: Run, fitted: list[StatsBySystem]) -> list[StatsBySystem]:
                 if (k, system) not in total:
                     raise DataError(f"{metric.name}: no pair with words on both sides to fit the range of {name} from")
                 mine = total[k, system].ranges
-                known = cast("TransportMetric", member).key
+                known = cast("TransportMetric", member).identity.pair
                 stats[system] = replace(stats[system], ranges={known: mine[known]})
             found.append(stats)
     return found

@@ -147,7 +147,7 @@ class BERTScorer:
             return None
         if self.baseline_path is None:
             for metric in self._metrics:
-                if metric.by_transport("rescale").baseline(CorpusStats("")) is None:
+                if metric.by_transport("rescale").scaling.baseline(CorpusStats("")) is None:
                     raise StatisticsMismatch(
                         f"Baseline not found for {self.model_type}, layer {_layer(metric)}, on {self.lang}; fit one "
                         "with monge fit --baseline, or give baseline_path"
@@ -161,7 +161,7 @@ class BERTScorer:
             if layer not in table:
                 raise StatisticsMismatch(f"{self.baseline_path}: no row for layer {layer} (it has {sorted(table)})")
             parts = dict(zip(PARTS, table[layer], strict=True))
-            key = self._load(layer).by_transport("rescale").key
+            key = self._load(layer).by_transport("rescale").identity.pair
             found[key] = PartSums({**parts, "score": parts["f1"]}, 1, 0)
         return CorpusStats(self._reader, baselines=found)
 
@@ -241,7 +241,7 @@ class BERTScorer:
         similarity, title = shown.similarity, "Similarity Matrix"
         if self.rescale_with_baseline:
             scaled = next(one for one in self._metrics if _layer(one) == _layer(metric)).by_transport("rescale")
-            base = (scaled.baseline(self._baselines or CorpusStats("")) or {"f1": 0.0})["f1"]
+            base = (scaled.scaling.baseline(self._baselines or CorpusStats("")) or {"f1": 0.0})["f1"]
             similarity, title = (similarity - base) / (1 - base), f"{title} (after Rescaling)"
         draw(
             similarity,

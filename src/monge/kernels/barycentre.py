@@ -7,7 +7,7 @@ from torch import Tensor
 
 from monge.errors import InvalidProblem
 from monge.kernels.exact import exact
-from monge.kernels.ground import between
+from monge.kernels.grounds import SquaredEuclidean
 from monge.types import Cloud
 
 TOLERANCE = 1e-7  # squared displacement at which a support stands still
@@ -21,7 +21,7 @@ def barycentre(layers: Tensor, weights: Tensor, present: Tensor, *, start: str =
     of where its mass goes; a support stops by itself when it has moved by at most `TOLERANCE`, and one that
     still moves after MOST_STEPS steps is an error. The support and all
     layers carry the same masses; a point without mass stays at its start. `start` is the mean over layers of each
-    token, or `zero` as in the authors' code, where the solver's ties decide the first plan (metrics-spec §3.1).
+    token, or `zero` as in the authors' code, where the solver's ties decide the first plan.
 
     Shapes: layers [b, k, n, d], weights and present [b, n]; returns [b, n, d]. Limit: one layer gives that layer.
     """
@@ -45,8 +45,8 @@ def _step(support: Tensor, layers: Tensor, weights: Tensor, present: Tensor) -> 
         return values.repeat_interleave(count, dim=0)
 
     targets = layers.flatten(0, 1)
-    clouds = (Cloud(points, spread(weights), spread(present)) for points in (spread(support), targets))
-    problem = between(*clouds, ground="sqeuclidean")
+    here, there = (Cloud(points, spread(weights), spread(present)) for points in (spread(support), targets))
+    problem = SquaredEuclidean("sqeuclidean").problem(here, there)
     reached = (exact(problem).coupling @ targets).view(layers.shape).mean(1)
     mass = problem.hypothesis[::count].unsqueeze(2)
     return torch.where(mass > 0, reached / torch.where(mass > 0, mass, torch.ones_like(mass)), support)

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from monge.errors import InvalidProblem
-from monge.kernels.ground import check
+from monge.kernels.problem import check_problem
 from monge.types import Array, Plan, Problem
 
 NO_FLOW = 1e-12  # what the solver leaves of an empty flow
@@ -37,7 +37,7 @@ def exact(problem: Problem, *, excess: Tensor | None = None) -> Plan:
     see `left_over`. Solved in float64; the plan is a constant to autograd, so a gradient flows
     through the cost alone, as the envelope theorem wants. Shapes: [b, n, m].
     """
-    check(problem)
+    check_problem(problem)
     cost, source, target = (
         one.detach().to("cpu", torch.float64).numpy() for one in (problem.cost, problem.hypothesis, problem.reference)
     )
@@ -119,7 +119,7 @@ def _solve(a: Array, b: Array, cost: Array, gap: float, excess: float | None) ->
     return solved
 
 
-def pruned(plan: Plan, share: float) -> Plan:
+def prune(plan: Plan, share: float) -> Plan:
     """The plan without its small flows: of the f flows above 0, those strictly below the k-th smallest, k = share f.
 
     k is at least 1 and rounded down, and mass is not made up for (XMoverScore's release 2): the smallest flow and

@@ -28,7 +28,7 @@ def fit_baseline(metric: TransportMetric, texts: Iterable[str], *, seed: int) ->
 def fit_baselines(metrics: Sequence[TransportMetric], texts: Iterable[str], *, seed: int) -> CorpusStats:
     """The baselines of several metrics that read alike, in one pass."""
     for metric in metrics:
-        if metric.counted_sides or metric.summed_sides:
+        if metric.needs.counted_sides or metric.needs.summed_sides:
             raise UsageError(f"{metric.name}: a baseline is fitted without idf and corpus means (the published recipe)")
     kept = [text for _, text in zip(range(MOST_LINES), texts, strict=False) if 0 < len(text.split()) < LONGEST]
     if len(kept) < 4:
@@ -41,7 +41,7 @@ def fit_baselines(metrics: Sequence[TransportMetric], texts: Iterable[str], *, s
     found = {}
     for one, result in zip(every, Run(every, rows).results(), strict=True):
         parts = {"score": result.segments, **result.parts}
-        found[one.key] = PartSums({name: float(values.sum()) for name, values in parts.items()}, half, key)
+        found[one.identity.pair] = PartSums({name: float(values.sum()) for name, values in parts.items()}, half, key)
     return CorpusStats(metrics[0].reader.key, baselines=found)
 
 

@@ -65,9 +65,9 @@ class BlendMetric:
     def check_stats(self, stats: CorpusStats) -> None:
         """Raise where statistics hold no range for a member as it is set here, or one of a single value."""
         for member, metric in self.members.items():
-            if metric.key not in stats.ranges:
+            if metric.identity.pair not in stats.ranges:
                 raise StatisticsMismatch(f"{self.name}: the statistics hold no range of {member} for these settings")
-            _check(self.name, member, stats.ranges[metric.key])
+            _check(self.name, member, stats.ranges[metric.identity.pair])
 
     def whole(self, columns: Mapping[str, Column]) -> npt.NDArray[np.bool_]:
         """Which pairs of a system [n] have words on both sides."""
@@ -83,12 +83,12 @@ class BlendMetric:
             values = column.scores.parts["score"][whole]
             if not len(values):
                 raise DataError(f"{self.name}: no pair with words on both sides to fit the range of {member} from")
-            found[metric.key] = Range(float(values.min()), float(values.max()), len(values), column.texts)
+            found[metric.identity.pair] = Range(float(values.min()), float(values.max()), len(values), column.texts)
         return CorpusStats(first.reader.key, ranges=found)
 
     def signed(self, stats: CorpusStats, references: str = "1") -> Signature | None:
         """Its signature with these ranges; None where they are fitted on the pairs themselves."""
-        keys = [metric.key for metric in self.members.values()]
+        keys = [metric.identity.pair for metric in self.members.values()]
         if any(key not in stats.ranges for key in keys):
             return None
         digests = {"range": "/".join(shorten_digest(stats.digests["ranges", key]) for key in keys)}
@@ -132,7 +132,7 @@ class BlendMetric:
 
     def _share(self, member: str, result: Result, stats: CorpusStats) -> Array:
         """Where a member's scores [n] lie in its range: 0 at the worse end, 1 at the better."""
-        found = stats.ranges[self.members[member].key]
+        found = stats.ranges[self.members[member].identity.pair]
         share = (result.segments - found.low) / (found.high - found.low)
         return share if result.higher_is_better else 1 - share
 

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 REFERENCES, HYPOTHESES = "references", "hypotheses"
 STEP = 8  # units a padded batch grows by: matrix products of odd sizes take up to twice the time
 PAIR_NUMBERS = 1 << 20  # vector entries of one side of a padded batch of pairs: what stays near the cores
-BATCH_WORTH = 1 << 14  # entries of padding that cost as much as starting another batch
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,8 +55,7 @@ class CentredText:
 
 
 Pair = tuple[CentredText, CentredText]
-Owned = tuple[int, Pair]
-"""A pair and the number of the run that it belongs to, where several runs share a window."""
+"""A hypothesis and a reference."""
 
 
 class WindowTexts:
@@ -69,7 +67,7 @@ class WindowTexts:
         self._select = partial(window.units, metric)
         systems = dict.fromkeys(row.system for row in self._rows)
         self._weigh = {
-            (system, side): metric.weigher(stats[system], side)
+            (system, side): metric.needs.weigher(stats[system], side)
             for system in systems
             for side in (REFERENCES, HYPOTHESES)
         }
@@ -94,7 +92,7 @@ class WindowTexts:
     def _scope(self, side: str, index: int) -> str:
         """Texts of one scope share statistics: all of a run, or a side and system where its own are fitted."""
         metric = self._metric
-        per_side = HYPOTHESES in (*metric.counted_sides, *metric.summed_sides) or metric.map_space is not None
+        per_side = metric.needs.differ_by_side
         return f"{side}\t{self._rows[index].system if side == HYPOTHESES else ''}" if per_side else ""
 
     def _build(self, text: str, side: str, index: int) -> Text:
@@ -102,7 +100,7 @@ class WindowTexts:
         if key not in self._raw:
             tokens, every = self._read[text]
             weigh, request = self._weigh[self._rows[index].system, side], self._metric.request
-            mean = self._mean(side, index) if self._metric.summed_sides else None
+            mean = self._mean(side, index) if self._metric.needs.summed_sides else None
             layers = len(request.layers) if request.pool == "barycentre" else 1
             vectors = apart(tokens, every[request], self._metric.unknown, layers=layers, around=mean)
             self._raw[key] = build(tokens, vectors, self._metric, weigh, self._select)
@@ -120,19 +118,19 @@ class WindowTexts:
         metric, system = self._metric, self._rows[index].system
         if self._batch:
             return self._batch[index][side]
-        if not metric.summed_sides:
+        if not metric.needs.summed_sides:
             return None
         if (system, side) not in self._fitted:
-            self._fitted[system, side] = torch.from_numpy(metric.mean(self._stats[system], side).mean)
+            self._fitted[system, side] = torch.from_numpy(metric.needs.mean(self._stats[system], side).mean)
         return self._fitted[system, side]
 
     def _turn(self, side: str, index: int) -> Tensor | None:
         """The map of the source's vectors, which stand on the reference side."""
         metric, system = self._metric, self._rows[index].system
-        if metric.map_space is None or side == HYPOTHESES:
+        if metric.needs.map_space is None or side == HYPOTHESES:
             return None
         if (system, "map") not in self._fitted:
-            total = torch.from_numpy(self._stats[system].maps[metric.map_space].total)
+            total = torch.from_numpy(self._stats[system].maps[metric.needs.map_space].total)
             self._fitted[system, "map"] = linear_map(total, metric.spec.centre.name)
         return self._fitted[system, "map"]
 
@@ -178,19 +176,21 @@ def origin(like: CentredText) -> CentredText:
     return CentredText(Text(torch.zeros(1, like.text.vectors.shape[1]), (1.0,), empty=True))
 
 
-def steps(units: int) -> int:
-    """How many units a text of so many is padded to."""
-    return -(-units // STEP) * STEP
+def round_up(units: int, step: int = STEP) -> int:
+    """Return the next multiple of `step`."""
+    return -(-units // step) * step
 
 
-def padded(texts: Sequence[CentredText], spec: MetricSpec, longest: int = 0) -> Cloud:
-    """A batch of clouds, centred and of unit length where the spec asks: vectors [b, n, d], n at least `longest`.
+def pad_texts(texts: Sequence[CentredText], spec: MetricSpec, step: int = 1) -> Cloud:
+    """Return a batch of clouds [b, n, d], centred and of unit length where the spec asks; n is a multiple of `step`.
 
-    float64, but for the vectors of an inner product, whose float32 is as exact as the encoder's.
+    All is float64, except the vectors of an inner product, whose float32 is as exact as the encoder's.
     """
-    longest, width = max(longest, *map(len, texts)), texts[0].text.vectors.shape[1]
-    single = not spec.ground.distance and spec.centre.name == "none" and texts[0].text.vectors.dtype == torch.float32
-    vectors = torch.zeros(len(texts), longest, width, dtype=torch.float32 if single else torch.float64)
+    longest, width = round_up(max(map(len, texts)), step), texts[0].text.vectors.shape[1]
+    use_float32 = (
+        not spec.ground.distance and spec.centre.name == "none" and texts[0].text.vectors.dtype == torch.float32
+    )
+    vectors = torch.zeros(len(texts), longest, width, dtype=torch.float32 if use_float32 else torch.float64)
     for k, one in enumerate(texts):
         points, turn = one.text.vectors, one.turn
         vectors[k, : len(points)] = points if turn is None else points.double() @ turn
@@ -200,8 +200,8 @@ def padded(texts: Sequence[CentredText], spec: MetricSpec, longest: int = 0) -> 
     weights[present] = torch.tensor([weight for text in texts for weight in text.text.weights], dtype=torch.float64)
     names = _names(texts, vectors) if spec.encoder.unknown == "zero" and spec.ground.name == "cosine" else None
     cloud = _centred(Cloud(vectors, weights, present, names), texts, spec)
-    twice = spec.ground.name == "cosine"  # which takes unit vectors by itself
-    if isinstance(spec.normalise, axes.UnitNormalise) and not (twice and spec.normalise.epsilon == 0):
+    ground_normalises = spec.ground.name == "cosine"
+    if isinstance(spec.normalise, axes.UnitNormalise) and not (ground_normalises and spec.normalise.epsilon == 0):
         cloud = replace(cloud, vectors=unit(cloud.vectors, epsilon=spec.normalise.epsilon))
     return cloud
 
@@ -243,54 +243,11 @@ def _stacked(means: Sequence[Tensor | None], raw: Cloud) -> Tensor:
     return torch.stack([nothing if mean is None else mean for mean in means])
 
 
-def batched(pairs: Sequence[Pair]) -> Iterator[list[Pair]]:
-    """Pairs of similar size: those padded to the same shape, joined where that costs less than another batch."""
+def batch_pairs(pairs: Sequence[Pair]) -> Iterator[list[Pair]]:
+    """Give the pairs in batches of one padded shape, so that the numbers of a pair never depend on its neighbours."""
     shapes: dict[tuple[int, int], list[Pair]] = {}
     for pair in pairs:
-        shapes.setdefault((steps(len(pair[0])), steps(len(pair[1]))), []).append(pair)
-    batch: list[Pair] = []
-    n = m = 0
-    for rows, columns in sorted(shapes):
-        group = shapes[rows, columns]
-        wider, longer = max(n, rows), max(m, columns)
-        waste = (wider * longer - n * m) * len(batch) + (wider * longer - rows * columns) * len(group)
-        if batch and waste > BATCH_WORTH:
-            yield from _cut(batch, max(n, m))
-            batch, wider, longer = [], rows, columns
-        batch, n, m = [*batch, *group], wider, longer
-    yield from _cut(batch, max(n, m))
-
-
-def batched_by_run(pairs: Sequence[Owned], *, alike: bool) -> Iterator[list[Owned]]:
-    """The batches of each run's pairs, as that run would make them; with `alike` those of one padded shape are joined.
-
-    A pair is padded as in a run of its own, so that sums over its rows have the same terms in the same order.
-    """
-    runs: dict[int, list[Pair]] = {}
-    for run, pair in pairs:
-        runs.setdefault(run, []).append(pair)
-    shapes: dict[tuple[int, int], list[Owned]] = {}
-    for run, mine in runs.items():
-        for batch in batched(mine):
-            owned = [(run, pair) for pair in batch]
-            if len(runs) == 1 or not alike:
-                yield owned
-                continue
-            rows, columns = (steps(max(len(pair[side]) for pair in batch)) for side in (0, 1))
-            shapes.setdefault((rows, columns), []).extend(owned)
-    for shape, joined in shapes.items():
-        size = _fitting(joined[0][1], max(shape))
-        yield from (joined[start : start + size] for start in range(0, len(joined), size))
-
-
-def _cut(pairs: Sequence[Pair], longest: int) -> Iterator[list[Pair]]:
-    """Pairs of a shape in batches that fit PAIR_NUMBERS."""
-    if pairs:
-        size = _fitting(pairs[0], longest)
-        for start in range(0, len(pairs), size):
-            yield list(pairs[start : start + size])
-
-
-def _fitting(pair: Pair, longest: int) -> int:
-    """How many pairs of the kind, padded to the longest, fit PAIR_NUMBERS."""
-    return max(PAIR_NUMBERS // (longest * pair[0].text.vectors.shape[1]), 1)
+        shapes.setdefault((round_up(len(pair[0])), round_up(len(pair[1]))), []).append(pair)
+    for shape, members in sorted(shapes.items(), key=lambda item: item[0]):
+        size = max(PAIR_NUMBERS // (max(shape) * members[0][0].text.vectors.shape[1]), 1)
+        yield from (members[start : start + size] for start in range(0, len(members), size))

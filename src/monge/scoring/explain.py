@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from monge.errors import DataError
-from monge.scoring.clouds import Pair, WindowTexts, batched, padded, steps
+from monge.scoring.clouds import Pair, WindowTexts, pad_texts
 from monge.scoring.encoding import Encoding
-from monge.scoring.fluency import with_fluency
-from monge.scoring.measure import PLAN, PRECISION, RECALL, Solved, check_numbers, solved
+from monge.scoring.measure import finish_parts, score_clouds, solve_batches
 from monge.scoring.points import Text
 from monge.scoring.suitable import advice, foreign_texts
 from monge.scoring.windows import Window
 from monge.spec.axes import Centre, Idf, Uniform
 from monge.text.scripts import likely_language, main_script
 from monge.text.unknown import NOTED, counted
-from monge.types import Array, CorpusStats, Explanation, Move, Plan, Problem, Segment, Side, Transported
+from monge.types import Array, CorpusStats, Explanation, Move, PairBatch, Plan, Problem, Segment, Side, Transported
+from monge.types.transport import PLAN, PRECISION, RECALL
 
 if TYPE_CHECKING:
     from monge.scoring.scorer import StatsBySystem
@@ -51,15 +51,12 @@ def explained(metric: TransportMetric, segment: Segment, stats: CorpusStats | No
     for side, one in zip(("hypothesis", "reference"), pair, strict=True):
         if one.text.empty:
             raise DataError(f"there is nothing to explain: the {side} has no words")
-    found = solved(padded(pair[:1], metric.spec), padded(pair[1:], metric.spec), metric.spec)
-    parts = with_fluency(
-        {part: one.double().numpy() for part, one in found.parts.items()}, metric, [segment.hypothesis]
-    )
-    parts = metric.scaled(parts, stats)
-    check_numbers(parts, [segment], metric)
+    clouds = [pad_texts([text], metric.spec) for text in pair]
+    batch, raw = score_clouds(clouds[0], clouds[1], metric.spec)
+    parts = finish_parts(raw, [segment], metric, {segment.system: stats})
     scores = {part: float(values[0]) for part, values in parts.items()}
-    tables = _tables(found, 0, metric)
-    seen = _transported(segment, pair, found, 0, metric)
+    tables = _tables(batch, 0, metric)
+    plans = _transported(segment, pair, batch, 0, metric)
     return Explanation(
         metric=name,
         score=scores.pop("score"),
@@ -69,7 +66,7 @@ def explained(metric: TransportMetric, segment: Segment, stats: CorpusStats | No
         moves=tuple(move for key, table in tables.items() for move in _moves(key, table)),
         flags=texts.flags(0),
         notes=notes,
-        **{one.name: getattr(seen, one.name) for one in fields(seen)},
+        **{field.name: getattr(plans, field.name) for field in fields(plans)},
     )
 
 
@@ -81,38 +78,37 @@ def transported(metric: TransportMetric, window: Window, stats: StatsBySystem) -
         pair = texts.hypothesis(place), texts.references(place)[0]
         if not pair[0].text.empty and not pair[1].text.empty:
             pairs.setdefault(pair, []).append(place)
-    for batch in batched(list(pairs)):
-        sides = [one for one, _ in batch], [other for _, other in batch]
-        hypotheses, references = (padded(side, metric.spec, steps(max(map(len, side)))) for side in sides)
-        found = solved(hypotheses, references, metric.spec)
-        for k, pair in enumerate(batch):
+    for members, batch, _ in solve_batches(list(pairs), metric.spec):
+        for k, pair in enumerate(members):
             for place in pairs[pair]:
-                yield place, _transported(window.rows[place], pair, found, k, metric)
+                yield place, _transported(window.rows[place], pair, batch, k, metric)
 
 
 def _by_cost(metric: TransportMetric) -> bool:
     return metric.spec.ground.distance or metric.spec.readout.by_cost
 
 
-def _tables(found: Solved, k: int, metric: TransportMetric) -> dict[str, _Table]:
-    """The plans of pair k of a batch, without what it was padded with."""
-    first = next(iter(found.problems.values())).present[k]
-    shape = int(first.any(1).sum()), int(first.any(0).sum())
+def _tables(batch: PairBatch, k: int, metric: TransportMetric) -> dict[str, _Table]:
+    """Return the plans of pair k of a batch, without its padding."""
+    present = next(iter(batch.problems.values())).present[k]
+    shape = int(present.any(1).sum()), int(present.any(0).sum())
     by_cost = _by_cost(metric)
-    return {key: _Table.of(plan, found.problems[key], k, shape, by_cost=by_cost) for key, plan in found.plans.items()}
+    return {
+        side: _Table.of(plan, batch.problems[side], k, shape, by_cost=by_cost) for side, plan in batch.plans.items()
+    }
 
 
-def _transported(segment: Segment, pair: Pair, found: Solved, k: int, metric: TransportMetric) -> Transported:
-    """Pair k of a batch: its words, masses and plans."""
-    forward, backward = (PLAN, PLAN) if PLAN in found.plans else (PRECISION, RECALL)
-    mine, theirs = found.problems[forward], found.problems[backward]
-    tables = _tables(found, k, metric)
+def _transported(segment: Segment, pair: Pair, batch: PairBatch, k: int, metric: TransportMetric) -> Transported:
+    """Return the words, masses and plans of pair k of a batch."""
+    forward, backward = (PLAN, PLAN) if PLAN in batch.plans else (PRECISION, RECALL)
+    tables = _tables(batch, k, metric)
     shape = tables[forward].plan.shape
     labels = _labels(pair[0].text, shape[0]), _labels(pair[1].text, shape[1])
-    masses = mine.hypothesis[k, : shape[0]].numpy(), theirs.reference[k, : shape[1]].numpy()
+    hypothesis_masses = batch.problems[forward].hypothesis[k, : shape[0]].numpy()
+    reference_masses = batch.problems[backward].reference[k, : shape[1]].numpy()
     return Transported(
-        hypothesis=Side(segment.hypothesis, labels[0], masses[0], tables[forward].shares.sum(1)),
-        reference=Side(segment.references[0], labels[1], masses[1], tables[backward].shares.sum(0)),
+        hypothesis=Side(segment.hypothesis, labels[0], hypothesis_masses, tables[forward].shares.sum(1)),
+        reference=Side(segment.references[0], labels[1], reference_masses, tables[backward].shares.sum(0)),
         cost=tables[forward].cost,
         similarity=tables[forward].similarity,
         plans={key: table.plan for key, table in tables.items()},
@@ -192,7 +188,7 @@ def without_statistics(metric: TransportMetric) -> tuple[TransportMetric, str, t
             changes.append("units.specials=drop")
             told.append("special pieces such as [CLS] are left out")
             spec = replace(spec, units=replace(spec.units, specials="drop"))
-    if metric.summed_sides:
+    if metric.needs.summed_sides:
         changes.append("centre=none")
         told.append("no corpus mean is subtracted")
         spec = replace(spec, centre=Centre("none"))

@@ -110,7 +110,7 @@ def _corpora(metric: TransportMetric, system: str) -> dict[str, Corpus]:
     corpus = metric.spec.weights.corpus if isinstance(metric.spec.weights, Idf) else REFERENCES
     own = SOURCES if metric.against == SOURCE else REFERENCES
     shared = own if corpus in (REFERENCES, "each-side") else corpus
-    return {REFERENCES: (shared, ""), HYPOTHESES: (HYPOTHESES, system if metric.fits_hypotheses else "")}
+    return {REFERENCES: (shared, ""), HYPOTHESES: (HYPOTHESES, system if metric.needs.include_hypotheses else "")}
 
 
 def _listed(corpora: Mapping[Corpus, Iterable[str]]) -> Iterator[tuple[Corpus, str]]:
@@ -142,7 +142,7 @@ def _fitted(wanted: Wanted, texts: Texts, encoding: Encoding) -> dict[TransportM
 
 def count_jobs(wanted: Wanted) -> list[Job]:
     """What is counted, each once."""
-    every = ((m.reader, sides[side]) for m, each in wanted.items() for sides in each for side in m.counted_sides)
+    every = ((m.reader, sides[side]) for m, each in wanted.items() for sides in each for side in m.needs.counted_sides)
     return list(dict.fromkeys(every))
 
 
@@ -151,7 +151,7 @@ def mean_jobs(wanted: Wanted) -> dict[Mean, int]:
     found: dict[Mean, int] = {}
     for metric, each in wanted.items():
         for k, sides in enumerate(each):
-            for side in metric.summed_sides:
+            for side in metric.needs.summed_sides:
                 found.setdefault((metric, side, sides[side]), k)
     return found
 
@@ -161,7 +161,7 @@ def counted_stats(wanted: Wanted, counts: Mapping[Job, DocumentCounts]) -> dict[
     stats: dict[TransportMetric, list[CorpusStats]] = {}
     for metric, each in wanted.items():
         for sides in each:
-            own = {side: counts[metric.reader, sides[side]] for side in metric.counted_sides}
+            own = {side: counts[metric.reader, sides[side]] for side in metric.needs.counted_sides}
             if own and sides[REFERENCES][0] == SOURCES and not own[REFERENCES].n:
                 raise DataError(f"{metric.name}: weights.corpus=sources needs source texts (-s FILE, or a column)")
             stats.setdefault(metric, []).append(CorpusStats(metric.reader.key, own))
@@ -174,9 +174,9 @@ def joined(
     """For each metric and each assignment of corpora to its sides, document counts and sums of vectors."""
     stats = counted_stats(wanted, counts)
     for metric, each in wanted.items():
-        for k, sides in enumerate(each if metric.summed_sides else ()):
-            mine = {side: sums[metric, side, sides[side]] for side in metric.summed_sides}
-            stats[metric][k] = replace(stats[metric][k], sums={metric.space: mine})
+        for k, sides in enumerate(each if metric.needs.summed_sides else ()):
+            mine = {side: sums[metric, side, sides[side]] for side in metric.needs.summed_sides}
+            stats[metric][k] = replace(stats[metric][k], sums={metric.needs.space: mine})
     return stats
 
 
@@ -241,7 +241,7 @@ def summed(
     if not jobs:
         return {}
     means = {
-        (metric, side, corpus): _Mean(metric, corpus, metric.weigher(counts[metric][k], side))
+        (metric, side, corpus): _Mean(metric, corpus, metric.needs.weigher(counts[metric][k], side))
         for (metric, side, corpus), k in jobs.items()
     }
     corpora = {corpus for *_, corpus in jobs}

@@ -34,14 +34,10 @@ def language_model(spec: MetricSpec, *, device: str = "auto", online: bool = Fal
     return open_causal(spec.fluency.model, device=device, online=online)
 
 
-def with_fluency(parts: Mapping[str, Array], metric: TransportMetric, hypotheses: Sequence[str]) -> dict[str, Array]:
-    """The parts [n] with the language model's term in the score, and `transport` and `fluency` beside it.
-
-    Parts of a metric without a language model come back as they are.
-    """
+def add_fluency(parts: Mapping[str, Array], metric: TransportMetric, hypotheses: Sequence[str]) -> dict[str, Array]:
+    """Add the language model's term to the score, and give `transport` and `fluency` [n] as parts."""
     choice, model = metric.spec.fluency, metric.language_model
-    if not isinstance(choice, LanguageModel) or model is None:
-        return dict(parts)
+    assert isinstance(choice, LanguageModel) and model is not None
     texts = list(dict.fromkeys(hypotheses))
     guess = -log(model.vocabulary)
     values = [guess if mean is None else mean for mean in model.mean_log_likelihoods(texts)]

@@ -30,7 +30,7 @@ def fit_maps(metric: TransportMetric, pairs: Iterable[tuple[str, str]]) -> Corpu
     A map is linear, so that of words is that of n-grams which are linear in their words.
     """
     units = metric.spec.units
-    if metric.counted_sides or (units.ngram != 1 and units.join not in LINEAR):
+    if metric.needs.counted_sides or (units.ngram != 1 and units.join not in LINEAR):
         raise UsageError(
             f"{metric.name}: maps are fitted on words that weigh the same: set weights=uniform, and for n-grams "
             f"units.join={'|'.join(LINEAR)}"
@@ -53,6 +53,6 @@ def fit_maps(metric: TransportMetric, pairs: Iterable[tuple[str, str]]) -> Corpu
             count += number
     if count < 2:
         raise DataError(f"a map needs aligned words: {count} were found in the parallel texts")
-    spaces = {kind: replace(metric, spec=replace(metric.spec, centre=Remap(kind))).map_space for kind in KINDS}
+    spaces = {kind: replace(metric, spec=replace(metric.spec, centre=Remap(kind))).needs.map_space for kind in KINDS}
     maps = {str(spaces[kind]): MatrixSum(totals[kind].numpy(), count, keys % DIGEST_SPACE) for kind in KINDS}
     return CorpusStats(metric.reader.key, maps=maps)

@@ -28,21 +28,15 @@ T = TypeVar("T")
 
 
 class Window:
-    """A block of segments that share an encoding pass; their texts are read when a metric first asks.
-
-    `runs` has the number of each segment's run where several runs share the window: their scores are those of each
-    run by itself, to the bit.
-    """
+    """A block of segments that share an encoding pass; their texts are read when a metric first asks."""
 
     def __init__(
         self,
         rows: Sequence[Segment],
         encoding: Encoding | None = None,
         pieces: Pieces | None = None,
-        runs: Sequence[int] = (),
     ) -> None:
         self.rows, self._encoding, self.pieces = rows, encoding, pieces or {}
-        self.runs = runs or [0] * len(rows)
         self._read: dict[Reader, Read] = {}
         self._units: dict[tuple[object, ...], dict[str, Units]] = {}
 

@@ -1,42 +1,47 @@
-"""The axes of a metric: one table of choices an axis.
+"""The axes of a metric, and the table of choices of each axis.
 
-A choice is a frozen value; its settable fields carry a `Kind`. `AXES` lists, for every axis, the
-choices by name with their default settings. A metric is one choice an axis (`spec.metric`).
+A choice is a frozen value; its settable fields carry a `Kind`. `AXES` lists, for every axis, the choices by name with
+their default settings. A metric has one choice per axis (`spec.metric`). Grounds, transports and readouts are objects
+of `kernels/`, where their formulas are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from math import inf
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
-from monge.spec.fields import (
-    CEILING,
+from monge.kernels.grounds import Cosine, Dot, Euclidean, Ground, Manhattan, SquaredDot, SquaredEuclidean
+from monge.kernels.readouts import (
+    CostReadout,
+    Objective,
+    Ordered,
+    Prf,
+    Readout,
+    SelfNormalised,
+    SimilarityReadout,
+    Spectrum,
+)
+from monge.kernels.transports import Exact, Independent, OneSided, Pruned, Tempered, Transport
+from monge.types.settings import (
     COUNT,
     LENGTH,
     NAME,
     NGRAM,
     POSITIVE,
-    RIGID,
-    SLACK,
     SMALL,
-    SWEEPS,
-    SWITCH,
-    TEMPERATURES,
     TEXT,
-    UNIT,
+    Choice,
     one_of,
     setting,
 )
-from monge.spec.formulas import GROUNDS, READOUTS, GroundRule, ReadoutRule
 
-
-@dataclass(frozen=True)
-class Choice:
-    """A choice on an axis; `name` is the word that selects it ('' on an axis with one choice)."""
-
-    name: str
+__all__ = [
+    "AXES", "Against", "Baseline", "BatchCentre", "Centre", "Choice", "CorpusCentre", "Cosine", "CostReadout",
+    "Counts", "Encoder", "Fluency", "Ground", "Idf", "LanguageModel", "Layers", "Normalise", "Objective", "Ordered",
+    "Pool", "Prf", "Pruned", "Readout", "References", "Remap", "Scale", "SelfNormalised", "SimilarityReadout",
+    "Spectrum", "Tempered", "Transport", "Uniform", "UnitNormalise", "Units",
+]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -171,134 +176,6 @@ class UnitNormalise(Normalise):
 
 
 @dataclass(frozen=True)
-class Ground(Choice):
-    """A cost (euclidean, sqeuclidean, manhattan) or a similarity (cosine, dot, dot2) between two vectors."""
-
-    @property
-    def rule(self) -> GroundRule:
-        """What is true of its numbers."""
-        return GROUNDS[self.name]
-
-    @property
-    def distance(self) -> bool:
-        """Whether it is a distance, so that similarity = -cost; otherwise cost = 1 - similarity."""
-        return self.rule.distance
-
-    def costs(self, *, unit: bool) -> tuple[float, float]:
-        """The least and the greatest cost between two vectors, of unit length or of any."""
-        return self.rule.unit if unit else self.rule.free
-
-
-@dataclass(frozen=True)
-class Cosine(Ground):
-    """Cosine similarity; `clip` raises negative values to 0 (YiSi)."""
-
-    clip: bool = setting(False, SWITCH)
-
-    def costs(self, *, unit: bool) -> tuple[float, float]:
-        """The range of 1 - similarity, without negative similarities where they are clipped."""
-        least, most = super().costs(unit=unit)
-        return least, 1.0 if self.clip else most
-
-
-@dataclass(frozen=True)
-class Transport(Choice):
-    """exact: the cheapest plan; independent: the product of the masses; onesided: nearest unit, both ways."""
-
-
-@dataclass(frozen=True)
-class Pruned(Transport):
-    """The exact plan without its smallest flows: of k = share of the flows, those below the k-th smallest."""
-
-    share: float = setting(0.3, UNIT)
-
-
-@dataclass(frozen=True)
-class Tempered(Transport):
-    """Entropic plans by alternate scaling.
-
-    `order` names the side that is fitted last, or `both` for one plan a direction, the second with
-    the sides (and the slack) exchanged. `mask`: entries of the plan whose cost reaches it are zeroed.
-    """
-
-    temperature: float = setting(0.02, POSITIVE)
-    sweeps: int = setting(1, SWEEPS)
-    order: str = setting("both", one_of("both", "hypothesis-last", "reference-last"))
-    slack: tuple[float, float] = setting(RIGID, SLACK)
-    mask: float = setting(inf, CEILING)
-
-
-HEADLINE = one_of("f1", "precision", "recall")
-ENTROPY = one_of("joint", "conditional")
-
-
-@dataclass(frozen=True)
-class Readout(Choice):
-    """A function of the plan's cost or similarity: cost, -cost, similarity, 1-cost, 1/(1+cost), exp(-cost)."""
-
-    @property
-    def rule(self) -> ReadoutRule:
-        """What it takes from a plan, and what it makes of it."""
-        return READOUTS[self.name]
-
-    @property
-    def by_cost(self) -> bool:
-        """Whether it reads the cost of a plan; otherwise its similarity."""
-        return self.rule.by_cost
-
-    def transform(self, cost: Any, exp: Callable[[Any], Any]) -> Any:
-        """The score of a cost, float or tensor; `exp` is the exponential function of its kind."""
-        return self.rule.transform(cost, exp)
-
-
-@dataclass(frozen=True)
-class Ordered(Readout):
-    """The cost, plus `order` times how broken the word order is, plus `unknown` times the share of zero vectors.
-
-    Reference units in order go to the hypothesis unit that sends them most; runs of consecutive positions are chunks.
-    `chunks` counts only the breaks between them, so that an equal text costs nothing, or all of them as the authors'
-    code does (all): a first match away from the first position opens a chunk too, of units that send equally much the
-    one nearest to the previous match is taken, and an exact plan matches equal words before it moves what is left.
-    """
-
-    order: float = setting(0.18, SMALL)
-    unknown: float = setting(0.10, SMALL)
-    chunks: str = setting("breaks", one_of("breaks", "all"))
-
-
-@dataclass(frozen=True)
-class Spectrum(Readout):
-    """The cost, and as further parts the cost of settled tempered plans at each of some temperatures."""
-
-    temperatures: tuple[float, ...] = setting((10.0, 5.0, 1.0, 0.5, 0.1, 0.01, 0.001), TEMPERATURES)
-
-
-@dataclass(frozen=True)
-class Objective(Readout):
-    """Similarity plus temperature times the plan's entropy (joint, or conditional on the side fitted last)."""
-
-    entropy: str = setting("joint", ENTROPY)
-    headline: str = setting("f1", HEADLINE)
-
-
-@dataclass(frozen=True)
-class Prf(Readout):
-    """Precision (over the hypothesis), recall (over the reference) and F = PR / (alpha P + (1-alpha) R)."""
-
-    alpha: float = setting(0.5, UNIT)
-    headline: str = setting("f1", HEADLINE)
-
-
-@dataclass(frozen=True)
-class SelfNormalised(Readout):
-    """value(h, r) / sqrt(value(h, h) value(r, r)), of the similarity or of the objective."""
-
-    of: str = setting("similarity", one_of("similarity", "objective"))
-    entropy: str = setting("joint", ENTROPY)
-    headline: str = setting("f1", HEADLINE)
-
-
-@dataclass(frozen=True)
 class References(Choice):
     """Several references: the best by headline, taken whole; the mean; the first; the best of each part (max-each); or
     the best precision and the best recall, whichever references they come from, and F from these two (max-sides)."""
@@ -365,13 +242,21 @@ AXES: Mapping[str, Mapping[str, Choice]] = {
         UnitNormalise("layers+units", layers=True, units=True),
     ),
     "ground": _table(
-        Cosine("cosine"), Ground("euclidean"), Ground("sqeuclidean"), Ground("manhattan"), Ground("dot"), Ground("dot2")
+        Cosine("cosine"),
+        Euclidean("euclidean"),
+        SquaredEuclidean("sqeuclidean"),
+        Manhattan("manhattan"),
+        Dot("dot"),
+        SquaredDot("dot2"),
     ),
     "transport": _table(
-        Transport("exact"), Transport("onesided"), Transport("independent"), Pruned("pruned"), Tempered("tempered")
+        Exact("exact"), OneSided("onesided"), Independent("independent"), Pruned("pruned"), Tempered("tempered")
     ),
     "readout": _table(
-        *(Readout(name) for name in ("cost", "-cost", "similarity", "1-cost", "1/(1+cost)", "exp(-cost)")),
+        CostReadout("cost"),
+        CostReadout("-cost"),
+        SimilarityReadout("similarity"),
+        *(CostReadout(name) for name in ("1-cost", "1/(1+cost)", "exp(-cost)")),
         Prf("prf"),
         SelfNormalised("self-normalised"),
         Objective("objective"),

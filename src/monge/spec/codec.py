@@ -15,7 +15,7 @@ from typing import Any
 
 from monge.errors import InvalidSetting, UnknownName
 from monge.spec.axes import AXES, Choice, Layers
-from monge.spec.fields import Kind, number
+from monge.types.settings import Kind, number
 
 _NEXT_FIELD = re.compile(r",(?=[a-z_]+(?:\.[a-z_]+)*=)")
 _CALL = re.compile(r"(?P<name>[^()]+)\((?P<value>[^()]*)\)")

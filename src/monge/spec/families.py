@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from monge.spec.axes import Against, Encoder, Idf, Layers, Normalise, Ordered, Pruned, Readout, Spectrum, Units
+from monge.kernels.readouts import CostReadout, Ordered, Spectrum
+from monge.kernels.transports import Pruned
+from monge.spec.axes import Against, Encoder, Idf, Layers, Normalise, Units
 from monge.spec.metric import MetricSpec, Preset
 from monge.spec.rows import (
     COSINE,
@@ -25,7 +27,7 @@ from monge.spec.rows import (
 )
 
 CONTENT = Units(punctuation="drop", stopwords="en")
-WMS = replace(WMD, units=CONTENT, normalise=RAW, readout=Readout("exp(-cost)"))
+WMS = replace(WMD, units=CONTENT, normalise=RAW, readout=CostReadout("exp(-cost)"))
 WMDO = replace(WMD, units=Units(punctuation="drop"), ground=COSINE, encoder=Encoder(unknown="zero"))
 ORDERED = Ordered("cost+order")
 

@@ -8,10 +8,10 @@ from typing import Any
 from monge.spec.axes import AXES, Choice
 from monge.spec.blend import BLENDS, BlendPreset
 from monge.spec.codec import LAYERS_ACCEPT, settable, show_choice
-from monge.spec.fields import Kind
 from monge.spec.lexical import LEXICAL, LexicalPreset
 from monge.spec.metric import MetricSpec, Preset
 from monge.spec.presets import PRESETS, resolve
+from monge.types.settings import Kind
 
 EVERY: Mapping[str, Preset | BlendPreset | LexicalPreset] = {**PRESETS, **BLENDS, **LEXICAL}
 """Every metric and profile by name: of vectors, blends, of words."""

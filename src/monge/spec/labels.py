@@ -14,10 +14,10 @@ from pathlib import PurePath
 from monge.spec.axes import AXES
 from monge.spec.blend import BLENDS, BlendSpec
 from monge.spec.codec import settable
-from monge.spec.fields import NAME
 from monge.spec.lexical import LexicalSpec
 from monge.spec.metric import MetricSpec, differences
 from monge.spec.presets import Spec, row, split_name
+from monge.types.settings import NAME
 
 
 def labels(names_and_specs: Iterable[tuple[str, Spec]]) -> list[str]:

@@ -9,8 +9,8 @@ from types import MappingProxyType
 from typing import Any
 
 from monge.errors import InvalidSetting, UnknownName
-from monge.spec.fields import COUNT, POSITIVE, SMALL, SWITCH, WHOLE, Kind, one_of, optional
 from monge.spec.rules import Bounds
+from monge.types.settings import COUNT, POSITIVE, SMALL, SWITCH, WHOLE, Kind, one_of, optional
 
 Options = Mapping[str, tuple[Any, Kind]]
 _SHARE = Bounds(0, 1, 1, 0, True)

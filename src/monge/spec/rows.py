@@ -12,21 +12,17 @@ from collections.abc import Mapping
 from dataclasses import replace
 from math import inf
 
+from monge.kernels.grounds import Cosine, Euclidean, SquaredDot, SquaredEuclidean
+from monge.kernels.readouts import CostReadout, Prf, SelfNormalised, SimilarityReadout
+from monge.kernels.transports import Exact, Independent, OneSided, Tempered
 from monge.spec.axes import (
     BatchCentre,
     Centre,
     CorpusCentre,
-    Cosine,
-    Ground,
     Idf,
     Layers,
     Normalise,
-    Prf,
-    Readout,
     References,
-    SelfNormalised,
-    Tempered,
-    Transport,
     Uniform,
     UnitNormalise,
     Units,
@@ -37,10 +33,10 @@ UNIFORM, NO_CENTRE = Uniform("uniform"), Centre("none")
 UNIT = UnitNormalise("units", units=True)
 LAYER_UNIT = UnitNormalise("layers+units", layers=True, units=True)
 RAW = Normalise("none")
-COSINE, EUCLIDEAN, SQEUCLIDEAN = Cosine("cosine"), Ground("euclidean"), Ground("sqeuclidean")
-EXACT, ONESIDED, INDEPENDENT = Transport("exact"), Transport("onesided"), Transport("independent")
-COST, SIMILARITY, INVERSE = Readout("cost"), Readout("similarity"), Readout("1/(1+cost)")
-ONE_MINUS = Readout("1-cost")
+COSINE, EUCLIDEAN, SQEUCLIDEAN = Cosine("cosine"), Euclidean("euclidean"), SquaredEuclidean("sqeuclidean")
+EXACT, ONESIDED, INDEPENDENT = Exact("exact"), OneSided("onesided"), Independent("independent")
+COST, SIMILARITY, INVERSE = CostReadout("cost"), SimilarityReadout("similarity"), CostReadout("1/(1+cost)")
+ONE_MINUS = CostReadout("1-cost")
 POWER_MEANS = Layers(at="last", span=5, pool="pmeans", exponents=(-inf, 1.0, inf))
 LAST = Layers(at="last")
 MEAN = References("mean")
@@ -127,7 +123,7 @@ CKA = MetricSpec(
     weights=UNIFORM,
     centre=Centre("dimension"),
     normalise=UNIT,
-    ground=Ground("dot2"),
+    ground=SquaredDot("dot2"),
     transport=INDEPENDENT,
     readout=SelfNormalised("self-normalised"),
 )

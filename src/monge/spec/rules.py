@@ -1,43 +1,22 @@
-"""Which choices do not go together, and what values a spec can give."""
+"""Rules: which choices do not go together, and the range of a spec's scores."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from functools import partial
-from math import e, exp, inf, isfinite, log, log1p
+from dataclasses import replace
+from math import exp, inf, isfinite
 
 from monge.errors import InvalidSetting
-from monge.spec.axes import (
-    Baseline,
-    Cosine,
-    LanguageModel,
-    Objective,
-    Ordered,
-    Prf,
-    SelfNormalised,
-    Tempered,
-    Transport,
-)
+from monge.kernels.readouts import Bounds, CostReadout
+from monge.spec.axes import Baseline, LanguageModel, Prf, Tempered
 from monge.spec.metric import MetricSpec
 
-LONGEST = 512
-"""Units of a text up to which a range is stated that grows with the texts."""
-_UP_TO = f"for texts of up to {LONGEST} units"
-_OWN = (
-    "not proven: a plan that is not optimal can give two texts more than the mean of each with itself "
-    "(1.002 was found for one sweep at temperature .02)"
-)
-_ENTROPY = "the entropy of a plan grows with the number of units"
+__all__ = ["Bounds", "bounds", "check", "in_unit", "raw_bounds"]
 
 
 def check(spec: MetricSpec) -> None:
     """Raise where two choices cannot work together, with the reason."""
     readout, transport = spec.readout, spec.transport
-    if isinstance(readout, SelfNormalised) and spec.ground.distance:
-        raise InvalidSetting(
-            f"readout=self-normalised does not go with ground={spec.ground.name}: the distance of a text to itself is "
-            "0; use cosine, dot or dot2"
-        )
+    readout.check(spec.ground, transport)
     if isinstance(spec.scale, Baseline) and (raw_bounds(spec).best != 1.0 or not raw_bounds(spec).higher_is_better):
         raise InvalidSetting(
             "scale=baseline maps random pairs to 0 and equal texts to 1: it needs a similarity that is 1 for equal "
@@ -57,14 +36,6 @@ def check(spec: MetricSpec) -> None:
         _check_phrases(spec)
     if isinstance(spec.fluency, LanguageModel):
         _check_fluency(spec, spec.fluency)
-    wants_entropy = isinstance(readout, Objective) or (
-        isinstance(readout, SelfNormalised) and readout.of == "objective"
-    )
-    if wants_entropy and not isinstance(transport, Tempered):
-        raise InvalidSetting(
-            f"the objective with entropy needs transport=tempered, got transport={transport.name}: "
-            "other plans have no temperature"
-        )
     if isinstance(transport, Tempered) and transport.sweeps == 0 and transport.slack in ((0.0, inf), (inf, 0.0)):
         raise InvalidSetting("transport.slack with one side free converges in one sweep: set transport.sweeps=1")
 
@@ -95,29 +66,6 @@ def _check_phrases(spec: MetricSpec) -> None:
                 f"units.join=positions compares n-grams place by place: for {spec.units.ngram or 'sentence'}-grams "
                 f"it needs {name}={accepted}, not {found}"
             )
-
-
-@dataclass(frozen=True)
-class Bounds:
-    """What scores a spec gives: the range, the value of a perfect pair, and of a pair that shares nothing.
-
-    `worst` is None where vectors have no fixed length; then an empty text is a point at the origin. `low` and `high`
-    hold for every pair of texts. Where one of them is infinite, `usual` may be the range that holds for texts of up to
-    `LONGEST` units, or that texts have in practice; `note` says which, or why an end is infinite.
-    """
-
-    low: float
-    high: float
-    best: float
-    worst: float | None
-    higher_is_better: bool
-    note: str = ""
-    usual: tuple[float, float] | None = None
-
-    @property
-    def shown(self) -> tuple[float, float]:
-        """The range to be shown: the usual one where there is one, that of every pair otherwise."""
-        return self.usual or (self.low, self.high)
 
 
 def bounds(spec: MetricSpec) -> Bounds:
@@ -152,114 +100,24 @@ def in_unit(value: float, raw: Bounds) -> float:
 
 
 def raw_bounds(spec: MetricSpec) -> Bounds:
-    """The range of a spec's scores before they are scaled; `best` and `worst` are those of its transport.
+    """Return the range of a spec's scores before they are scaled; `best` and `worst` are those of its transport.
 
     A language model adds up to 0 to a score (nll), or up to its weight (probability).
     """
-    found, fluency = _transport_bounds(spec), spec.fluency
-    if not isinstance(fluency, LanguageModel):
-        return found if isfinite(found.low) and isfinite(found.high) else _with_usual(found, spec)
-    likely = fluency.form == "probability"
-    return replace(found, low=found.low if likely else -inf, high=found.high + (fluency.weight if likely else 0.0))
+    ground, readout, fluency = spec.ground, spec.readout, spec.fluency
+    unit = spec.normalise.units or ground.unit_costs == ground.free_costs
+    limits = readout.bounds(ground, spec.transport, unit=unit)
+    if isinstance(fluency, LanguageModel):
+        added = fluency.weight if fluency.form == "probability" else 0.0
+        low = limits.low if fluency.form == "probability" else -inf
+        return replace(limits, low=low, high=limits.high + added, usual=None)
+    unbounded = not (isfinite(limits.low) and isfinite(limits.high))
+    if unbounded and isinstance(readout, CostReadout) and ground.distance and _makes_barycentres_of_unit_vectors(spec):
+        far = readout.transform(ground.unit_costs[1], exp)
+        usual = min(far, limits.best), max(far, limits.best)
+        return replace(limits, usual=usual, note="barycentres of unit vectors")
+    return limits
 
 
-def _transport_bounds(spec: MetricSpec) -> Bounds:
-    """The bounds before a language model: those of the ground, carried through the readout."""
-    unit = spec.normalise.units or spec.ground.rule.unit == spec.ground.rule.free
-    near, far = spec.ground.costs(unit=unit)
-    apart = spec.ground.rule.orthogonal if unit else None
-    if not spec.readout.by_cost:
-        return _similarity_bounds(spec, (near, far), apart)
-    near, far = _total(spec.transport, near, far)
-    score = partial(spec.readout.transform, exp=exp)
-    more = spec.readout.order + spec.readout.unknown if isinstance(spec.readout, Ordered) else 0.0
-    ends = (-inf, inf) if near <= -1 and spec.readout.name == "1/(1+cost)" else (score(near), score(far))
-    worst = None if apart is None else score(apart) + more
-    return Bounds(min(ends) + 0.0, max(ends) + more, score(0.0) + 0.0, worst, spec.readout.rule.higher_is_better)
-
-
-def _similarity_bounds(spec: MetricSpec, costs: tuple[float, float], apart: float | None) -> Bounds:
-    """Similarity is -cost under a distance, 1 - cost under an inner product.
-
-    Self-normalised scores are at most 1 by the inequality of Cauchy and Schwarz where a plan is the product of the
-    masses, and where it is exact, since then a text with itself reaches at least the mean of its squared lengths.
-    """
-    most = 0.0 if spec.ground.distance else 1.0
-    low, high = _total(spec.transport, most - costs[1], most - costs[0])
-    if isinstance(spec.readout, Objective):
-        return Bounds(low, inf, 1.0, 0.0, True, _ENTROPY)
-    if not isinstance(spec.readout, SelfNormalised):
-        return Bounds(low, high, most, None if apart is None else most - apart, True)
-    if spec.readout.of == "objective":
-        return Bounds(-inf, inf, 1.0, 0.0, True, _ENTROPY)
-    clipped = isinstance(spec.ground, Cosine) and spec.ground.clip
-    if spec.transport.name == "exact" or (spec.transport.name == "independent" and not clipped):
-        return Bounds(max(low, -1.0), 1.0, 1.0, 0.0, True)
-    return Bounds(0.0 if low >= 0 else -inf, inf, 1.0, 0.0, True, _OWN)
-
-
-def _with_usual(found: Bounds, spec: MetricSpec) -> Bounds:
-    """The bounds with the range that holds for texts of up to `LONGEST` units, or in practice, where one is known."""
-    transport, readout = spec.transport, spec.readout
-    if spec.layers.pool == "barycentre" and spec.normalise.layers and readout.by_cost and spec.ground.distance:
-        far = readout.transform(spec.ground.rule.unit[1], exp)
-        return replace(found, usual=(min(far, found.best), max(far, found.best)), note="barycentres of unit vectors")
-    if not isinstance(transport, Tempered) or spec.ground.name != "cosine":
-        return found
-    if isinstance(readout, SelfNormalised):
-        return _self_normalised(found, transport, readout)
-    slack = sum(transport.slack)
-    if readout.name == "cost" and transport.sweeps == 0 and isfinite(slack):
-        mass = LONGEST ** (2 * transport.temperature / (slack + transport.temperature))
-        return replace(found, usual=(0.0, spec.ground.costs(unit=True)[1] * mass), note=f"{_UP_TO}: mass can be made")
-    return found
-
-
-def _self_normalised(found: Bounds, transport: Tempered, readout: SelfNormalised) -> Bounds:
-    """The usual range of self-normalised values of tempered plans between units of length 1.
-
-    The numerator is between -1 and 1 where a plan has mass 1, so a score is at most 1 over the similarity of a text
-    with itself. At temperature T between n units that is at least 1 - T W((n-1)/e) for rows that are a softmax (the
-    worst case has all other units at one distance; W e^W = x), and 1 - T ln n for a settled plan, whose objective no
-    other plan beats. For one sweep of both sides nothing as good is known, and nothing far beyond 1 was found.
-    Equation 7 of TRWMD, T ln sum exp(s/T), is between max s and max s + T ln n.
-    """
-    temperature, softmax = transport.temperature, 0.0 in transport.slack
-    low = max(found.low, -1.0)
-    if readout.of == "objective":
-        if softmax and readout.entropy == "conditional":
-            return replace(found, usual=(low, 1.0 + temperature * log(LONGEST)), note=f"{_UP_TO}: {_ENTROPY}")
-        return found
-    if _lossy(transport):
-        return found
-    if transport.sweeps and not softmax:
-        return replace(found, usual=(low, 1.0), note=f"in practice; {_OWN}")
-    own = 1.0 - temperature * (lambert((LONGEST - 1) / e) if transport.sweeps else log(LONGEST))
-    return replace(found, usual=(low / own, 1.0 / own), note=_UP_TO) if own > 0 else found
-
-
-def lambert(x: float) -> float:
-    """W(x) for x >= 0: the w for which w e^w = x, by Newton's method."""
-    w = log1p(x)
-    for _ in range(50):
-        w -= (w - x * exp(-w)) / (1.0 + w)
-    return w
-
-
-def _total(transport: Transport, low: float, high: float) -> tuple[float, float]:
-    """The range of a sum over a plan whose terms are in a range: the same for mass 1, up to infinity for any mass."""
-    if not _lossy(transport):
-        return low, high
-    return (0.0 if low >= 0 else -inf), (0.0 if high <= 0 else inf)
-
-
-def _lossy(transport: Transport) -> bool:
-    """Whether the total mass of a plan is not 1: no rigid side is fitted last, or settled.
-
-    Then no bound holds for every pair: at the optimum of slack s, t and temperature T between n and m units the mass
-    is at most (n m)^(T / (s + t + T)), which grows with the texts.
-    """
-    if not isinstance(transport, Tempered):
-        return False
-    rigid = [value == inf for value in transport.slack]
-    return not (rigid[transport.order == "reference-last"] or (transport.sweeps == 0 and any(rigid)))
+def _makes_barycentres_of_unit_vectors(spec: MetricSpec) -> bool:
+    return spec.layers.pool == "barycentre" and spec.normalise.layers

@@ -24,7 +24,7 @@ from monge.encode import digests
 from monge.encode.protocol import identify
 from monge.errors import DataError, InvalidSetting, UsageError
 from monge.scoring.fit import fit
-from monge.scoring.measure import raw_scores
+from monge.scoring.measure import measure_raw
 from monge.scoring.transport import TransportMetric, bound
 from monge.scoring.windows import Window
 from monge.spec.axes import BatchCentre, CorpusCentre, Idf
@@ -112,7 +112,8 @@ class MetricJudge:
         """The metric's scores [n], larger is better."""
         together = [replace(row, system="") for row in rows]
         window = Window(together, _encoding(self._live))
-        return self._sign * raw_scores(window, self.metric, {"": self.stats or CorpusStats(self.metric.reader.key)})
+        stats = {"": self.stats or CorpusStats(self.metric.reader.key)}
+        return self._sign * measure_raw(window, self.metric, stats).parts["score"]
 
     def sentences(self, texts: Sequence[str]) -> Tensor:
         """Means over the pieces of each text, specials left out [n, d]."""
@@ -261,7 +262,7 @@ def _statistics(metric: TransportMetric, lessons: Sequence[Examples | Labelled])
     judged = [one for one in lessons if isinstance(one, Examples)]
     texts = dict.fromkeys(text for one in judged for row in one.rows for text in row.references)
     own = dict.fromkeys(row.hypothesis for one in judged for row in one.rows)
-    return fit(metric, references=list(texts), hypotheses=list(own) if metric.fits_hypotheses else [])
+    return fit(metric, references=list(texts), hypotheses=list(own) if metric.needs.include_hypotheses else [])
 
 
 def _objective(plan: Plan, number: int, examples: Examples | Labelled, judge: MetricJudge) -> Objective:

@@ -10,10 +10,10 @@ from monge.types.statistics import CorpusStats
 from monge.types.sums import DIGEST_SPACE, Array, DocumentCounts, MatrixSum, PartSums, Range, VectorSum
 from monge.types.table import Cell, Sheet, Span
 from monge.types.text import Segment, Tokens, Units
-from monge.types.transport import Cloud, Plan, Problem
+from monge.types.transport import Cloud, PairBatch, Plan, Problem
 
 __all__ = [
     "DIGEST_SPACE", "Array", "Cell", "Cloud", "CorpusStats", "DocumentCounts", "Explanation", "MatrixSum", "Move",
-    "PartSums", "Plan", "Pooled", "Problem", "Range", "Result", "Route", "Segment", "Sheet", "Side", "Signature",
-    "Span", "Tokens", "Transported", "Units", "VectorSum",
+    "PairBatch", "PartSums", "Plan", "Pooled", "Problem", "Range", "Result", "Route", "Segment", "Sheet", "Side",
+    "Signature", "Span", "Tokens", "Transported", "Units", "VectorSum",
 ]  # fmt: skip

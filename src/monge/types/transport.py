@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
     from torch import Tensor
+
+PRECISION, RECALL, PLAN = "precision", "recall", "plan"
+"""Names of plans: one per direction, or one for both."""
+Parts: TypeAlias = "dict[str, Tensor]"
+"""The named numbers of scores, each [b]; the headline is called `score`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,3 +49,18 @@ class Plan:
     """An answer to a problem: coupling [b, n, m], zero where absent."""
 
     coupling: Tensor
+
+
+@dataclass(frozen=True, slots=True)
+class PairBatch:
+    """A batch of pairs of texts with their plans.
+
+    problems and plans: one per direction, or one of each under `plan`; unmatched [b]: the cost of mass that stayed
+    where it was because one side is heavier.
+    """
+
+    hypotheses: Cloud
+    references: Cloud
+    problems: Mapping[str, Problem]
+    plans: Mapping[str, Plan]
+    unmatched: Tensor | float = 0.0

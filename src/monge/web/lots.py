@@ -1,8 +1,8 @@
 """Small requests, scored in one go: their texts in one window, their problems in shared batches.
 
-Each is answered as a run of its own (`monge.scoring.run`): only what a score is a function of, its segment and the
-settings, is computed together, and to the same bits (`Window.runs`). A request whose scores depend on more, on
-statistics fitted from its texts for one, is no small request.
+Each is answered as a run of its own (`monge.scoring.run`): the scores of a segment do not depend on its neighbours, so
+only they are computed together. A request whose scores depend on more, for example on statistics fitted from its
+texts, is no small request.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def _of_segments(metric: api.Metric) -> bool:
 def answered(briefs: Sequence[Brief], encoding: Encoding) -> list[bytes | MongeError]:
     """The answers of small requests that ask for the same metrics; what is wrong with one is its answer."""
     rows = [row for one in briefs for row in one.rows]
-    window = Window(rows, encoding, runs=[k for k, one in enumerate(briefs) for _ in one.rows])
+    window = Window(rows, encoding)
     scorers = briefs[0].scorers
     plain = [CorpusStats(one.reader.key) for one in scorers]
     systems = dict.fromkeys(row.system for row in rows)

@@ -1,8 +1,11 @@
 """Random transport problems."""
 
+from dataclasses import replace
+
 import numpy as np
 import torch
 
+from monge.spec.axes import AXES
 from monge.types import Problem
 
 
@@ -44,3 +47,8 @@ def padded(problems):
         filled("cost", 0.37, n, m), filled("similarity", 5.0, n, m),
         filled("hypothesis", 0.0, n), filled("reference", 0.0, m), present,
     )  # fmt: skip
+
+
+def between(hypothesis, reference, ground, **changes):
+    """The problems between two clouds under a ground by name."""
+    return replace(AXES["ground"][ground], **changes).problem(hypothesis, reference)

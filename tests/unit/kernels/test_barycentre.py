@@ -4,12 +4,12 @@ import numpy as np
 import ot
 import pytest
 import torch
+from problems import between
 
 from monge.errors import InvalidProblem
 from monge.kernels.barycentre import barycentre
 from monge.kernels.exact import exact
-from monge.kernels.ground import between
-from monge.kernels.readout import transported_cost
+from monge.kernels.plan_values import transported_cost
 from monge.kernels.tempered import cooled
 from monge.types import Cloud
 

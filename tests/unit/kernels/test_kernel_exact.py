@@ -4,14 +4,14 @@ import numpy as np
 import ot
 import pytest
 import torch
-from problems import padded, problem, random_arrays
+from problems import between, padded, problem, random_arrays
 from scipy.optimize import linprog
 from scipy.sparse import block_diag, coo_array, identity, kron, vstack
 
 from monge.errors import InvalidProblem
 from monge.kernels.exact import exact, left_over
-from monge.kernels.ground import between, masses
-from monge.kernels.readout import transported_cost
+from monge.kernels.plan_values import transported_cost
+from monge.kernels.problem import masses
 from monge.types import Cloud, Problem
 
 COUNT, TOLERANCE = 1000, 1e-9

@@ -6,12 +6,12 @@ from math import inf
 import numpy as np
 import pytest
 import torch
-from problems import problem, random_arrays
+from problems import between, problem, random_arrays
 
 from monge.errors import InvalidProblem, InvalidSetting
-from monge.kernels import centring, readout
-from monge.kernels.ground import between, flipped
+from monge.kernels import centring, plan_values
 from monge.kernels.pooling import power_means, unit
+from monge.kernels.problem import exchange_sides
 from monge.types import Cloud, Plan
 
 GENERATOR = np.random.default_rng(0)
@@ -99,7 +99,7 @@ def test_vectors_that_are_no_numbers():
 
 def test_flipped():
     one = problem(*random_arrays(GENERATOR, 2, 3))
-    other = flipped(one)
+    other = exchange_sides(one)
     assert torch.equal(other.cost, one.cost.transpose(1, 2))
     assert torch.equal(other.hypothesis, one.reference)
     assert other.present.shape == (1, 3, 2)
@@ -175,7 +175,7 @@ P, R = torch.tensor([0.9, 0.5, 0.0, -0.2, 0.3, -0.4, 1.0]), torch.tensor([0.5, 0
 
 
 def test_harmonic_mean_and_its_negative_side():
-    found = readout.f_alpha(P, R).tolist()
+    found = plan_values.f_alpha(P, R).tolist()
     assert found[0] == pytest.approx(2 * 0.9 * 0.5 / 1.4)
     assert found[1] == pytest.approx(0.5)
     assert found[2:] == pytest.approx([0.0, -0.2, -0.1, -0.4, 1.0])
@@ -183,10 +183,10 @@ def test_harmonic_mean_and_its_negative_side():
 
 @pytest.mark.parametrize("alpha", [0.0, 0.48, 0.7, 1.0])
 def test_balance(alpha):
-    found = readout.f_alpha(P[:1], R[:1], alpha).item()
+    found = plan_values.f_alpha(P[:1], R[:1], alpha).item()
     assert found == pytest.approx(1 / (alpha / 0.5 + (1 - alpha) / 0.9))
-    assert readout.f_alpha(P[:1], R[:1], 0.0).item() == pytest.approx(0.9)
-    assert readout.f_alpha(P[:1], R[:1], 1.0).item() == pytest.approx(0.5)
+    assert plan_values.f_alpha(P[:1], R[:1], 0.0).item() == pytest.approx(0.9)
+    assert plan_values.f_alpha(P[:1], R[:1], 1.0).item() == pytest.approx(0.5)
 
 
 def test_f_grows_with_both_sides_across_zero():
@@ -194,19 +194,19 @@ def test_f_grows_with_both_sides_across_zero():
     line = torch.linspace(-1, 1, 401, dtype=torch.float64)
     for fixed in (-0.5, -0.01, 0.01, 0.5):
         for alpha in (0.2, 0.5, 0.9):
-            values = readout.f_alpha(line, torch.full_like(line, fixed), alpha)
+            values = plan_values.f_alpha(line, torch.full_like(line, fixed), alpha)
             assert float((values[1:] - values[:-1]).min()) >= -1e-12
 
 
 def test_f_has_finite_gradients():
     leaves = [P.double().clone().requires_grad_(), R.double().clone().requires_grad_()]
-    readout.f_alpha(*leaves).sum().backward()
+    plan_values.f_alpha(*leaves).sum().backward()
     assert all(bool(torch.isfinite(leaf.grad).all()) for leaf in leaves)
 
 
 def test_self_normalised():
     value, own, other = torch.tensor([0.5, 0.5, 0.5]), torch.tensor([0.25, 0.0, -1.0]), torch.tensor([1.0, 1.0, -1.0])
-    assert readout.self_normalised(value, own, other).tolist() == [1.0, 0.0, 0.0]
+    assert plan_values.self_normalised(value, own, other).tolist() == [1.0, 0.0, 0.0]
 
 
 def test_plan_readouts():
@@ -217,16 +217,16 @@ def test_plan_readouts():
     plan = Plan(torch.tensor(coupling).unsqueeze(0))
     positive = coupling[coupling > 0]
     entropy = -(positive * np.log(positive)).sum()
-    assert readout.transported_cost(plan, one).item() == pytest.approx((coupling * cost).sum())
-    assert readout.transported_similarity(plan, one).item() == pytest.approx((coupling * (1 - cost)).sum())
-    assert readout.mass(plan).item() == pytest.approx(coupling.sum())
-    assert readout.entropy(plan).item() == pytest.approx(entropy)
-    assert readout.entropy(plan, given=one.hypothesis).item() == pytest.approx(entropy + (a * np.log(a)).sum())
+    assert plan_values.transported_cost(plan, one).item() == pytest.approx((coupling * cost).sum())
+    assert plan_values.transported_similarity(plan, one).item() == pytest.approx((coupling * (1 - cost)).sum())
+    assert plan_values.mass(plan).item() == pytest.approx(coupling.sum())
+    assert plan_values.entropy(plan).item() == pytest.approx(entropy)
+    assert plan_values.entropy(plan, given=one.hypothesis).item() == pytest.approx(entropy + (a * np.log(a)).sum())
     wanted = (coupling * (1 - cost)).sum() + 0.1 * entropy
-    assert readout.objective(plan, one, temperature=0.1).item() == pytest.approx(wanted)
+    assert plan_values.objective(plan, one, temperature=0.1).item() == pytest.approx(wanted)
 
 
 def test_divergence():
     kept, wanted = torch.tensor([[0.5, 0.0]]), torch.tensor([[0.25, 0.75]])
-    assert readout.divergence(kept, wanted).item() == pytest.approx(0.5 * np.log(2) - 0.5 + 1.0)
-    assert readout.divergence(wanted, wanted).item() == pytest.approx(0)
+    assert plan_values.divergence(kept, wanted).item() == pytest.approx(0.5 * np.log(2) - 0.5 + 1.0)
+    assert plan_values.divergence(wanted, wanted).item() == pytest.approx(0)

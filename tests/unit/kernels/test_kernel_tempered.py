@@ -11,9 +11,9 @@ from problems import padded, problem, random_arrays
 
 from monge.errors import InvalidSetting
 from monge.kernels import scaling
-from monge.kernels.independent import independent
 from monge.kernels.onesided import onesided
 from monge.kernels.tempered import tempered
+from monge.spec.axes import AXES
 from monge.types import Problem
 
 SETTINGS = {
@@ -240,4 +240,7 @@ def test_nearest_unit_of_negative_similarities_ignores_padding():
 
 def test_independent_plans():
     one = problem(np.zeros((2, 3)), [0.25, 0.75], [0.5, 0.5, 0.0])
-    assert independent(one).coupling[0].tolist() == [[0.125, 0.125, 0], [0.375, 0.375, 0]]
+    assert AXES["transport"]["independent"].solve(one)["plan"].coupling[0].tolist() == [
+        [0.125, 0.125, 0],
+        [0.375, 0.375, 0],
+    ]

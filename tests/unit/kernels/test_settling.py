@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 import torch
+from problems import between
 
 from monge.errors import InvalidProblem
 from monge.kernels import scaling
-from monge.kernels.ground import between
 from monge.kernels.tempered import cooled, tempered
 from monge.types import Cloud
 

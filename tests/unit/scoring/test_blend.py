@@ -94,7 +94,7 @@ def test_errors_say_what_to_do(metric):
         resolve("sentsim[words.encoder.prefix=x]")
     with pytest.raises(UsageError, match="blend"):
         metric.explain("a", "b")
-    flat = {part.key: Range(1.0, 1.0, 5, 0) for part in metric.scorer.members.values()}
+    flat = {part.identity.pair: Range(1.0, 1.0, 5, 0) for part in metric.scorer.members.values()}
     with pytest.raises(DataError, match="5 pairs that score the same"):
         metric.score(["a"], ["b"], stats=CorpusStats("x", ranges=flat))
 

@@ -39,7 +39,7 @@ def test_published_baselines_and_the_toy_of_rescaling():
     metric = TransportMetric(
         "bertscore@release", spec, Reader(encoder, "", 512, "truncate"), Request((17,)), frozenset()
     )
-    found = metric.scaled({part: np.array([value]) for part, value in toy.items()}, CorpusStats(""))
+    found = metric.scaling.apply({part: np.array([value]) for part, value in toy.items()}, CorpusStats(""))
     assert {part: float(values[0]) for part, values in found.items()} == pytest.approx(expected, abs=1e-6)
     spec = resolve("bertscore@release[scale=baseline,layers=9]")[1]
     assert published(spec, "bert-base-uncased")["f1"] == 0.35219112
@@ -55,7 +55,7 @@ def test_a_fitted_baseline_rescales_every_part(tmp_path):
     stats = api.load_stats(tmp_path / "stats.json")
     raw = metric.score(HYPOTHESES, REFERENCES)
     found = api.load("bertscore[scale=baseline]").score(HYPOTHESES, REFERENCES, stats=stats)
-    base = stats.baselines[metric.scorer.key]
+    base = stats.baselines[metric.scorer.identity.pair]
     for part in ("precision", "recall", "f1"):
         mean = base.mean(part)
         assert found.parts[part] == pytest.approx((raw.parts[part] - mean) / (1 - mean), abs=1e-6)

@@ -8,29 +8,29 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from monge.errors import InvalidSetting, UnknownName
-from monge.spec import fields
 from monge.spec.axes import AXES, Layers
 from monge.spec.codec import read_choice, settable, show_choice, split_changes
 from monge.spec.metric import MetricSpec, differences
 from monge.spec.presets import PRESETS, resolve, row
 from monge.spec.rules import bounds, check
+from monge.types import settings as kinds
 
 finite = st.floats(min_value=0, max_value=1e12, allow_nan=False)
 positive = st.floats(min_value=1e-12, max_value=1e12)
 name = st.text("abcdefghijklmnopqrstuvwxyz-_./0123456789#", min_size=1, max_size=12)
 KINDS = {
-    id(fields.POSITIVE): positive,
-    id(fields.SMALL): finite,
-    id(fields.UNIT): st.floats(0, 1),
-    id(fields.CEILING): positive | st.just(inf),
-    id(fields.COUNT): st.integers(1, 10**6),
-    id(fields.SWITCH): st.booleans(),
-    id(fields.NGRAM): st.integers(0, 99),
-    id(fields.SWEEPS): st.integers(0, 999),
-    id(fields.LENGTH): st.integers(0, 9999),
-    id(fields.SLACK): st.tuples(finite | st.just(inf), finite | st.just(inf)),
-    id(fields.NAME): name,
-    id(fields.TEXT): st.text(max_size=20),
+    id(kinds.POSITIVE): positive,
+    id(kinds.SMALL): finite,
+    id(kinds.UNIT): st.floats(0, 1),
+    id(kinds.CEILING): positive | st.just(inf),
+    id(kinds.COUNT): st.integers(1, 10**6),
+    id(kinds.SWITCH): st.booleans(),
+    id(kinds.NGRAM): st.integers(0, 99),
+    id(kinds.SWEEPS): st.integers(0, 999),
+    id(kinds.LENGTH): st.integers(0, 9999),
+    id(kinds.SLACK): st.tuples(finite | st.just(inf), finite | st.just(inf)),
+    id(kinds.NAME): name,
+    id(kinds.TEXT): st.text(max_size=20),
 }
 SEVERAL = st.lists(positive, min_size=1, max_size=4).map(tuple)
 

@@ -12,15 +12,14 @@ from hypothesis import strategies as st
 from scipy.special import lambertw
 
 from monge.errors import InvalidSetting, UnknownName
-from monge.kernels import ground as kernel
-from monge.kernels.readout import mass, self_normalised, transported_similarity
+from monge.kernels.plan_values import mass, self_normalised, transported_similarity
+from monge.kernels.readouts import lambert
 from monge.kernels.tempered import tempered
-from monge.scoring.measure import solved
-from monge.spec.axes import AXES, Ordered, Readout, Spectrum, Tempered
-from monge.spec.formulas import GROUNDS, READOUTS
+from monge.scoring.measure import score_clouds
+from monge.spec.axes import AXES, Ordered, Spectrum, Tempered
 from monge.spec.presets import PRESETS, bounds_of, resolve
 from monge.spec.rows import BERTSCORE, COSINE, RAW, UNIT
-from monge.spec.rules import bounds, check, lambert
+from monge.spec.rules import bounds, check
 from monge.types import Cloud
 
 TRANSPORTS = {
@@ -55,28 +54,26 @@ def samples(*, unit):
         yield tuple(cloud(side, weight) for side, weight in zip(sides, weights, strict=True))
 
 
-def test_every_ground_and_readout_has_its_record_and_its_kernel():
-    assert set(GROUNDS) == set(AXES["ground"]) == {*kernel.PRODUCTS, *kernel.DISTANCES}
-    assert set(READOUTS) == set(AXES["readout"])
+GROUNDS, READOUTS = AXES["ground"], AXES["readout"]
 
 
 @pytest.mark.parametrize("name", GROUNDS)
 def test_the_record_of_a_ground_is_true_of_its_kernel(name):
     rule, plane = GROUNDS[name], [[[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0]]]
-    problem = kernel.between(cloud([[[1.0, 0.0]]]), cloud(plane), ground=name)
+    problem = AXES["ground"][name].problem(cloud([[[1.0, 0.0]]]), cloud(plane))
     same, orthogonal, opposite = problem.cost[0, 0].tolist()
     assert rule.distance == torch.equal(problem.similarity, -problem.cost)
-    assert same == rule.unit[0] == 0
-    assert rule.orthogonal is None or orthogonal == pytest.approx(rule.orthogonal)
-    assert isinf(rule.unit[1]) or max(orthogonal, opposite) == pytest.approx(rule.unit[1])
+    assert same == rule.unit_costs[0] == 0
+    assert rule.orthogonal_cost is None or orthogonal == pytest.approx(rule.orthogonal_cost)
+    assert isinf(rule.unit_costs[1]) or max(orthogonal, opposite) == pytest.approx(rule.unit_costs[1])
     for one, other in samples(unit=False):
-        cost = kernel.between(one, other, ground=name).cost
-        assert rule.free[0] <= cost.min() and cost.max() <= rule.free[1] + 1e-12
+        cost = AXES["ground"][name].problem(one, other).cost
+        assert rule.free_costs[0] <= cost.min() and cost.max() <= rule.free_costs[1] + 1e-12
 
 
 def test_an_unknown_ground_is_an_error_not_a_squared_distance():
-    with pytest.raises(UnknownName, match=r"unknown ground 'euclid'.*euclidean"):
-        kernel.between(cloud([[[1.0]]]), cloud([[[1.0]]]), ground="euclid")
+    with pytest.raises(UnknownName, match=r"unknown ground choice 'euclid'.*euclidean"):
+        BERTSCORE.changed(["ground=euclid"])
 
 
 def test_transforms_of_costs():
@@ -84,8 +81,8 @@ def test_transforms_of_costs():
     for name, rule in READOUTS.items():
         if rule.by_cost:
             value = wanted.get(name, 0.5)
-            assert Readout(name).transform(0.5, np.exp) == pytest.approx(value)
-            assert float(Readout(name).transform(torch.tensor(0.5), torch.exp)) == pytest.approx(value)
+            assert rule.transform(0.5, np.exp) == pytest.approx(value)
+            assert float(rule.transform(torch.tensor(0.5), torch.exp)) == pytest.approx(value)
 
 
 @pytest.mark.parametrize(("ground", "readout"), list(product([*GROUNDS, "clipped"], READOUTS)))
@@ -105,7 +102,7 @@ def test_no_score_leaves_its_bounds(ground, readout):
             continue
         found = bounds(spec)
         for one, other in samples(unit=unit):
-            scores = solved(one, other, spec).parts["score"]
+            scores = score_clouds(one, other, spec)[1]["score"]
             assert found.low - 1e-8 <= scores.min() and scores.max() <= found.high + 1e-8, (transport, unit)
             seen += len(scores)
     assert seen or (readout == "self-normalised" and GROUNDS[ground].distance)
@@ -189,7 +186,7 @@ def test_what_a_text_has_with_itself_under_a_softmax_is_no_less_than_the_bound_w
     cosine = 1 - temperature * (1 + w)
     gram = torch.eye(units, dtype=torch.float64) * (1 - cosine) + cosine
     text = cloud(torch.linalg.cholesky(gram)[None])
-    problem = kernel.between(text, text, ground="cosine")
+    problem = AXES["ground"]["cosine"].problem(text, text)
     plan = tempered(problem, temperature=temperature, slack=(inf, 0.0))
     assert float(transported_similarity(plan, problem)) == pytest.approx(1 - temperature * w, abs=1e-9)
 
@@ -212,7 +209,7 @@ def test_no_score_leaves_the_usual_range(seed, sizes, spread, temperature, metri
     weights = [torch.rand(4, size, generator=draw, dtype=torch.float64) + 1e-3 for size in sizes]
     one, other = (cloud(side, weight) for side, weight in zip(sides, weights, strict=True))
     low, high = bounds(spec).shown
-    scores = solved(one, other, spec).parts["score"]
+    scores = score_clouds(one, other, spec)[1]["score"]
     room = 0.01 if metric == "twmd" else 1e-7
     assert low - room <= scores.min() and scores.max() <= high + room
 
@@ -233,7 +230,7 @@ def test_why_one_sweep_has_no_bound_of_one():
     )
 
     def value(x, y):
-        problem = kernel.between(cloud(x), cloud(y), ground="cosine")
+        problem = AXES["ground"]["cosine"].problem(cloud(x), cloud(y))
         return transported_similarity(tempered(problem, temperature=0.02), problem)
 
     climb, best = torch.optim.Adam([one, other], lr=0.02), 0.0
@@ -251,6 +248,6 @@ def test_why_slack_has_no_bound():
     """The mass of a settled plan with slack is at most (n m)^(T / (s + t + T)), reached where all costs are 0."""
     for n in (1, 10, 100):
         point = cloud(torch.ones(1, n, 2))
-        problem = kernel.between(point, point, ground="cosine")
+        problem = AXES["ground"]["cosine"].problem(point, point)
         plan = tempered(problem, temperature=0.5, sweeps=0, slack=(0.05, 0.1))
         assert float(mass(plan)) == pytest.approx((n * n) ** (0.5 / 0.65), rel=1e-6)

@@ -45,14 +45,14 @@ def test_gradients_are_finite_where_a_text_meets_itself(plan, table, name):
 
 def test_the_euclidean_ground_has_the_gradient_of_a_distance():
     """Away from 0 that of |x - y|, typed in from the formula; at 0 it is 0; the values are those without gradients."""
-    from monge.kernels.ground import DISTANCES
+    from monge.kernels.grounds import Euclidean
 
     torch.manual_seed(1)
     x, y = torch.randn(1, 3, 5, dtype=torch.float64), torch.randn(1, 4, 5, dtype=torch.float64)
     y[0, 1] = x[0, 0]
     leaf = x.clone().requires_grad_()
-    distances = DISTANCES["euclidean"](leaf, y)
-    assert torch.equal(distances.detach(), DISTANCES["euclidean"](x, y))
+    distances = Euclidean("euclidean").compare(leaf, y, leaf.dtype)
+    assert torch.equal(distances.detach(), Euclidean("euclidean").compare(x, y, x.dtype))
     distances.sum().backward()
     offsets = x[0].unsqueeze(1) - y[0].unsqueeze(0)
     lengths = offsets.norm(dim=-1, keepdim=True)

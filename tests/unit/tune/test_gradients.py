@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from monge.api import bind
-from monge.scoring.measure import raw_scores
+from monge.scoring.measure import measure_raw
 from monge.scoring.windows import Window
 from monge.spec.presets import resolve
 from monge.types import CorpusStats, Segment
@@ -47,7 +47,7 @@ def test_gradients_are_finite_differences(tiny_bert, kind):
     stats = {"": CorpusStats(metric.reader.key)}
 
     def total(vectors):
-        return raw_scores(Window(ROWS, Fixed(metric, vectors)), metric, stats)
+        return measure_raw(Window(ROWS, Fixed(metric, vectors)), metric, stats).parts["score"]
 
     leaves = {t: v.clone().requires_grad_() for t, v in start.items()}
     scores = total(leaves)

@@ -1,4 +1,4 @@
-"""How one setting is read from text, written back, and refused."""
+"""Settings of a metric: how a value is read from text, written back and refused, and the choice that holds it."""
 
 from __future__ import annotations
 
@@ -7,6 +7,13 @@ from dataclasses import dataclass, field
 from math import inf, isfinite, isnan
 from typing import Any
 from urllib.parse import quote, unquote
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A choice on an axis of a metric; `name` is the word that selects it ('' on an axis with one choice)."""
+
+    name: str
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,102 @@
+"""What a metric takes from other texts: document counts for idf, mean vectors, and maps between two languages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from monge.errors import StatisticsMismatch
+from monge.scoring.clouds import HYPOTHESES, REFERENCES
+from monge.scoring.identity import Identity
+from monge.spec.axes import CorpusCentre, Idf, Remap
+from monge.spec.metric import MetricSpec
+from monge.text.idf import check_counts, weight
+from monge.types import CorpusStats, DocumentCounts, VectorSum
+
+
+@dataclass(frozen=True)
+class StatisticsNeeds:
+    """The statistics that a metric needs, and the keys under which it finds them.
+
+    counted_sides: sides whose documents are counted for idf; summed_sides: sides whose vectors are summed for a corpus
+    mean; reader: the key of the pieces of a text; space: the key of its unit vectors; map_space: the key of the map of
+    the source's vectors, None where the metric has no map.
+    """
+
+    weights: str
+    counted_sides: tuple[str, ...]
+    summed_sides: tuple[str, ...]
+    reader: str
+    space: str
+    map_space: str | None
+
+    @classmethod
+    def of(cls, spec: MetricSpec, identity: Identity) -> StatisticsNeeds:
+        """Derive the needs of a metric from its settings."""
+        weights, centre, space = spec.weights, spec.centre, identity.vector_space
+        counted: tuple[str, ...] = ()
+        if isinstance(weights, Idf):
+            counted = (REFERENCES, HYPOTHESES) if weights.corpus == "each-side" else (REFERENCES,)
+        summed: tuple[str, ...] = ()
+        if isinstance(centre, CorpusCentre):
+            summed = (REFERENCES, HYPOTHESES) if centre.sides == "separate" else (REFERENCES,)
+        map_space = f"{space}/{centre.name}" if isinstance(centre, Remap) else None
+        return cls(weights.name, counted, summed, identity.reader, space, map_space)
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of statistics that a run can fit: `idf`, `mean`, or neither."""
+        return (("idf",) if self.counted_sides else ()) + (("mean",) if self.summed_sides else ())
+
+    @property
+    def include_hypotheses(self) -> bool:
+        """Whether the statistics of a system are fitted from its own texts too."""
+        return HYPOTHESES in (*self.counted_sides, *self.summed_sides)
+
+    @property
+    def differ_by_side(self) -> bool:
+        """Whether a text has other points as a hypothesis than as a reference."""
+        return self.include_hypotheses or self.map_space is not None
+
+    def counts(self, stats: CorpusStats, side: str) -> DocumentCounts:
+        """Return the document counts that weigh a side."""
+        return stats.counts[side if side in self.counted_sides else REFERENCES]
+
+    def mean(self, stats: CorpusStats, side: str) -> VectorSum:
+        """Return the vectors whose mean is subtracted from a side."""
+        return stats.sums[self.space][side if side in self.summed_sides else REFERENCES]
+
+    def weigher(self, stats: CorpusStats, side: str) -> Callable[[int], float] | None:
+        """Return the function from a piece to its weight on a side, or None where all pieces weigh the same."""
+        return weight(self.counts(stats, side), self.weights) if self.counted_sides else None
+
+    def check(self, metric: str, stats: CorpusStats) -> None:
+        """Raise where statistics lack what the metric needs, were fitted for other settings, or hold nothing."""
+        if stats.reader != self.reader:
+            raise StatisticsMismatch(
+                f"{metric}: the statistics were fitted for {stats.reader}, this run reads with {self.reader}"
+            )
+        missing = [side for side in self.counted_sides if side not in stats.counts]
+        if missing:
+            raise StatisticsMismatch(f"{metric}: the statistics hold no document counts of the {missing[0]}")
+        missing = [side for side in self.summed_sides if side not in stats.sums.get(self.space, {})]
+        if missing:
+            raise StatisticsMismatch(f"{metric}: the statistics hold no mean of the {missing[0]} for {self.space}")
+        if self.map_space is not None and self.map_space not in stats.maps:
+            raise StatisticsMismatch(
+                f"{metric}: centre={self.map_space.rpartition('/')[2]} needs a map for this model: fit one with "
+                "monge fit --parallel FILE (source and target, a tab between) and give it with --stats"
+            )
+        for side in self.counted_sides:
+            check_counts(metric, self.weights, self.counts(stats, side), side)
+
+    def digests(self, stats: CorpusStats) -> dict[str, str]:
+        """Return the full digests of the statistics by kind; those of two sides are joined by '/'."""
+        digests: dict[str, str] = {}
+        if self.counted_sides:
+            digests["idf"] = "/".join(stats.digests["counts", side] for side in self.counted_sides)
+        if self.map_space is not None:
+            digests["map"] = stats.digests["maps", self.map_space]
+        if self.summed_sides:
+            digests["mean"] = "/".join(stats.digests["sums", self.space, side] for side in self.summed_sides)
+        return digests
