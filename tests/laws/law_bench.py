@@ -19,7 +19,7 @@ from monge.scoring import clouds, encoding
 from monge.scoring.blend import BlendMetric
 from monge.scoring.fit import fit
 from monge.scoring.lexical import LexicalMetric
-from monge.scoring.run import Run
+from monge.scoring.run import ScoringRun
 from monge.scoring.scorer import Corpora, Scorer
 from monge.scoring.transport import TransportMetric, bound
 from monge.spec.blend import BLENDS
@@ -127,7 +127,7 @@ class Bench:
             with TemporaryDirectory() as folder:
                 for again in (0, 1):
                     with Store(folder) as store:
-                        run = Run(self.metrics(raw=True), segments, corpora=Corpora(self.stats()), store=store)
+                        run = ScoringRun(self.metrics(raw=True), segments, corpora=Corpora(self.stats()), store=store)
                         self._runs[(*key, again)] = {one.metric: one for one in run.results()}
             self._runs[key] = {}
         return self._runs[(*key, 0)], self._runs[(*key, 1)]
@@ -165,7 +165,7 @@ class Bench:
                 if members:
                     stats = self.stats(changes, swapped=exchanged)
                     with arranged(batch_pieces, pair_numbers, threads):
-                        found += Run(members, segments, corpora=Corpora(stats), window=window).results()
+                        found += ScoringRun(members, segments, corpora=Corpora(stats), window=window).results()
             self._runs[key] = {f"{one.metric}\t{one.system}".strip(): one for one in found}
         return self._runs[key]
 
@@ -180,7 +180,7 @@ def fit_of(metric: Scorer, references: Sequence[str], hypotheses: Sequence[str])
     if "range" in metric.fits:
         pairs = zip(hypotheses, references, strict=True)
         rows = [Segment(str(k), hypothesis, (reference,)) for k, (hypothesis, reference) in enumerate(pairs)]
-        return Run([metric], rows).fitted_ranges()
+        return ScoringRun([metric], rows).fitted_ranges()
     assert isinstance(metric, TransportMetric)
     return fit(metric, references=references, hypotheses=hypotheses)
 

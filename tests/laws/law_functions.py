@@ -14,7 +14,7 @@ from law_samples import ALL_PAIRS, BLANK, CORPUS, R2, SAMPLE, TEXTS, A, B, R
 
 from monge.encode.protocol import Encoder
 from monge.errors import DataError
-from monge.scoring.run import Run
+from monge.scoring.run import ScoringRun
 from monge.scoring.scorer import Corpora
 from monge.spec.blend import BLENDS
 from monge.spec.lexical import LEXICAL
@@ -170,7 +170,7 @@ def merged_statistics(bench: Bench, name: str) -> float:
         return 0.0
     halves = [fit_of(metric, one, two) for one, two in ((R, A), (R2, B))]
     stats = halves[0] + halves[1], fit_of(metric, CORPUS, (*A, *B))
-    added, at_once = (Run([metric], SAMPLE, corpora=Corpora(one)).results()[0] for one in stats)
+    added, at_once = (ScoringRun([metric], SAMPLE, corpora=Corpora(one)).results()[0] for one in stats)
     assert added.signature == at_once.signature
     return within(deviation(added, at_once), tolerance(bench), "merged statistics")
 
@@ -290,7 +290,7 @@ def weightless(bench: Bench, name: str) -> float:
     texts = ["the dog", "the bridge", "the filter"]
     stats = fit_of(metric, texts, texts) if metric.fits else None
     rows = (Segment("1", "the", ("the dog",)), Segment("2", "the bridge", ("the",)))
-    found = Run([metric], rows, corpora=Corpora(stats)).results()[0]
+    found = ScoringRun([metric], rows, corpora=Corpora(stats)).results()[0]
     assert all(np.isfinite(values).all() for values in numbers(found).values())
     expected = [("no-mass-hypothesis",), ("no-mass-reference",)] if metric.spec.weights.name == "idf" else [(), ()]
     assert [tuple(flag for flag in one if flag.startswith("no-mass")) for one in found.flags] == expected

@@ -9,7 +9,7 @@ import pytest
 from law_bench import fit_of
 from law_samples import CORPUS, OWN_CORPUS, R2, A, B, R
 
-from monge.scoring.run import Run
+from monge.scoring.run import ScoringRun
 from monge.scoring.scorer import Corpora
 from monge.spec.blend import BLENDS
 from monge.spec.presets import PRESETS
@@ -30,7 +30,7 @@ def scores(bench, name, pairs):
     metric = bench.metric(name)
     stats = fit_of(metric, CORPUS, OWN_CORPUS) if metric.fits else None
     rows = [Segment(str(k), one, (other,)) for k, (one, other) in enumerate(pairs)]
-    found = Run([metric], rows, corpora=Corpora(stats)).results()[0]
+    found = ScoringRun([metric], rows, corpora=Corpora(stats)).results()[0]
     return found, found.segments if found.higher_is_better else -found.segments
 
 
@@ -69,5 +69,5 @@ def test_matching_unknown_pieces_is_what_it_was(bench, name):
     metric = bench.metric(name, ("units.unknown=match",))
     stats = fit_of(metric, CORPUS, OWN_CORPUS) if metric.fits else None
     rows = [Segment("1", "厨师购", ("岁发现",)), Segment("2", "🍕🍕", ("🎉🚀",))]
-    found = Run([metric], rows, corpora=Corpora(stats)).results()[0]
+    found = ScoringRun([metric], rows, corpora=Corpora(stats)).results()[0]
     assert found.segments == pytest.approx(metric.bounds.best, abs=1e-5)

@@ -21,7 +21,7 @@ import monge
 from monge.api import score_segments, segments_of
 from monge.errors import NotKept, UsageError
 from monge.scoring.encoding import Encoding
-from monge.scoring.run import Run
+from monge.scoring.run import ScoringRun
 from monge.store import FILE, Store, key_of
 
 HYPOTHESES = ["the cat sat on the mat .", "the dog ran", "a cat is in the house", "unhappily he said hello"]
@@ -415,12 +415,12 @@ def test_texts_are_cut_ahead_unless_their_scores_are_remembered(tmp_path, tiny_b
 
     monkeypatch.setattr(Encoding, "pieces", noted)
     with Store(tmp_path) as store:
-        first = Run([metric], rows, window=4, store=store).results()[0]
+        first = ScoringRun([metric], rows, window=4, store=store).results()[0]
     assert 3 <= len(asked) <= 5  # all but the first two, before anything was missed
     assert all(name.startswith("ahead") for name in asked)
     asked.clear()
     with Store(tmp_path) as store:
-        again = Run([metric], rows, window=4, store=store).results()[0]
+        again = ScoringRun([metric], rows, window=4, store=store).results()[0]
     assert asked == []
     assert again.segments.tolist() == first.segments.tolist()
 

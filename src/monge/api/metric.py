@@ -21,7 +21,7 @@ from monge.data.lists import reference_lists, segments_of, texts_of
 from monge.errors import DataError, Flagged, Unsuited, UsageError
 from monge.scoring.blend import BlendMetric
 from monge.scoring.lexical import LexicalMetric
-from monge.scoring.run import Run, Watch
+from monge.scoring.run import ScoringRun, Watch
 from monge.scoring.scorer import Corpora, Scorer, ScoreWindow, score_window
 from monge.scoring.suitable import watched
 from monge.spec.blend import BlendSpec
@@ -162,7 +162,7 @@ class Metric:
         if not self.scorer.fits:
             raise UsageError(f"{self.name} takes nothing from other texts: there is nothing to fit (try weights=idf)")
         if "range" in self.scorer.fits:
-            return Run([self.scorer], segments_of(hypotheses, references)).fitted_ranges()
+            return ScoringRun([self.scorer], segments_of(hypotheses, references)).fitted_ranges()
         from monge.scoring.fit import fit
 
         flat = [text for row in reference_lists(references, None) for text in row]
@@ -358,7 +358,7 @@ def score_segments(
     names = labels((one.name, one.asked) for one in metrics)
     with opened(cache) as store:
         corpora, tolerant = Corpora(corpora.stats, files), on_error == "count"
-        run = Run(scorers, segments, corpora=corpora, store=store, score=score, tolerant=tolerant)
+        run = ScoringRun(scorers, segments, corpora=corpora, store=store, score=score, tolerant=tolerant)
         results = watched(run, expect, watch)
     for bad in run.failed[:NAMED_FAILURES]:
         warnings.warn(f"{bad}; it is left out", Flagged, stacklevel=2)
@@ -386,7 +386,7 @@ def transported_segments(
         one, texts = with_corpus(metric.scorer, corpora)
         scorers.append(one)
         files.update(texts)
-    run = Run(scorers, segments, corpora=Corpora(corpora.stats, files))
+    run = ScoringRun(scorers, segments, corpora=Corpora(corpora.stats, files))
     run.check_replay(expect)
     for k, rows in enumerate(chosen):
         yield from ((k, place, plan) for place, plan in run.transported(k, rows))

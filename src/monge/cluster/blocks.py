@@ -18,7 +18,7 @@ from typing import Any, Protocol
 from monge.cluster.folder import placed
 from monge.errors import DataError
 from monge.scoring.firsts import Firsts
-from monge.scoring.run import Looked, looked_through
+from monge.scoring.scan import InputSummary, scan_input
 from monge.scoring.windows import SEGMENTS, faced, windowed
 from monge.types import Segment
 
@@ -72,7 +72,7 @@ class Block:
 class Staged:
     """An input that was cut: what is known of it, its blocks, and what identifies its content."""
 
-    looked: Looked
+    looked: InputSummary
     blocks: Sequence[Block]
     digest: str
 
@@ -128,7 +128,7 @@ def staged(rows: Iterator[Located], folder: Path, *, side: str | None, firsts: b
                     start = close(start)
             close(start)
 
-        looked = looked_through(cut(segments()))
+        looked = scan_input(cut(segments()))
         marks.write(sum(count.values()))
     if not made:
         raise DataError("there is nothing to score: no segments")

@@ -11,7 +11,8 @@ from monge.cluster.folder import COUNT, RANGE, SUM, read_json, write_json
 from monge.cluster.job import readers
 from monge.cluster.rounds import Run, counted_here, done_with
 from monge.errors import DataError
-from monge.scoring.run import check_expected, of_members
+from monge.scoring.replay import check_expected
+from monge.scoring.run import merge_member_stats
 from monge.types import CorpusStats, DocumentCounts, VectorSum
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ def check_replay(run: Run, stats: Sequence[StatsBySystem]) -> None:
         own = {name: next(each) for name, member in metric.members.items() if member.reads}
         for system in run.staged.looked.systems:
             by_member = {name: stats[system] for name, stats in own.items()} or {"": CorpusStats("")}
-            all_of_it = of_members(by_member, run.corpora.stats)
+            all_of_it = merge_member_stats(by_member, run.corpora.stats)
             if run.corpora.stats is not None:
                 metric.check_stats(all_of_it)
             signature = metric.signed(all_of_it)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from monge import api
 from monge.errors import ModelError, UsageError
-from monge.scoring.run import Looked, facing
+from monge.scoring.scan import InputSummary, bind_side
 from monge.spec.labels import labels
 from monge.spec.presets import Spec
 from monge.store import code_digest
@@ -73,7 +73,7 @@ class Job:
     recipe: Recipe
     folder: str
     what: str
-    looked: Looked
+    looked: InputSummary
     names: Sequence[str]
     form: str
     texts: bool = False
@@ -91,7 +91,7 @@ def readers(metrics: Sequence[Scorer]) -> list[TransportMetric]:
 
 def faced_metrics(metrics: Sequence[Scorer], given: Mapping[str, Any]) -> list[Scorer]:
     """The metrics as they face an input that has these sides."""
-    return [facing(one, given) for one in metrics]
+    return [bind_side(one, given) for one in metrics]
 
 
 def identity(metric: Scorer) -> str:

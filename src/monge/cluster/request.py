@@ -9,7 +9,7 @@ from typing import Any
 
 from monge.cluster.blocks import Block
 from monge.cluster.folder import Folder
-from monge.scoring.run import Expected
+from monge.scoring.replay import Expected
 
 SUFFIXES = {".parquet": "parquet", ".jsonl": "jsonl", ".tsv": "tsv"}
 

@@ -23,7 +23,7 @@ from monge.cluster.request import Outcome, Request, Watch
 from monge.cluster.rounds import Run, done_with
 from monge.errors import DataError, UsageError
 from monge.render.checks import dumps
-from monge.scoring.run import Looked, warn_unused
+from monge.scoring.scan import InputSummary, warn_unused_references
 from monge.scoring.suitable import look_at, warn_unknown
 from monge.scoring.summary import Summary, merged
 from monge.types import Result, Segment
@@ -52,9 +52,9 @@ def score(
         recipe, metrics, corpora = _known(recipe, corpora)
         manifest = request.folder.opened(_settings(recipe, corpora, request, engine), fresh=request.fresh)
         cut = _staged(given, metrics, corpora, manifest, request, watch)
-        metrics = faced_metrics(metrics, cut.looked.given)
+        metrics = faced_metrics(metrics, cut.looked.sides)
         look_at(metrics, cut.looked.first, lambda texts, reader: reader.read(texts))
-        warn_unused(metrics, cut.looked.given)
+        warn_unused_references(metrics, cut.looked.sides)
         watch.began("start", 0)
         job = _job(recipe, request, cut.looked, given.names, engine.threads)
         run = Run(metrics, corpora, request, engine, job, cut, watch, workers)
@@ -65,7 +65,7 @@ def score(
     return _finished(run)
 
 
-def _job(recipe: Recipe, request: Request, looked: Looked, names: Sequence[str], threads: int) -> Job:
+def _job(recipe: Recipe, request: Request, looked: InputSummary, names: Sequence[str], threads: int) -> Job:
     """What workers are told of the first pass."""
     about = {"form": request.form, "texts": request.texts, "seed": request.seed, "tolerant": request.tolerant}
     return Job("", recipe, str(request.folder.path), COUNT, looked, names, threads=threads, **about)  # type: ignore[arg-type]
@@ -159,7 +159,7 @@ def _at_hand(request: Request, cut: Staged) -> bool:
 def _indexed(cut: Staged) -> dict[str, Any]:
     looked = {
         "systems": list(cut.looked.systems),
-        "given": [[side, None if one is None else asdict(one)] for side, one in cut.looked.given.items()],
+        "given": [[side, None if one is None else asdict(one)] for side, one in cut.looked.sides.items()],
         "first": [asdict(one) for one in cut.looked.first],
     }
     return {"looked": looked, "blocks": [asdict(one) for one in cut.blocks], "digest": cut.digest}
@@ -172,7 +172,9 @@ def _index(found: Mapping[str, Any]) -> Staged:
     looked = found["looked"]
     given = {side: None if one is None else segment(one) for side, one in looked["given"]}
     blocks = [Block(**one) for one in found["blocks"]]
-    return Staged(Looked(looked["systems"], given, [segment(one) for one in looked["first"]]), blocks, found["digest"])
+    return Staged(
+        InputSummary(looked["systems"], given, [segment(one) for one in looked["first"]]), blocks, found["digest"]
+    )
 
 
 # --- the results ---------------------------------------------------------------------------------------------------

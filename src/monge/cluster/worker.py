@@ -22,7 +22,8 @@ from monge.cluster.job import Job, Recipe, faced_metrics, readers
 from monge.cluster.parts import Scored, write_part
 from monge.errors import DataError, MongeError
 from monge.scoring.firsts import only_firsts
-from monge.scoring.run import Looked, Run, Share
+from monge.scoring.run import ScoringRun, ShardContext
+from monge.scoring.scan import InputSummary
 from monge.scoring.summary import Summary, drawn
 from monge.scoring.windows import distinct, faced
 from monge.types import Result
@@ -112,7 +113,7 @@ class Worker:
 
         torch.set_num_threads(job.threads)
         self._job, self._folder = job, Folder(job.folder)
-        self._metrics = faced_metrics(job.recipe.bound(), job.looked.given)
+        self._metrics = faced_metrics(job.recipe.bound(), job.looked.sides)
         self.encoding = self._opened() if encoding is None else encoding
 
     def alike(self, job: Job) -> bool:
@@ -176,12 +177,12 @@ class Worker:
         found = self._run(rows, windows).ranges()
         return [{"metric": k, "system": system, "ranges": one.to_dict()} for (k, system), one in found.items()]
 
-    def _run(self, rows: Sequence[Located], windows: Windows) -> Run:
+    def _run(self, rows: Sequence[Located], windows: Windows) -> ScoringRun:
         """The metrics on the rows of a block."""
         kept = [[rows[place][0] for place in window] for window in windows]
         systems = list(dict.fromkeys(row.system for window in kept for row in window))
-        share = Share(Looked(systems, self._job.looked.given, ()), self._job.fitted, kept, self.encoding)
-        return Run(self._metrics, (), corpora=self._job.recipe.given, share=share)
+        shard = ShardContext(InputSummary(systems, self._job.looked.sides, ()), self._job.fitted, kept, self.encoding)
+        return ScoringRun(self._metrics, (), corpora=self._job.recipe.given, shard=shard)
 
     def _written(
         self, block: Block, rows: Sequence[Located], results: Sequence[Result], bad: Mapping[int, str]

@@ -7,7 +7,7 @@ from dataclasses import replace
 from random import Random
 
 from monge.errors import DataError, UsageError
-from monge.scoring.run import Run
+from monge.scoring.run import ScoringRun
 from monge.scoring.transport import TransportMetric, bound
 from monge.spec.axes import Layers, Scale
 from monge.text.idf import text_key
@@ -39,7 +39,7 @@ def fit_baselines(metrics: Sequence[TransportMetric], texts: Iterable[str], *, s
     key = (sum(map(text_key, kept)) + seed) % DIGEST_SPACE
     every = [one for metric in metrics for one in at_every_layer(metric)]
     found = {}
-    for one, result in zip(every, Run(every, rows).results(), strict=True):
+    for one, result in zip(every, ScoringRun(every, rows).results(), strict=True):
         parts = {"score": result.segments, **result.parts}
         found[one.identity.pair] = PartSums({name: float(values.sum()) for name, values in parts.items()}, half, key)
     return CorpusStats(metrics[0].reader.key, baselines=found)

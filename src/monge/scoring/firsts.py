@@ -110,6 +110,12 @@ class FirstTexts:
                 yield row
             firsts.write(count)
 
+    def rescan(self, segments: Iterable[Segment]) -> None:
+        """Start again with other segments."""
+        self._segments = segments
+        for _ in self.scan():
+            pass
+
     def __iter__(self) -> Iterator[Segment]:
         segments, at = iter(self._segments), 0
         while rows := list(islice(segments, ROWS)):

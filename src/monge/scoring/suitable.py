@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, cast
 
 from monge.encode.packaged import PACKAGED, languages_of
 from monge.errors import DataError, Unsuited
-from monge.scoring.run import warn_unused
+from monge.scoring.scan import warn_unused_references
 from monge.scoring.windows import SOURCE, faced
 from monge.spec.languages import LANGUAGES
 from monge.spec.lexical import LexicalSpec
@@ -22,15 +22,16 @@ from monge.types import Result, Segment, Tokens
 
 if TYPE_CHECKING:
     from monge.scoring.reader import Reader
-    from monge.scoring.run import Expected, Run, Watch
+    from monge.scoring.replay import Expected
+    from monge.scoring.run import ScoringRun, Watch
     from monge.scoring.scorer import Scorer
     from monge.scoring.transport import TransportMetric
 
 
-def watched(run: Run, expect: Expected | None, watch: Watch) -> list[Result]:
+def watched(run: ScoringRun, expect: Expected | None, watch: Watch) -> list[Result]:
     """The results of a run; its texts are looked at before and after, and what the user should know is said."""
-    look_at(run.metrics, run.first, run.cut)
-    warn_unused(run.metrics, run.given)
+    look_at(run.metrics, run.summary.first, run.cut)
+    warn_unused_references(run.metrics, run.summary.sides)
     results = run.results(expect=expect, watch=watch)
     warn_unknown(run.metrics, results, run.unknown_texts)
     return results

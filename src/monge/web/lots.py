@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, cast
 
 from monge import api
 from monge.errors import MongeError
-from monge.scoring.run import Run, Share, Watch, looked_through
+from monge.scoring.run import ScoringRun, ShardContext, Watch
+from monge.scoring.scan import scan_input
 from monge.scoring.scorer import Scores
 from monge.scoring.suitable import watched
 from monge.scoring.windows import REFERENCES, Window, distinct
@@ -84,10 +85,10 @@ def _answer(
     one: Brief, scores: Sequence[Scores], plain: Sequence[CorpusStats], encoding: Encoding
 ) -> bytes | MongeError:
     """The answer of a run whose windows have been scored."""
-    looked = looked_through(one.rows)
-    share = Share(looked, [dict.fromkeys(looked.systems, stats) for stats in plain], [one.rows], encoding)
+    looked = scan_input(one.rows)
+    shard = ShardContext(looked, [dict.fromkeys(looked.systems, stats) for stats in plain], [one.rows], encoding)
     try:
-        run = Run(one.scorers, one.rows, score=lambda metrics, stats, window: list(scores), share=share)
+        run = ScoringRun(one.scorers, one.rows, score=lambda metrics, stats, window: list(scores), shard=shard)
         results = watched(run, None, Watch())
         names = labels((metric.name, metric.asked) for metric in one.metrics)
         return one.answer([replace(each, metric=names[k % len(names)]) for k, each in enumerate(results)])

@@ -20,7 +20,7 @@ from monge.errors import UnknownName, UsageError
 from monge.render import explanation_html, explanation_svg, render_results
 from monge.render.bounded import FULL_CELLS, WHOLE_CELLS, bounded_json
 from monge.render.table import render_study
-from monge.scoring.run import Run
+from monge.scoring.run import ScoringRun
 from monge.spec.catalogue import described, listed
 from monge.spec.forms import EVERY, form, kind_of
 from monge.spec.labels import labels
@@ -95,10 +95,12 @@ class Service(Checks):
                 alone = metric.scorer.members.get("")
                 if alone is not None and alone.reads:
                     self.models[model] = metric.by_transport("warm").reader.encoder.name
-                results = Run([metric.scorer], rows, score=self.engine.shared(Ticket())).results()  # any language
+                results = ScoringRun(
+                    [metric.scorer], rows, score=self.engine.shared(Ticket())
+                ).results()  # any language
                 if model == self.config.models[0]:
                     started = time.perf_counter()
-                    Run([metric.scorer], rows).results()  # warm, and no text from memory
+                    ScoringRun([metric.scorer], rows).results()  # warm, and no text from memory
                     self.milliseconds[metric.name] = 1000 * (time.perf_counter() - started) / len(rows)
                 self.signatures.setdefault(metric.name, str(results[0].signature))
             if model not in self.models:

@@ -16,7 +16,7 @@ from monge.encode import static, vectorarrays
 from monge.encode.static import StaticVectors, word_spans
 from monge.encode.vectorfile import recognise
 from monge.errors import DataError, InvalidSetting, ModelError, NotKept
-from monge.scoring.run import Run
+from monge.scoring.run import ScoringRun
 from monge.store import Store
 
 WORDS = ["the", "Cat", "n't", "do", "3.14", "日", "well", "café", "'s", "don"]
@@ -268,7 +268,7 @@ def test_counts_of_words_do_not_depend_on_windows_or_caches(write, tmp_path, unk
     wanted = {"words": 5 + 4 + 5, "unknown": 3 + 0 + 3}  # "cat" has no vector, "Cat" has
     for window in (1, 2, 1024):
         for store in (None, Store(tmp_path / "kept"), Store(tmp_path / "kept")):
-            (found,) = Run([metric.scorer], rows, window=window, store=store).results()
+            (found,) = ScoringRun([metric.scorer], rows, window=window, store=store).results()
             assert {name: found.run[name] for name in wanted} == wanted
             if store is not None:
                 store.close()

@@ -11,7 +11,7 @@ import monge
 from monge import api
 from monge.errors import DataError, StatisticsMismatch, UsageError
 from monge.scoring import clouds
-from monge.scoring.run import Run
+from monge.scoring.run import ScoringRun
 from monge.scoring.windows import FIRST, FULL, ahead, windowed
 from monge.spec.presets import PRESETS
 from monge.types import Segment
@@ -241,7 +241,7 @@ def test_windows_are_small_at_first_and_bounded_by_text():
 def test_batch_centring_does_not_depend_on_the_window(load):
     metric = load("twmd-b@release", "centre.size=7")
     base = metric.score(HYPOTHESES, REFERENCES)
-    (small,) = Run([metric.scorer], api.segments_of(HYPOTHESES, REFERENCES), window=5).results()
+    (small,) = ScoringRun([metric.scorer], api.segments_of(HYPOTHESES, REFERENCES), window=5).results()
     assert np.abs(base.segments - small.segments).max() < 1e-6
     other = load("twmd-b@release", "centre.size=8").score(HYPOTHESES, REFERENCES)
     assert np.abs(base.segments - other.segments).max() > 1e-6
