@@ -94,8 +94,8 @@ class Recomputation:
 
     def _open(self, dataset: str, human: str, groups: Sequence[str] | None) -> Judged | Unavailable:
         switches = {**self.table.open.get(dataset, {}), **(self.switches if dataset.startswith("tac") else {})}
-        declared = switches.pop("pairs", None)
-        task = Task(dataset, self.data, pairs=groups or declared, human=human, switches=switches)
+        declared, text = switches.pop("pairs", None), switches.pop("text", "raw")
+        task = Task(dataset, self.data, pairs=groups or declared, human=human, text=text, switches=switches)
         try:
             try:
                 return task.open()[0]
