@@ -1,4 +1,4 @@
-"""Figures of pages: they are drawn for a desk and a phone, in colours of the palette, with words for those who cannot see."""
+"""Figures of pages: drawn for a desk and a phone, in colours of the palette, with words for screen readers."""
 
 import re
 
@@ -37,7 +37,8 @@ def test_the_chosen_value_is_named_and_a_worse_one_is_hollow():
 
 @pytest.mark.parametrize(
     ("low", "high", "ticks"),
-    [(0, 1, [0, 0.2, 0.4, 0.6, 0.8, 1]), (0.55, 0.72, [0.55, 0.6, 0.65, 0.7]), (-0.1, 0.1, [-0.1, -0.05, 0, 0.05, 0.1])],
+    [(0, 1, [0, 0.2, 0.4, 0.6, 0.8, 1]), (0.55, 0.72, [0.55, 0.6, 0.65, 0.7]),
+     (-0.1, 0.1, [-0.1, -0.05, 0, 0.05, 0.1])],
 )  # fmt: skip
 def test_ticks_are_round_numbers_between_the_ends(low, high, ticks):
     assert nice_ticks(low, high) == pytest.approx(ticks)
