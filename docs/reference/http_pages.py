@@ -48,8 +48,8 @@ def _endpoint(operation: Schema, schemas: Schema) -> Iterator[str]:
         yield table(("takes", "in", "type", "default", "meaning"), rows)
     for code, answer in operation["responses"].items():
         if code.startswith("2"):
-            forms = answer.get("content", {})
-            yield f"Answers {code}: {'; '.join(_answer(kind, one, schemas) for kind, one in forms.items()) or 'nothing'}."
+            forms = [_answer(kind, one, schemas) for kind, one in answer.get("content", {}).items()]
+            yield f"Answers {code}: {'; '.join(forms) or 'nothing'}."
 
 
 def _answer(kind: str, content: Schema, schemas: Schema) -> str:

@@ -1,4 +1,4 @@
-"""What the site needs beside its theme: the colours and mark of the service, a sample report, nothing from elsewhere."""
+"""What the site needs beside its theme: the mark and colours of the service, a sample report, nothing remote."""
 
 from __future__ import annotations
 

@@ -378,8 +378,8 @@ def _narrowest(sheet: Sheet, kinds: Sequence[str]) -> float:
     return needed
 
 
-_LETTER = 7.6
-"""About how wide a letter of a table is."""
+_LETTER = 8.8
+"""About how many pixels a letter of a table takes, in a wide font."""
 Ends = tuple[float, float] | None
 
 
