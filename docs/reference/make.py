@@ -1,6 +1,6 @@
-"""Makes the reference of the documentation from the code: verbs and options, settings, JSON, signature, metrics.
+"""Makes the reference of the documentation from the code: verbs, settings, JSON, signature, metrics, endpoints.
 
-    python docs/reference/make.py            # writes docs/reference/*.md and docs/metrics/*.md
+    python docs/reference/make.py            # writes docs/reference/*.md, docs/metrics/*.md, docs/serve.md
     python docs/reference/make.py pictures   # docs/metrics/*.svg: the same pair explained by every metric that can
 
 tests/docs/test_pages.py compares what this makes with what is written, so that the pages cannot go stale.
@@ -27,6 +27,7 @@ from monge.spec.lexical import LEXICAL
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
+import http_pages  # noqa: E402
 from metric_pages import DOCS, MADE, METRICS, PAIR, bare, metric, metrics, page_name, pictures, table  # noqa: E402
 
 EXAMPLE = DOCS.parent / "src" / "monge" / "example"
@@ -352,6 +353,7 @@ PAGES: Mapping[Path, Callable[[], str]] = {
     HERE / "data-sets.md": datasets,
     HERE / "json.md": formats,
     HERE / "signature.md": signature,
+    http_pages.PAGE: http_pages.serve_page,
     METRICS / "index.md": metrics,
     **{METRICS / page_name(name): (lambda name=name: metric(name)) for name in bare()},
 }

@@ -10,8 +10,11 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from monge.api import explain
 from monge.cli.app import run
 from monge.errors import MongeError
+from monge.render.arcs import arcs
+from monge.render.drawing import document
 from monge.spec.catalogue import described, listed
 from monge.spec.forms import EVERY, kind_of
 
@@ -132,8 +135,15 @@ def _changed(name: str, other: str) -> str:
     return "; ".join(lines)
 
 
+def home_picture() -> None:
+    """docs/home.svg: which word of the pair was matched with which."""
+    explained = explain(*PAIR, metric="bertscore")
+    (DOCS / "home.svg").write_text(document(explained, arcs(explained, next(iter(explained.plans)))), "utf-8")
+
+
 def pictures() -> None:
-    """The same pair explained by every metric that can be explained."""
+    """The same pair explained by every metric that can be explained, and the picture of the home page."""
+    home_picture()
     for name in bare():
         if described(name).to_dict().get("against") == "source":
             continue  # a pair in one language would show it at what it is not for

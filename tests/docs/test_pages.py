@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from monge.render.palette import COLOURS
+
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 
@@ -108,6 +110,56 @@ def test_the_site_builds_strictly_and_asks_for_nothing_elsewhere(site):
         assert not [one for one in loaded if one.startswith(("http:", "https:", "//"))], page.name
     for page in (site / "sensitivity.html", site / "results.html", site / "reproduction.html"):
         assert page.stat().st_size < 100_000, "a short page is short"
+
+
+def test_the_home_page_has_a_picture_and_an_example_above_the_fold(site, browser):
+    page = browser.new_page(viewport={"width": 1440, "height": 900})
+    page.goto((site / "index.html").as_uri())
+    bottoms = [page.locator(one).first.bounding_box() for one in (".hero h1", ".hero img", ".md-content pre")]
+    to_report = page.locator(".hero a", has_text="sample report").get_attribute("href")
+    page.close()
+    assert all(box["y"] + box["height"] < 900 for box in bottoms)
+    report = (site / to_report).read_text("utf-8")
+    assert "system-a" in report and len(report) < 300_000, "small enough to be opened at once"
+
+
+def test_the_site_has_the_mark_and_colours_of_the_service(site):
+    static = ROOT / "src" / "monge" / "web" / "static"
+    assert (site / "site" / "icon.svg").read_bytes() == (static / "icon.svg").read_bytes()
+    colours = (site / "site" / "palette.css").read_text("utf-8")
+    for dark, scheme in enumerate(("default", "slate")):
+        (rule,) = [line for line in colours.splitlines() if f'"{scheme}"' in line]
+        assert f"--md-typeset-a-color: {COLOURS['accent'][dark]};" in rule
+        assert f"--md-default-fg-color: {COLOURS['ink'][dark]};" in rule
+
+
+def test_no_backslash_is_left_in_what_people_read(site):
+    """Markdown takes backslashes before punctuation away, but not inside of code."""
+    for path in site.rglob("*.html"):
+        if path.name == "sample-report.html":
+            continue
+        text = re.sub(r"(?s)<(pre|script|style)\b.*?</\1>", "", path.read_text("utf-8"))
+        assert not re.findall(r"\\[|_*<>\[\]`#]", re.sub(r"<[^>]+>", "", text)), path.name
+
+
+KINDS = ["index.html", "tutorials/paper-table.html", "metrics/twmd.html", "results.html", "serve.html", "404.html",
+         "reference/commands.html"]  # fmt: skip
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("name", KINDS)
+def test_axe_finds_nothing_serious_on_a_page_of_each_kind(site, browser, name, scheme):
+    package = pytest.importorskip("axe_playwright_python")
+    page = browser.new_page(viewport={"width": 1440, "height": 900}, color_scheme=scheme)
+    page.goto((site / name).as_uri())
+    page.evaluate((Path(package.__file__).parent / "axe.min.js").read_text("utf-8"))
+    violations = page.evaluate("axe.run({ resultTypes: ['violations'] })")["violations"]
+    drawn = page.evaluate(
+        "[...document.querySelectorAll('.md-content img[src$=\".svg\"]')].map((one) => one.className)"
+    )
+    page.close()
+    assert [one["id"] for one in violations if one["impact"] in ("serious", "critical")] == []
+    assert set(drawn) <= {"follows", "literal"}, "a figure follows the colour scheme, or is turned for a dark ground"
 
 
 def test_search_works_from_a_directory_and_nothing_is_asked_elsewhere(site, browser):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib.metadata import version
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from monge.cli import bundles, options, studies
-from monge.cli.emit import check_output, coloured, emit
+from monge.cli.emit import check_output, coloured, emit, terminal_width, today
 from monge.cli.reproduce import Models
 from monge.errors import UsageError
 from monge.types.table import STUDY_FORMATS, Listing
@@ -54,6 +54,7 @@ def analyse(
     check_output(output_format, STUDY_FORMATS, output)
     drawn = studies.check_figure(figure)
     from monge import api
+    from monge.render.cells import listed
     from monge.render.table import render_study
     from monge.study import vectors
 
@@ -65,7 +66,14 @@ def analyse(
     ]
     sheets = [sheet for one in found for sheet in one.sheets()]
     listing = Listing({"results": [one.to_dict() for one in found]}, sheets)
-    emit(render_study(listing, output_format, version=version("monge"), colour=coloured(output)), output)
+    curves = []
+    if output_format == "html":
+        from monge.report.curves import analysis_curves
+
+        curves = analysis_curves(found)
+    title = f"Word vectors of {listed([one.model for one in found])}, {today()}"
+    shown: dict[str, Any] = {"colour": coloured(output), "width": terminal_width(output), "title": title}
+    emit(render_study(listing, output_format, version=version("monge"), figures=curves, **shown), output)
     if drawn is not None:
         from monge.report.curves import analysis_figure
 

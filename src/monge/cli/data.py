@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from monge.cli import options
-from monge.cli.emit import check_output, coloured, emit
+from monge.cli.emit import check_output, coloured, emit, terminal_width
 from monge.data.catalogue import dataset_names
 from monge.data.lines import is_there
 from monge.errors import UnknownName, UsageError
@@ -33,7 +33,8 @@ def data(
 
     chosen, directory = _parted(names or [])
     found = take_stock(chosen, directory)
-    emit(render_study(found, output_format, version=version("monge"), colour=coloured(output)), output)
+    colour, width = coloured(output), terminal_width(output)
+    emit(render_study(found, output_format, version=version("monge"), colour=colour, width=width), output)
 
 
 def _parted(given: list[str]) -> tuple[list[str], str | None]:

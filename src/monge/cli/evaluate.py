@@ -110,14 +110,13 @@ def evaluate(
     from monge.render.cells import listed
 
     labels = dict.fromkeys(one.label for one in found.agreements)
-    charts = []
-    if output.output_format == "html":
-        from monge.report.evaluation import evaluation_charts
+    figures_shown, charts = [], []
+    if output.is_page:
+        from monge.report.evaluation import agreement_dots, evaluation_charts
 
-        charts = evaluation_charts(found)
-    output.write(
-        found, title=f"{studies.called(judgements)}: agreement of {listed(list(labels))} with people", charts=charts
-    )
+        figures_shown, charts = agreement_dots(found), evaluation_charts(found)
+    title = f"{studies.called(judgements)}: agreement of {listed(list(labels))} with people"
+    output.write(found, title=title, figures=figures_shown, charts=charts)
     if figures.folder is not None:
         from monge.report import evaluation_figures
 

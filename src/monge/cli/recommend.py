@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from importlib.metadata import version
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -54,10 +54,16 @@ def recommend(
     from monge.study.recommend import recommend as recommended
 
     found = recommended(task, lang=lang, budget=budget)
-    colour, width = coloured(output), terminal_width(output)
-    made = render_study(found, output_format, version=version("monge"), colour=colour, signed=signed, width=width)
-    emit(made, output)
+    every = found.every if isinstance(found, Overview) else (found,)
+    plots = []
+    if output_format == "html":
+        from monge.report.recommendation import cost_plots
+
+        plots = cost_plots(every)
+    shown: dict[str, Any] = {"colour": coloured(output), "signed": signed, "width": terminal_width(output)}
+    title = f"Which metric for {task or 'which task'}?"
+    emit(render_study(found, output_format, version=version("monge"), title=title, figures=plots, **shown), output)
     if drawn is not None:
         from monge.report.recommendation import cost_figure
 
-        cost_figure(found.every if isinstance(found, Overview) else (found,), drawn)
+        cost_figure(every, drawn)

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from monge.cli import bundles, engines, options, studies
-from monge.cli.emit import emit
+from monge.cli.emit import emit, terminal_width
 from monge.errors import UsageError
 
 
@@ -72,9 +72,9 @@ def reproduce(
     from monge.study import Run, Setup
     from monge.study import reproduce as published
 
+    form, monge, width = output.output_format, version("monge"), terminal_width(output.output)
     if table is None:
-        text = published.render_tables(published.listed(data), output.output_format, version=version("monge"))
-        emit(text, output.output)
+        emit(published.render_tables(published.listed(data), form, version=monge, width=width), output.output)
         return
     wanted = published.table_named(table, data)
     if data is None:
@@ -94,4 +94,4 @@ def reproduce(
             ).to_dict()
             for one in models.model or ["auto"]
         ]
-    emit(published.render_reproductions(found, output.output_format, version=version("monge")), output.output)
+    emit(published.render_reproductions(found, form, version=monge, width=width), output.output)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from monge import api
 from monge.cli import bundles, gate, options
-from monge.cli.emit import coloured, resumable, tell
+from monge.cli.emit import coloured, resumable, tell, terminal_width
 from monge.cli.engines import Scale, watching
 from monge.data.columns import given_columns
 from monge.data.lines import STDIN
@@ -107,7 +107,8 @@ def _show(found: Outcome, form: str, keep: bundles.Keep) -> None:
     head = ("metric", "system", "score", "interval", "n", "parts")
     signatures = tuple(one["signature"] for one in found.results)
     sheet = Sheet("", head, tuple(rows), signatures=signatures, words=2, words_behind=1)
-    sys.stdout.write(sheets_text([sheet], colour=coloured(), signed=options.signed(form)))
+    width, signed = terminal_width(), options.signed(form)
+    sys.stdout.write(sheets_text([sheet], width=width, colour=coloured(), signed=signed))
     if not keep.quiet:
         left_out = f"; {found.bad_rows} bad rows were left out, listed beside it" if found.bad_rows else ""
         tell(f"scores: {found.output}, results: {found.result}{left_out}")

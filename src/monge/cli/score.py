@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ import typer
 
 from monge import api
 from monge.cli import bundles, gate, options
-from monge.cli.emit import bar_wanted, check_output, coloured, emit, progress, stage, tell, today
+from monge.cli.emit import bar_wanted, check_output, coloured, emit, progress, stage, tell, terminal_width, today
 from monge.cli.engines import Scale
 from monge.cli.inputs import Columns, Input, Rows, TableFormat, read_input
 from monge.cli.journal import kept_scores
@@ -343,8 +342,7 @@ def _emit(results: Sequence[Result], rows: Iterable[Segment], metrics: Sequence[
     elif shown.output_format == "parquet" and shown.output is not None:
         write_parquet(results, shown.output, version=view.version, texts=view.texts)
     elif shown.output_format == "text" and shown.output is None:
-        width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
-        sys.stdout.write(results_text(results, width=width, colour=coloured(), view=view))
+        sys.stdout.write(results_text(results, width=terminal_width(), colour=coloured(), view=view))
     else:
         emit(render_results(results, shown.output_format, view=view), shown.output)
 

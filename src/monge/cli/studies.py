@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from monge.cli import bundles, options
-from monge.cli.emit import Watch, check_output, coloured, emit, today, watching
+from monge.cli.emit import Watch, check_output, coloured, emit, terminal_width, today, watching
 from monge.data.columns import given_columns
 from monge.errors import UsageError
 from monge.types.table import STUDY_FORMATS
@@ -80,14 +80,27 @@ class Output(bundles.Keep):
         """Follow the study on standard error; interrupted, it says how to go on."""
         return watching(quiet=self.quiet, verbose=self.verbose, folder=self.folder)
 
-    def write(self, found: Study, key: str = "", title: str = "", charts: Sequence[str] = ()) -> None:
-        """Write what a study found; a page is headed by the title and the day, and shows the charts."""
+    @property
+    def is_page(self) -> bool:
+        """Whether a page is written, which has figures."""
+        return self.output_format == "html"
+
+    def write(
+        self,
+        found: Study,
+        key: str = "",
+        title: str = "",
+        figures: Sequence[str] = (),
+        charts: Sequence[str] = (),
+    ) -> None:
+        """Write what a study found; a page has the title and the day, the figures, the tables, the charts."""
         from monge.render.table import render_study
 
         colour, signed = coloured(self.output), options.signed(self.signature_form)
         form, monge, headed = self.output_format, version("monge"), f"{title}, {today()}" if title else ""
-        shown: dict[str, Any] = {"key": key, "colour": colour, "signed": signed, "title": headed, "charts": charts}
-        emit(render_study(found, form, version=monge, **shown), self.output)
+        shown: dict[str, Any] = {"key": key, "colour": colour, "signed": signed, "title": headed}
+        shown |= {"figures": figures, "charts": charts}
+        emit(render_study(found, form, version=monge, width=terminal_width(self.output), **shown), self.output)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -58,6 +58,7 @@ def sweep(
     output.check()
     drawn = studies.check_figure(figure)
     from monge import study
+    from monge.render.cells import listed
 
     task, given = studies.task_of(judgements), judgements
     test = None
@@ -75,7 +76,13 @@ def sweep(
             resampling=resamples.resampling(),
             run=run,
         )
-    output.write(found, "sweep")
+    curves = []
+    if output.is_page:
+        from monge.report.curves import sweep_curves
+
+        curves = sweep_curves(found)
+    targets = listed([one.target for one in found.variations])
+    output.write(found, "sweep", f"{found.development}: {listed(names)} over {targets}", curves)
     if drawn is not None:
         from monge.report import sweep_figure
 

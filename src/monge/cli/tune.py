@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from monge.cli import bundles, options
+from monge.cli.emit import terminal_width
 from monge.errors import UsageError
+from monge.render.cells import fold
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -143,7 +145,7 @@ def tune(
 
     plan = _plan(metric, learning, judgements, teaching, setup)
     if going.dry_run:
-        sys.stdout.write(estimate(plan))
+        sys.stdout.write(_folded(estimate(plan), terminal_width()))
         return
     with _shown(show=not going.quiet and sys.stderr.isatty()) as watch:
         made = run(plan, output, watch=watch, fresh=going.fresh)
@@ -154,6 +156,21 @@ def tune(
             f"monge: {output}: agreement with held-out judgements of {held['data']} {before:.4f} before, "
             f"{held['agreement']:.4f} after; use it with --model {output}\n"
         )
+
+
+_NAME = 11
+"""So many letters of a line of the estimate are its name."""
+
+
+def _folded(estimate: str, width: int | None) -> str:
+    """The lines of an estimate, broken at a terminal's width under what they say."""
+    if width is None:
+        return estimate
+    lines = []
+    for line in estimate.splitlines():
+        first, *rest = fold(" " * _NAME + line[_NAME:], width)
+        lines += [line[:_NAME] + first[_NAME:], *rest]
+    return "\n".join(lines) + "\n"
 
 
 def _plan(

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, zip_longest
 from math import ceil, floor, log10
-from textwrap import wrap
 from unicodedata import category, combining, east_asian_width
 
 _STYLE = re.compile(r"\x1b\[[0-9;]*m")
@@ -168,24 +167,82 @@ def table(rows: Sequence[Sequence[str]], align: str, *, width: int | None = None
     ]
 
 
-def folded_table(rows: Sequence[Sequence[str]], align: str, width: int) -> list[list[str]]:
-    """The lines of every row of a table that fits a width: cells are broken between words, never inside one."""
+def fold(text: str, width: int) -> list[str]:
+    """The text in lines of at most `width` columns, broken between words.
+
+    A longer word is broken behind punctuation, or where the line ends. Every line begins with the spaces that the
+    text begins with.
+    """
+    if display_width(text) <= width:
+        return [text]
+    margin = text[: len(text) - len(text.lstrip(" "))]
+    lines, line = [], margin
+    for word in text.split():
+        begun = bool(line.strip())
+        if not begun or display_width(line) + 1 + display_width(word) <= width:
+            line += " " * begun + word
+        else:
+            lines.append(line)
+            line = margin + word
+        while display_width(line) > width > display_width(margin) + 1:
+            kept = _cut(line, width)
+            lines.append(line[:kept])
+            line = margin + line[kept:]
+    return [*lines, line]
+
+
+_BREAKS = re.compile(r"[-,;:|/_.=\]]|(?=\[)")
+
+
+def _cut(text: str, width: int) -> int:
+    """How many characters of the text stand in a line: up to the last punctuation in its second half, or all of it."""
+    used, most = 0, 0
+    for _, columns in _columns(text):
+        used += columns
+        if used > width:
+            break
+        most += 1
+    breaks = [match.end() for match in _BREAKS.finditer(text, 0, most)]
+    return breaks[-1] if breaks and breaks[-1] > most // 2 else max(most, 1)
+
+
+def column_widths(rows: Sequence[Sequence[str]], align: str, width: int | None, least: int) -> list[int]:
+    """The widths of the columns of a table, the first row of which is its head.
+
+    Where the table is wider than `width`, cells of words ("l") and heads are narrowed until they must be broken inside
+    words, then down to `least`; numbers are never broken. The widest column loses first.
+    """
     columns = list(zip(*rows, strict=True))
     wide = [max(map(display_width, column)) for column in columns]
-    least = [max((display_width(word) for cell in column for word in cell.split()), default=0) for column in columns]
-    while sum(wide) + len(GAP) * (len(wide) - 1) > width:
-        candidates = [k for k in range(len(wide)) if wide[k] > least[k]]
-        if not candidates:
-            break
-        wide[max(candidates, key=lambda k: wide[k])] -= 1
-    return [_folded_row(row, align, wide) for row in rows]
-
-
-def _folded_row(row: Sequence[str], align: str, wide: Sequence[int]) -> list[str]:
-    cells = [
-        [cell] if display_width(cell) <= most else wrap(cell, most, break_long_words=False, break_on_hyphens=False)
-        for cell, most in zip(row, wide, strict=True)
+    numbers = [
+        max(map(display_width, column[1:]), default=1) if side == "r" else 1
+        for column, side in zip(columns, align, strict=True)
     ]
+    words = [_longest(column if side == "l" else column[:1]) for column, side in zip(columns, align, strict=True)]
+    whole = [max(pair) for pair in zip(words, numbers, strict=True)]
+    broken = [max(min(word, least), number) for word, number in zip(words, numbers, strict=True)]
+    for smallest in (whole, broken):
+        while width is not None and total_width(wide) > width:
+            candidates = [k for k in range(len(wide)) if wide[k] > smallest[k]]
+            if not candidates:
+                break
+            wide[max(candidates, key=lambda k: wide[k])] -= 1
+    return wide
+
+
+def _longest(cells: Sequence[str]) -> int:
+    """The width of the longest word of some cells."""
+    return max((display_width(word) for cell in cells for word in cell.split()), default=0)
+
+
+def total_width(wide: Sequence[int]) -> int:
+    """How wide a table with columns of these widths is."""
+    return sum(wide) + len(GAP) * (len(wide) - 1)
+
+
+def folded_row(row: Sequence[str], align: str, wide: Sequence[int]) -> list[str]:
+    """The lines of a row of a table: cells that are wider than their column are broken."""
+    cells = [fold(cell, most) for cell, most in zip(row, wide, strict=True)]
     return [
         GAP.join(pad(cell, columns, side) for cell, columns, side in zip(line, wide, align, strict=True)).rstrip()
         for line in zip_longest(*cells, fillvalue="")

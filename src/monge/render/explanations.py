@@ -65,7 +65,7 @@ def render_explanations(
         return render_sheets([*beside, *each], form, signed=signed)
     told = [replace(one, notes=(f"Hypothesis: {title}.", *one.notes)) for one, title in zip(found, titles, strict=True)]
     pages = [render_explanation(one, form, every=every, signed=signed, colour=colour, width=width) for one in told]
-    return f"\n{_RULE}\n\n".join([sheets_text(beside, colour=colour), *pages])
+    return f"\n{_RULE}\n\n".join([sheets_text(beside, colour=colour, width=width), *pages])
 
 
 def _page(

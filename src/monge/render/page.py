@@ -13,6 +13,23 @@ from monge.render.palette import variables_css
 _ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 _INLINE = re.compile(r"<(style|script)>(.*?)</\1>", re.S)
 
+WIDTHS = (40, 60, 80)
+"""Widths of a window in rem below which a table that needs more stands with its cells below each other."""
+
+
+def _stacking(width: int | None) -> str:
+    """The rules for tables that need more than a width: a row is its name, then its cells, each under its title."""
+    table = f".monge.monge .under-{width or 'any'}"
+    rules = """
+X, X tbody, X td { display: block; } X thead { display: none; } X svg.span { margin: .3rem 0; }
+X tr { display: flex; flex-wrap: wrap; gap: .1rem 1.2rem; padding: .5rem 0; border-bottom: 1px solid var(--line); }
+X td { border: 0; padding: .1rem 0; text-align: start; } X td:empty { display: none; }
+X td:first-child, X td.text { flex-basis: 100%; } X td:first-child { position: static; font-weight: 600; }
+X td:not(:first-child)::before { content: attr(data-head); display: block; color: var(--soft); font-size: .78rem;
+  font-weight: 400; }""".replace("X", table)
+    return rules if width is None else f"@media (max-width: {width}rem) {{{rules} }}"
+
+
 STYLE = (
     variables_css(".monge")
     + """
@@ -22,7 +39,7 @@ STYLE = (
 .monge h2 { font-size: 1.05rem; font-weight: 650; margin: 1.8rem 0 .4rem; }
 .monge h3 { font-size: .95rem; font-weight: 650; margin: 1.1rem 0 .3rem; }
 .monge h1, .monge h2, .monge h3 { overflow-wrap: anywhere; line-height: 1.35; } .monge > :first-child { margin-top: 0; }
-.monge p { margin: .4rem 0; max-width: 62rem; }
+.monge p { margin: .4rem 0; max-width: 62rem; } .monge p.verdict { font-size: 1.1rem; }
 .monge table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .92rem; }
 .monge th { color: var(--soft); font-weight: 500; text-align: left; }
 .monge thead tr { border-bottom: 1px solid var(--ink); }
@@ -52,11 +69,7 @@ STYLE = (
 .monge .span .plain { fill: var(--card); stroke: var(--soft); stroke-width: 2; }
 @media (max-width: 640px) { .monge { padding: 1rem; border-radius: 0; } .monge h1 { font-size: 1.1rem; }
   .monge td, .monge th { padding-right: .6rem; } .monge td.words { min-width: 4rem; }
-  .monge svg.span { width: 104px; height: 12px; }
-  .monge table.stacked, .monge .stacked tbody, .monge .stacked tr, .monge .stacked td { display: block; }
-  .monge .stacked thead { display: none; } .monge.monge .stacked td { border: 0; padding: .1rem 0; text-align: start; }
-  .monge .stacked tr { border-bottom: 1px solid var(--line); padding: .5rem 0; }
-  .monge .stacked td::before { content: attr(data-head) ": "; color: var(--soft); } }
+  .monge svg.span { width: 104px; height: 12px; } }
 @media print { .monge { padding: 0; color: #000; background: none; }
   .monge .scroll { overflow: visible; background: none; }
   .monge .scroll td:first-child, .monge .scroll th:first-child { position: static; background: none; }
@@ -70,6 +83,7 @@ STYLE = (
 .monge.monge dl, .monge.monge dt, .monge.monge dd { float: none; width: auto; }
 .monge.monge dt { font-weight: 400; } .monge.monge summary { color: inherit; }
 """
+    + "\n".join(_stacking(width) for width in (*WIDTHS, None))
 )
 
 _BODY_STYLE = """
@@ -117,14 +131,16 @@ def policy(source: str) -> str:
 
 
 def html_table(
-    head: Iterable[tuple[str, str]], rows: Iterable[Iterable[str]], *, caption: str = "", stacked: bool = False
+    head: Iterable[tuple[str, str]], rows: Iterable[Iterable[str]], *, caption: str = "", narrowest: float = 0
 ) -> str:
     """A table: `head` pairs a column's title with its class ("number", "words" or ""); cells are HTML already.
 
-    A `stacked` one shows its cells below each other on a narrow screen: for sentences, which would be out of sight.
+    In a window that has not the `narrowest` pixels that the table needs, the cells of a row stand below its name, so
+    that none is out of sight.
     """
     columns = list(head)
-    names = [f' data-head="{safe(title)}"' if stacked else "" for title, _ in columns]
+    under = _stacked_below(narrowest)
+    names = [f' data-head="{safe(title)}"' if under else "" for title, _ in columns]
     titles = "".join(
         f'<th scope="col"{_class(kind)}>{safe(title)}</th>' if title else "<td></td>" for title, kind in columns
     )
@@ -138,9 +154,21 @@ def html_table(
     )
     name = safe(caption or "table")
     return (
-        f'<div class="scroll" tabindex="0" role="region" aria-label="{name}"><table{_class("stacked" * stacked)}>\n'
+        f'<div class="scroll" tabindex="0" role="region" aria-label="{name}"><table{_class(under)}>\n'
         f"<thead><tr>{titles}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table></div>"
     )
+
+
+_PHONE, _MARGINS = 330, 90
+"""What a phone leaves a table, and what stands beside one in a window, in pixels."""
+
+
+def _stacked_below(narrowest: float) -> str:
+    """The class of a table that needs so many pixels: the window below which its rows are stacked; none on a phone."""
+    if narrowest <= _PHONE:
+        return ""
+    width = next((width for width in WIDTHS if narrowest + _MARGINS <= 16 * width), None)
+    return f"stacked under-{width or 'any'}"
 
 
 def _class(kind: str) -> str:

@@ -56,8 +56,8 @@ def results_text(
 ) -> str:
     """A table for people: a row a metric and system, then those of segments, signatures, and what was unusual.
 
-    A table wider than the terminal's `width` loses parts, then the interval, then the ends of long names; signatures
-    stay whole. `colour` is in ANSI styles. `segments` is short for a view with them.
+    No line but a signature is longer than the terminal's `width`. `colour` is in ANSI styles. `segments` is short
+    for a view with them.
     """
     view = replace(view, segments=view.segments or segments)
     return sheets_text(
@@ -68,7 +68,7 @@ def results_text(
 def results_html(results: Sequence[Result], *, segments: bool = False, view: View = USUAL) -> str:
     """A page with the table of results, best first, what was unusual, the signatures and, if asked, every segment."""
     view = replace(view, segments=view.segments or segments)
-    sheets = _sheets(results, view, best_first=True)
+    sheets = _sheets(results, view)
     return sheets_html(sheets, title=_title(results, view), remarks=_remarks(results), signed=view.signed)
 
 
@@ -83,7 +83,7 @@ def _title(results: Sequence[Result], view: View) -> str:
 
 def results_fragment(results: Sequence[Result]) -> str:
     """The table of results, the signatures and what was unusual, to stand inside another page: a notebook."""
-    sheets = _sheets(results, USUAL, best_first=True)
+    sheets = _sheets(results, USUAL)
     return sheets_fragment(sheets, title=_title(results, USUAL), remarks=_remarks(results))
 
 
@@ -97,7 +97,7 @@ def results_latex(results: Sequence[Result], view: View = USUAL) -> str:
     columns = _by_metric(checked(results))
     marks = [_marks(column) for column in columns]
     rows, names = [], short_names(result.system for result in results)
-    for system in dict.fromkeys(result.system for result in results):
+    for system in dict.fromkeys(result.system for column in columns for result in column):
         row = [Cell(names[system] or "--")]
         for column, mine in zip(columns, marks, strict=True):
             k = next((k for k, result in enumerate(column) if result.system == system), None)
@@ -112,19 +112,13 @@ def results_latex(results: Sequence[Result], view: View = USUAL) -> str:
     return sheets_latex([sheet], remarks=_remarks(results), signed=view.signed)
 
 
-def _sheets(results: Sequence[Result], view: View, *, best_first: bool = False) -> list[Sheet]:
-    """A table for every set of parts that metrics have, then one of segments for every result.
-
-    Systems stand as they came, or `best_first` within each metric.
-    """
+def _sheets(results: Sequence[Result], view: View) -> list[Sheet]:
+    """A table for every set of parts that metrics have, then one of segments for every result."""
     by_parts: dict[tuple[str, ...], list[tuple[Cell, ...]]] = {}
     names = short_names(result.system for result in results)
     for column in _by_metric(checked(results)):
-        ordered = list(zip(column, _marks(column), strict=True))
-        if best_first:
-            ordered.sort(key=lambda one: -one[0].score if one[0].higher_is_better else one[0].score)
         scale, digits = _scale(column), _digits(column)
-        for result, mark in ordered:
+        for result, mark in zip(column, _marks(column), strict=True):
             values = [mean(values) for values in result.parts.values()]
             parts = [Cell(number(value), short=decimals(value, digits)) for value in values]
             score = Cell(number(result.score), mark=mark, short=decimals(result.score, digits))
@@ -135,7 +129,7 @@ def _sheets(results: Sequence[Result], view: View, *, best_first: bool = False) 
     signatures = tuple(str(result.signature) for result in results)
     sheets = [
         Sheet("", ("metric", "system", "score", "interval", *parts, "n"), tuple(rows), signatures=signatures, words=2,
-              spare=tuple(range(3, 4 + len(parts))), grouped=True)
+              grouped=True)
         for parts, rows in by_parts.items()
     ]  # fmt: skip
     marked = [k for k, sheet in enumerate(sheets) if any(row[2].mark == "best" for row in sheet.rows)]
@@ -198,14 +192,22 @@ def _place(index: int) -> str:
 
 
 def _by_metric(results: Sequence[Result]) -> list[list[Result]]:
-    """The results by metric, in order of appearance; a metric that scored a system twice stands twice."""
+    """The results by metric, in order of appearance; a metric that scored a system twice stands twice.
+
+    Systems stand from best to worst by the first metric, in the same order under every metric.
+    """
     seen: Counter[tuple[str, str]] = Counter()
     groups: dict[tuple[str, bool, int], list[Result]] = {}
     for result in results:
         cell = (result.metric, result.system)
         groups.setdefault((result.metric, result.higher_is_better, seen[cell]), []).append(result)
         seen[cell] += 1
-    return list(groups.values())
+    columns = list(groups.values())
+    first = sorted(
+        columns[0] if columns else [], key=lambda result: -result.score if result.higher_is_better else result.score
+    )
+    places = {result.system: place for place, result in enumerate(first)}
+    return [sorted(column, key=lambda result: places.get(result.system, len(places))) for column in columns]
 
 
 def _marks(column: Sequence[Result]) -> list[str]:

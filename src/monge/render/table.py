@@ -4,14 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from math import inf
-from textwrap import wrap
 
 from monge.errors import UnknownName
-from monge.render.cells import GAP, display_width, folded_table, pad, printable, styled, table, with_minus
+from monge.render.cells import (
+    GAP,
+    column_widths,
+    display_width,
+    fold,
+    folded_row,
+    pad,
+    printable,
+    styled,
+    total_width,
+    with_minus,
+)
 from monge.render.charts import CHART_STYLE
 from monge.render.checks import dumps
 from monge.render.components import joined
+from monge.render.figures import FIGURE_STYLE
 from monge.render.markup import breakable, latex, markdown, markdown_table
 from monge.render.page import fragment, html_signatures, html_table, page, safe
 from monge.render.records import column_names, sheets_jsonl, sheets_tsv
@@ -38,13 +48,15 @@ def render_study(
     colour: bool = False,
     signed: Callable[[str], str] = str,
     title: str = "",
+    figures: Sequence[str] = (),
     charts: Sequence[str] = (),
     width: int | None = None,
 ) -> str:
     """What a study found in a format of `STUDY_FORMATS`; in JSON under `key`, where there is one.
 
     `version` is that of monge, for JSON; nothing where the data say all. `signed` writes a signature for people;
-    `title` heads a page, which shows the charts (HTML) under its tables. Text is broken at a terminal's `width`.
+    `title` heads a page, which shows the figures (HTML) above its tables, the charts under them. Text is broken at a
+    terminal's `width`.
     """
     if form not in STUDY_FORMATS:
         raise UnknownName("format", form, STUDY_FORMATS)
@@ -52,9 +64,9 @@ def render_study(
         plain = found.to_dict()
         return dumps({**({"monge": version} if version else {}), **({key: plain} if key else plain)}) + "\n"
     if form == "html":
-        return sheets_html(found.sheets(), title=title, signed=signed, charts=charts)
+        return sheets_html(found.sheets(), title=title, signed=signed, figures=figures, charts=charts)
     if form == "text":
-        return sheets_text(found.sheets(), colour=colour, signed=signed, width=width, folded=width is not None)
+        return sheets_text(found.sheets(), colour=colour, signed=signed, width=width)
     return render_sheets(found.sheets(), form, colour=colour, signed=signed)
 
 
@@ -83,55 +95,69 @@ def sheets_text(
     width: int | None = None,
     colour: bool = False,
     signed: Callable[[str], str] = str,
-    folded: bool = False,
 ) -> str:
     """Tables for a terminal: details stand on a line of their own, marks behind the number.
 
-    `remarks` tell what was unusual; a table wider than `width` loses its spare columns, then the ends of names.
-    With `folded` nothing is lost: cells and sentences are broken into lines. A signature is one line, however long.
+    `remarks` tell what was unusual. No line is longer than the terminal's `width`, and nothing is left out: cells and
+    sentences are broken into lines, and a table that is still too wide continues below. A signature is one line,
+    however long, so that it can be copied.
     """
     blocks = []
     for sheet in sheets:
-        if folded and width is not None:
-            blocks.append(_folded_lines(sheet, width, colour))
-        else:
-            blocks.append(text_lines(sheet, width=width, colour=colour))
-        notes = [printable(line) for line in (*sheet.said, *_legend(sheet, "* best, ~", "*"))]
-        blocks += [_broken(notes, width) if folded and width is not None else notes] if notes else []
+        blocks.append(text_lines(sheet, width=width, colour=colour))
+        notes = [with_minus(printable(line)) for line in (*sheet.said, *_legend(sheet, "* best, ~", "*"))]
+        blocks += [_broken(notes, width)] if notes else []
     tail = [f"{styled('signature', 'dim', colour)}  {printable(signed(line))}" for line in _signatures(sheets)]
-    tail += [f"{styled('note', 'bad', colour)}       {printable(line)}" for line in remarks]
+    indent = " " * len("signature  ")
+    for remark in remarks:
+        lines = _broken([indent + printable(remark)], width)
+        tail += [styled("note", "bad", colour) + lines[0][len("note") :], *lines[1:]]
     return "\n\n".join("\n".join(block) for block in [*blocks, *([tail] if tail else [])]) + "\n"
 
 
 def text_lines(sheet: Sheet, *, width: int | None = None, colour: bool = False) -> list[str]:
-    """The lines of one table: title, head, rows, and what there was no room for."""
-    sheet = _filled(sheet)
-    left_out: list[str] = []
-    while sheet.spare and _width(sheet) > (width or inf):
-        left_out.insert(0, sheet.head[sheet.spare[-1]])
-        sheet = sheet.columns([k for k in range(len(sheet.head)) if k != sheet.spare[-1]])
-    lines = table(_cells(sheet, colour), _align(sheet), width=width)
-    title = [styled(printable(sheet.title), "bold", colour)] if sheet.title else []
-    above = [_over(sheet)] if sheet.over else []
-    more = [styled(f"({', '.join(left_out)}: no room)", "dim", colour)] if left_out else []
-    return [*title, *above, styled(lines[0], "dim", colour), *lines[1:], *more]
+    """The lines of one table: title, head, rows; columns for which there is no room follow under the first ones."""
+    lines = [styled(line, "bold", colour) for line in _broken([printable(sheet.title)] * bool(sheet.title), width)]
+    for k, block in enumerate(_column_blocks(_filled(sheet), width)):
+        cells, align = _cells(block, colour), _align(block)
+        wide = column_widths(cells, align, width, _NARROW)
+        head, *rows = (folded_row(row, align, wide) for row in cells)
+        above = [_over(block, wide)] if block.over else []
+        lines += [""] * (k > 0) + above
+        lines += [*(styled(line, "dim", colour) for line in head), *(line for row in rows for line in row)]
+    return lines
 
 
-def _folded_lines(sheet: Sheet, width: int, colour: bool) -> list[str]:
-    """The lines of one table that fits the width; titles over columns need theirs as they are."""
-    if sheet.over or _width(_filled(sheet)) <= width:
-        return text_lines(sheet, colour=colour)
-    sheet = _filled(sheet)
-    head, *rows = folded_table(_cells(sheet, colour), _align(sheet), width)
-    title = [styled(line, "bold", colour) for line in _broken([printable(sheet.title)], width)] if sheet.title else []
-    return [*title, *(styled(line, "dim", colour) for line in head), *(line for row in rows for line in row)]
+_NARROW, _READABLE = 16, 48
+"""Names are broken into lines of no less than the first; in a table that is split they share the second."""
 
 
-def _broken(lines: Sequence[str], width: int) -> list[str]:
-    """Sentences in lines of a width; words stay whole."""
-    return [
-        part for line in lines for part in wrap(line, width, break_long_words=False, break_on_hyphens=False) or [""]
-    ]
+def _column_blocks(sheet: Sheet, width: int | None) -> list[Sheet]:
+    """The table, or blocks of its columns that fit the width, each behind the columns that name its rows."""
+    if width is None or total_width(column_widths(_cells(sheet, False), _align(sheet), width, _NARROW)) <= width:
+        return [sheet]
+    names = max(sheet.words, 1)
+    single = [range(k, k + 1) for k in range(len(sheet.head))]
+    spans = [range(at, at + count) for _, at, count in _spans(sheet)] or single
+    kept: list[list[int]] = [[]]
+    for columns in ([k for k in span if k >= names] for span in spans):
+        block = _with_columns(sheet, [*range(names), *kept[-1], *columns])
+        wide = column_widths(_cells(block, False), _align(block), width, max(_READABLE // names, _NARROW))
+        if kept[-1] and total_width(wide) > width:
+            kept.append([])
+        kept[-1] += columns
+    return [_with_columns(sheet, [*range(names), *columns]) for columns in kept if columns]
+
+
+def _with_columns(sheet: Sheet, kept: list[int]) -> Sheet:
+    """The table with some of its columns, under the titles that stand over them."""
+    over = [(title, sum(at <= k < at + count for k in kept)) for title, at, count in _spans(sheet)]
+    return replace(sheet.columns(kept), over=tuple((title, count) for title, count in over if count))
+
+
+def _broken(lines: Sequence[str], width: int | None) -> list[str]:
+    """Sentences in lines of a width."""
+    return list(lines) if width is None else [part for line in lines for part in fold(line, width)]
 
 
 def _filled(sheet: Sheet, *, drawn: bool = False) -> Sheet:
@@ -187,11 +213,6 @@ def _align(sheet: Sheet) -> str:
     return "".join("l" if words else "r" for words in _kinds(sheet))
 
 
-def _width(sheet: Sheet) -> int:
-    lines = _cells(sheet, colour=False)
-    return sum(max(map(display_width, column)) + len(GAP) for column in zip(*lines, strict=True)) - len(GAP)
-
-
 def _cells(sheet: Sheet, colour: bool) -> list[list[str]]:
     """The head and the rows as strings; a column with marks has a place for them behind every number."""
     kinds = _kinds(sheet)
@@ -226,10 +247,10 @@ def _marked(cell: Cell, place: str, colour: bool) -> str:
     return styled(text, "bold", colour and cell.mark in ("best", "only"))
 
 
-def _over(sheet: Sheet) -> str:
+def _over(sheet: Sheet, wide: Sequence[int]) -> str:
     """The titles above the head, each where its columns begin."""
-    wide = [max(map(display_width, column)) + len(GAP) for column in zip(*_cells(sheet, colour=False), strict=True)]
-    return "".join(pad(title, sum(wide[at : at + columns])) for title, at, columns in _spans(sheet)).rstrip()
+    places = [columns + len(GAP) for columns in wide]
+    return "".join(pad(title, sum(places[at : at + columns])) for title, at, columns in _spans(sheet)).rstrip()
 
 
 def sheets_latex(sheets: Sequence[Sheet], *, remarks: Sequence[str] = (), signed: Callable[[str], str] = str) -> str:
@@ -271,10 +292,11 @@ def sheets_html(
     title: str = "",
     remarks: Sequence[str] = (),
     signed: Callable[[str], str] = str,
+    figures: Sequence[str] = (),
     charts: Sequence[str] = (),
 ) -> str:
     """A page with every table, its notes, the signatures and what was unusual; folded tables stand at the end."""
-    body = sheets_fragment(sheets, title=title, remarks=remarks, signed=signed, charts=charts)
+    body = sheets_fragment(sheets, title=title, remarks=remarks, signed=signed, figures=figures, charts=charts)
     return page(f"monge: {title or sheets[0].title}", f"{body}<script>{joined('copy.js')}</script>\n")
 
 
@@ -284,10 +306,21 @@ def sheets_fragment(
     title: str = "",
     remarks: Sequence[str] = (),
     signed: Callable[[str], str] = str,
+    figures: Sequence[str] = (),
     charts: Sequence[str] = (),
 ) -> str:
-    """The content of such a page, to stand inside another one: a notebook."""
+    """The content of such a page, to stand inside another one: a notebook.
+
+    What is found comes first: a sentence or two, the figures, the rest of the sentences, then the tables, without the
+    spans that the figures show.
+    """
     content = [f"<h1>{safe(title)}</h1>"] if title else []
+    if figures:
+        first, *rest = sheets
+        sentences = [f'<p class="verdict">{safe(with_minus(line))}</p>' for line in first.said]
+        drawn = f'<div class="figures">{"".join(figures)}</div>'
+        content += [*sentences[:_LEADING], drawn, *sentences[_LEADING:]]
+        sheets = [_without_spans(sheet) for sheet in (replace(first, said=()), *rest)]
     content += [html_sheet(sheet) for sheet in sheets if not sheet.folded]
     if charts:
         content.append(f'<div class="charts">{"".join(charts)}</div>')
@@ -297,7 +330,17 @@ def sheets_fragment(
     if lines := _signatures(sheets):
         content.append(html_signatures([(line, signed(line)) for line in lines]))
     content += [html_sheet(sheet) for sheet in sheets if sheet.folded]
-    return fragment("\n".join(content), TABLE_STYLE + CHART_STYLE * bool(charts))
+    return fragment("\n".join(content), TABLE_STYLE + FIGURE_STYLE * bool(figures) + CHART_STYLE * bool(charts))
+
+
+_LEADING = 2
+"""So many sentences stand before the figures."""
+
+
+def _without_spans(sheet: Sheet) -> Sheet:
+    """The table without its drawn spans."""
+    rows = tuple(tuple(replace(cell, span=None) for cell in row) for row in sheet.rows)
+    return replace(sheet, rows=rows, dots="")
 
 
 def html_sheet(sheet: Sheet, *, title: bool = True) -> str:
@@ -313,16 +356,30 @@ def html_sheet(sheet: Sheet, *, title: bool = True) -> str:
         [_html_cell(cell, words, ends, sheet.zero) for cell, words, ends in zip(row, kinds, ranges, strict=True)]
         for row in sheet.rows
     ]
-    drawn = html_table(head, rows, caption=sheet.title or "scores", stacked=sheet.texts > 0)
-    said = [f"<p>{safe(line)}</p>" for line in sheet.said]
+    drawn = html_table(head, rows, caption=sheet.title or "scores", narrowest=_narrowest(sheet, kind))
+    said = [f'<p class="verdict">{safe(with_minus(line))}</p>' for line in sheet.said]
     notes = [*([sheet.dots] if sheet.dots else []), *_legend(sheet, *_MARKS_SHOWN)]
-    under = [f'<p class="soft"><small>{safe(line)}</small></p>' for line in notes]
+    under = [f'<p class="soft"><small>{safe(with_minus(line))}</small></p>' for line in notes]
     inside = "\n".join([*said, drawn, *under])
     if sheet.folded:
         return f"<details>\n<summary>{safe(sheet.title)}</summary>\n{inside}\n</details>"
     return f"<h2>{safe(sheet.title)}</h2>\n{inside}" if sheet.title and title else inside
 
 
+def _narrowest(sheet: Sheet, kinds: Sequence[str]) -> float:
+    """About how many pixels the table needs: words may be broken, numbers and drawings not."""
+    needed = 0.0
+    for k, kind in enumerate(kinds):
+        cells = [row[k] for row in sheet.rows]
+        numbers = max((max(len(cell.text), 0.85 * len(cell.detail)) for cell in cells), default=0.0)
+        longest = max((len(word) for cell in cells for word in cell.text.split()), default=0)
+        wide = {"drawn": _LONG / _LETTER, "text": 26, "words": min(max(longest, 8), 24)}.get(kind, numbers)
+        needed += _LETTER * max(wide, len(_titles(sheet)[k])) + 18
+    return needed
+
+
+_LETTER = 8.8
+"""About how many pixels a letter of a table takes, in a wide font."""
 Ends = tuple[float, float] | None
 
 

@@ -1,11 +1,16 @@
-"""Curves with their intervals: of a sweep, a panel a metric; of word vectors, a row a centring, a column a kind."""
+"""Curves with their intervals: of a sweep, a panel per metric; of word vectors, panels by centring and kind.
+
+For files (matplotlib) and for pages (`render.figures`).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import log10
 from pathlib import Path
 from typing import Any
 
+from monge.render.figures import Series, Ticks, curves
 from monge.render.palette import INK, LINE, ORANGE, SERIES
 from monge.report.canvas import blank, figure, grid
 from monge.stats import Interval
@@ -37,6 +42,78 @@ def sweep_figure(found: Sweep, path: Path) -> Path:
     return path
 
 
+def sweep_curves(found: Sweep) -> list[str]:
+    """The figures of a sweep's page, one per metric: the mean with its interval, groups thin, the chosen value marked.
+
+    All share a scale; without groups thin lines are left out.
+    """
+    places, names = _places(found)
+    first, last = min(places), max(places)
+    logarithmic = names is None and _spread_widely(places)
+    span = (log10(last / first) if logarithmic else last - first) or 1.0
+    at = [(log10(place / first) if logarithmic else place - first) / span for place in places]
+    ticks = Ticks(at, [found.named(k) for k in range(len(found.points))])
+    every = [
+        value
+        for curve in found.curves
+        for one in curve.points
+        for figure in (*one.groups.values(), one.mean)
+        for value in (figure.value, *((figure.low, figure.high) if figure is one.mean else ()))
+        if value is not None
+    ]
+    low, high = min(every), max(every)
+    room = 0.08 * (high - low or 1.0)
+    targets = ", ".join(one.target for one in found.variations)
+    alone, drawn = len(found.curves) == 1, []
+    for curve in found.curves:
+        means = [one.mean for one in curve.points]
+        bounds = [(one.low, one.high) for one in means if one.low is not None and one.high is not None]
+        whole = bounds if len(bounds) == len(means) else []
+        line = Series("mean", [one.value for one in means], [pair[0] for pair in whole], [pair[1] for pair in whole])
+        groups = [
+            Series(name, [one.groups[name].value for one in curve.points])
+            for name in curve.points[0].groups
+            if len(curve.points[0].groups) > 1
+        ]
+        title = f"{curve.metric}: {directed(curve.points[0].statistic)} with {curve.points[0].human}"
+        title += ", mean and groups (thin)" if groups else ""
+        ends = low - room, high + room
+        drawn.append(curves(title, [line], ticks, targets, ends=ends, groups=groups, chosen=curve.chosen, alone=alone))
+    return drawn
+
+
+def analysis_curves(found: Sequence[Analysis]) -> list[str]:
+    """The figures of an analysis' page, one per model and centring: three similarities by layer, on one scale."""
+    kinds = {"baseline": ("random words", "s2"), "self": ("same word", "s0"), "intra": ("same text", "s1")}
+    every = [
+        value
+        for one in found
+        for centred in one.centrings
+        for levels in centred.levels.values()
+        for level in levels
+        for value in (level.low, level.high)
+    ]
+    ends = min(0.0, *every) - 0.03, max(every) + 0.03
+    drawn = []
+    for one in found:
+        layers = len(one.centrings[0].levels["self"])
+        ticks = Ticks([k / max(layers - 1, 1) for k in range(layers)], [str(k) for k in range(layers)])
+        for centred in one.centrings:
+            lines = [
+                Series(kinds[kind][0], [level.value for level in levels], kind=kinds[kind][1])
+                for kind, levels in centred.levels.items()
+            ]
+            how = "as they are" if centred.centring == "none" else f"centred by {centred.centring}"
+            title = f"{one.model}, {how}" if len(found) > 1 else f"Vectors {how}"
+            drawn.append(curves(f"{title}: cosine", lines, ticks, "layer", ends=ends, alone=False))
+    return drawn
+
+
+def _spread_widely(places: Sequence[float]) -> bool:
+    """Whether places stand on a logarithmic axis."""
+    return min(places) > 0 and max(places) / min(places) > 30
+
+
 def _places(found: Sweep) -> tuple[list[float], list[str] | None]:
     """Where points stand: at their numbers, or one after the other under their names."""
     names = [found.named(k) for k in range(len(found.points))]
@@ -52,7 +129,7 @@ def _places(found: Sweep) -> tuple[list[float], list[str] | None]:
 def _ticks(panel: Any, places: list[float], names: list[str] | None) -> None:
     if names is not None:
         panel.set_xticks(places, names, rotation=40, ha="right", fontsize=6)
-    elif min(places) > 0 and max(places) / min(places) > 30:
+    elif _spread_widely(places):
         panel.set_xscale("log")
     elif len(places) <= MOST_TICKS:
         panel.set_xticks(places)

@@ -9,13 +9,14 @@ import numpy as np
 
 from monge.data import Judged
 from monge.render.charts import both, density, steps
+from monge.render.figures import dots
 from monge.render.page import safe
 from monge.render.palette import BLUE, INK, ORANGE, SERIES, SOFT
 from monge.report.canvas import blank, figure, grid
 from monge.report.people import calibration
-from monge.stats import UndefinedError, pearson
+from monge.stats import UndefinedError, higher_is_better, pearson
 from monge.study.book import Scores
-from monge.study.evaluate import Agreement, Evaluation, directed
+from monge.study.evaluate import Agreement, Evaluation, directed, figure_digits
 from monge.types import Array
 
 SHARE = 1 / 3
@@ -38,6 +39,24 @@ def evaluation_figures(found: Evaluation, directory: Path, *, form: str = "svg")
         stem = f"{table[0].dataset}-{_stem(table[0].judgement)}-{table[0].statistic}"
         written.append(bars(table, directory / f"{stem}-bars.{form}"))
     return written
+
+
+def agreement_dots(found: Evaluation) -> list[str]:
+    """The figures of an evaluation's page, one per table: the mean of every metric with its interval, best first."""
+    drawn = []
+    for table in found.tables:
+        sign = -1 if higher_is_better(table[0].statistic) else 1
+        ranked = sorted(table, key=lambda one: sign * one.mean.value)
+        spans = [(one, one.mean.span) for one in ranked]
+        digits = figure_digits(one.mean for one in table)
+        rows = [(one.label, one.mean.with_interval(digits), span) for one, span in spans if span is not None]
+        if not rows:
+            continue
+        mean = "mean " * (len(table[0].groups) > 1)
+        title = f"Agreement with {table[0].judgement}: {mean}{directed(table[0].statistic)}, {table[0].level} level"
+        hollow = "; hollow: significantly worse than the best" if len(table) > 1 else ""
+        drawn.append(dots(title, rows, f"{directed(table[0].statistic)}{hollow}"))
+    return drawn
 
 
 def evaluation_charts(found: Evaluation) -> list[str]:

@@ -6,10 +6,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from monge.render.figures import Mark, scatter_plot
+from monge.render.page import safe
 from monge.render.palette import BLUE, SOFT
 from monge.report.canvas import blank, figure, grid
 from monge.spec.lexical import LEXICAL
 from monge.study.recommend import Recommendation
+
+SECONDS = "seconds for 1,000 pairs, one thread"
 
 
 def cost_figure(every: Sequence[Recommendation], path: Path) -> Path:
@@ -29,6 +33,37 @@ def cost_figure(every: Sequence[Recommendation], path: Path) -> Path:
         for panel, one in zip(axes.ravel(), every, strict=False):
             _name(panel, one)
     return path
+
+
+def cost_plots(every: Sequence[Recommendation]) -> list[str]:
+    """The figures of a recommendation's page, one per task: mean rank by agreement with people against seconds.
+
+    Metrics on the front are named, and the one to take is a large dot.
+    """
+    drawn = []
+    for one in every:
+        known = [(each.cost.seconds, each) for each in one.candidates if each.cost is not None]
+        marks = [
+            Mark(
+                seconds,
+                each.rank,
+                each.metric if each.front or each is one.choice else "",
+                "grey" if each.metric in LEXICAL else "dot",
+                each.metric == one.use,
+            )
+            for seconds, each in known
+        ]
+        tuned, cost = one.ahead, None if one.ahead is None else one.cost_of(one.ahead)
+        if tuned is not None and cost is not None:  # above every plain metric on the data that they share
+            marks.append(Mark(cost.seconds, 1.0, tuned.label, "dot", True))
+        if marks:
+            title, up = f"{one.task}: agreement against cost", "mean rank (1 agrees best with people)"
+            drawn.append(scatter_plot(title, marks, SECONDS, up, alone=len(every) == 1))
+    told = (
+        "Higher is better, further left is cheaper. Blue dots compare vectors, grey ones count words and characters; "
+        "named are the metrics that no other beats in both, and a large dot is the one to take."
+    )
+    return [*drawn, f'<p class="soft"><small>{safe(told)}</small></p>']
 
 
 def _key(axes: Any) -> tuple[list[Any], list[str]]:
@@ -53,7 +88,7 @@ def _panel(panel: Any, found: Recommendation) -> None:
     panel.set_xscale("log")
     panel.invert_yaxis()  # the best rank, 1, stands at the top
     panel.margins(x=0.18, y=0.12)
-    panel.set_xlabel("seconds for 1,000 pairs, one thread")
+    panel.set_xlabel(SECONDS)
     panel.xaxis.set_major_formatter("{x:g}")
     panel.set_title(found.task)
 

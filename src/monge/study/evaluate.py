@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy as np
 from monge.data import Judged
 from monge.data.segment_scores import GivenScores
 from monge.errors import UsageError
-from monge.render.cells import decimals, listed, span
+from monge.render.cells import decimals, listed, span, supported_digits
 from monge.stats import higher_is_better, percentiles
 from monge.study.agreement import MEAN, USUAL, Column, Resampling, Standing, agreement_table, defined, standing
 from monge.study.book import QUIET, Run, ScoreBook, Scores
@@ -48,13 +48,28 @@ class Figure:
             return None
         return Span(self.low, self.value, self.high, sure=bool(self.mark) or self.p_value == 1.0)
 
-    def cell(self, digits: int = 2) -> Cell:
-        """As tables show it, with so many digits of the interval."""
-        return Cell(decimals(self.value), span(self.low, self.high, digits), self.mark)
+    def cell(self, digits: int) -> Cell:
+        """As tables show it: people read so many decimals of the value and its interval, other programs three."""
+        short = self.shown(digits), span(self.low, self.high, digits)
+        return Cell(decimals(self.value), span(self.low, self.high), self.mark, None, *short)
+
+    def shown(self, digits: int) -> str:
+        """The value with so many decimals."""
+        return decimals(self.value, digits)
+
+    def with_interval(self, digits: int) -> str:
+        """The value and its interval as a sentence has them."""
+        return f"{self.shown(digits)} {span(self.low, self.high, digits)}".rstrip()
 
     def to_dict(self, *names: str) -> dict[str, Any]:
         """The JSON form: value, low, high and n, or those named."""
         return {name: getattr(self, name) for name in names or ("value", "low", "high", "n")}
+
+
+def figure_digits(figures: Iterable[Figure]) -> int:
+    """The decimals that the intervals of some figures support; three where none has an interval."""
+    intervals = [(one.low, one.high) for one in figures if one.low is not None and one.high is not None]
+    return supported_digits(intervals) if intervals else 3
 
 
 @dataclass(frozen=True)
@@ -191,10 +206,11 @@ def _sheet(found: Evaluation, table: Sequence[Agreement], *, last: bool) -> Shee
     )
     shown = [*groups, "mean"] if len(groups) > 1 else groups
     turned = len(groups) > WIDE
+    digits = {name: figure_digits(one.groups.get(name, one.mean) for one in table) for name in shown}
     rows = tuple(
         (
             Cell(one.label),
-            *(one.groups.get(name, one.mean).cell() for name in shown),
+            *(one.groups.get(name, one.mean).cell(digits[name]) for name in shown),
             *([] if turned else [Cell("", span=one.mean.span)]),
         )
         for one in table
@@ -224,14 +240,15 @@ def _said(table: Sequence[Agreement]) -> Iterator[str]:
     tied = [one.label for one in table if one.mean.mark == "tied"]
     worse = [one.label for one in table if one is not best and one.mean.mark != "tied"]
     people = "people" if best.judgement == "human" else best.judgement
+    value = best.mean.with_interval(figure_digits(one.mean for one in table))
     if higher_is_better(best.statistic) and all(one.mean.value < 0 for one in table):
         yield (
-            f"Every metric anti-correlates with {people} ({best.statistic} {decimals(best.mean.value)} at the best): "
+            f"Every metric anti-correlates with {people} ({best.statistic} {value} at the best): "
             "either higher is worse in these judgements (--switch higher_is_better=no, or =yes where it was no), or "
             "scores and judgements do not belong together. Nothing is ranked."
         )
         return
-    text = f"{best.label} agrees best with {people} ({directed(best.statistic)} {decimals(best.mean.value)})"
+    text = f"{best.label} agrees best with {people} ({directed(best.statistic)} {value})"
     if not tied:
         yield f"{text}, and that is more than chance."
     else:

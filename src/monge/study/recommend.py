@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from monge.errors import InvalidSetting, UnknownName
-from monge.render.cells import dashed, decimals
+from monge.render.cells import dashed, decimals, listed
 from monge.spec.languages import LANGUAGES, check_language
 from monge.study.kept_results import Cost, Judgements, Measured, Tuned, cost_of, judgements, tuned, workloads
 from monge.study.shown import Shown
@@ -364,7 +364,15 @@ class Overview(Shown):
         lang = self.every[0].lang
         title = f"which metric, for {LANGUAGES[lang]} texts with {self.every[0].data[0].model}"
         note = "monge recommend --task NAME shows every metric, how far to trust it, and what it was measured on"
-        return [Sheet(title, head, tuple(rows), notes=(note,), words=2, words_behind=2)]
+        return [Sheet(title, head, tuple(rows), notes=(note,), words=2, words_behind=2, said=tuple(self._said()))]
+
+    def _said(self) -> Iterator[str]:
+        """What to take for which tasks."""
+        tasks: dict[str, list[str]] = {}
+        for one in self.every:
+            lacking = "good enough" if one.choice is not None else "cheap enough"
+            tasks.setdefault(one.use or f"no metric, because none is {lacking},", []).append(one.task)
+        yield f"Use {'; '.join(f'{use} for {listed(names)}' for use, names in tasks.items())}."
 
     def records(self) -> Iterator[dict[str, Any]]:
         """The rows of every task."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -10,15 +10,18 @@ from typing import Any
 
 from monge.data import Judged
 from monge.errors import UsageError
-from monge.render.cells import decimals
+from monge.render.cells import decimals, listed
 from monge.spec.presets import split_name
 from monge.stats import higher_is_better
 from monge.study.agreement import USUAL, Resampling
 from monge.study.book import QUIET, Run, ScoreBook, Scores, joined_scores
-from monge.study.evaluate import Agreement, assess, directed, worse_than_best
+from monge.study.evaluate import Agreement, assess, directed, figure_digits, worse_than_best
 from monge.study.task import Task, joined
 from monge.study.variants import DEFAULT_MODEL, Setup, Variant, Variation, check_names, grid, load_variants, variation
 from monge.types.table import Cell, Sheet
+
+TIES_NAMED = 4
+"""So many values that cannot be told apart from the best are named."""
 
 
 @dataclass(frozen=True)
@@ -85,12 +88,42 @@ class Sweep:
         }
 
     def sheets(self) -> list[Sheet]:
-        """A curve a metric, then the chosen values with their scores on the test data."""
-        return [*(self._curve(curve) for curve in self.curves), self._chosen()]
+        """The chosen values with their scores on the test data, then a curve per metric."""
+        return [self._chosen(), *(self._curve(curve) for curve in self.curves)]
+
+    @property
+    def verdict(self) -> list[str]:
+        """Which value is best for every metric, which others cannot be told apart from it, and how it does on the
+        test data.
+        """
+        targets = ", ".join(one.target for one in self.variations) if len(self.variations) == 1 else ""
+        return [self._told(curve, f"{targets} = " if targets else "") for curve in self.curves]
+
+    def _told(self, curve: Curve, named: str) -> str:
+        best = curve.points[curve.chosen]
+        mean = best.mean.with_interval(figure_digits(one.mean for one in curve.points))
+        tied = [self.named(k) for k, one in enumerate(curve.points) if one.mean.mark == "tied" and k != curve.chosen]
+        text = (
+            f"{curve.metric} agrees best with people at {named}{self.named(curve.chosen)} on {self.development} "
+            f"({directed(best.statistic)} {mean})"
+        )
+        if tied:
+            rest = (
+                f"; {listed(tied)} cannot be told apart from it"
+                if len(tied) <= TIES_NAMED
+                else (f"; {len(tied)} of the other {len(curve.points) - 1} values cannot be told apart from it")
+            )
+        else:
+            rest = ", and that is more than chance" if len(curve.points) > 1 else ""
+        tried = ""
+        if curve.test is not None:
+            tried = f" On {self.test} it reaches {curve.test.mean.with_interval(figure_digits([curve.test.mean]))}."
+        return f"{text}{rest}.{tried}"
 
     def _curve(self, curve: Curve) -> Sheet:
         first = curve.points[0]
-        rows = tuple((Cell(self.named(k)), *_cells(one)) for k, one in enumerate(curve.points))
+        digits = _digits(curve.points)
+        rows = tuple((Cell(self.named(k)), *_cells(one, digits)) for k, one in enumerate(curve.points))
         targets = ", ".join(one.target for one in self.variations)
         return Sheet(
             f"{curve.metric} over {targets} on {self.development}: {directed(first.statistic)} with {first.human}",
@@ -103,28 +136,39 @@ class Sweep:
     def _chosen(self) -> Sheet:
         tested = [curve.test for curve in self.curves if curve.test is not None]
         head = ["metric", "chosen", self.development, *([*tested[0].groups, "mean"] if tested else [])]
-        rows = []
+        rows, digits = [], _digits(tested)
+        known = figure_digits(curve.points[curve.chosen].mean for curve in self.curves)
         for curve in self.curves:
             mean = curve.points[curve.chosen].mean
-            cells = Cell(curve.metric), Cell(self.named(curve.chosen)), replace(mean.cell(3), mark="")
-            rows.append((*cells, *(_cells(curve.test) if curve.test is not None else ())))
+            cells = Cell(curve.metric), Cell(self.named(curve.chosen)), replace(mean.cell(known), mark="")
+            rows.append((*cells, *(_cells(curve.test, digits) if curve.test is not None else ())))
         notes = [
             f"intervals: bootstrap percentiles, {self.resampling.resamples} resamples, seed {self.resampling.seed}"
         ]
         if len(self.curves) > 1:
             mean_of_all = decimals(self.means[self.together])
-            notes.insert(
-                0, f"best for all {len(self.curves)} metrics: {self.named(self.together)} (mean {mean_of_all})"
-            )
+            every = "both" if len(self.curves) == 2 else f"all {len(self.curves)}"
+            notes.insert(0, f"best for {every} metrics: {self.named(self.together)} (mean {mean_of_all})")
         if not tested:
             notes.append("no --test data: the chosen value's score above is optimistic")
         title = f"chosen on {self.development}" + (f", tried on {self.test}" if tested else "")
         shown = tested or [curve.points[curve.chosen] for curve in self.curves]
-        return Sheet(title, tuple(head), tuple(rows), tuple(notes), tuple(one.signature for one in shown), words=2)
+        signatures = tuple(one.signature for one in shown)
+        said = tuple(self.verdict)
+        return Sheet(title, tuple(head), tuple(rows), tuple(notes), signatures, words=2, said=said)
 
 
-def _cells(one: Agreement) -> list[Cell]:
-    return [*(replace(figure.cell(), detail="") for figure in one.groups.values()), one.mean.cell(3)]
+def _digits(agreements: Sequence[Agreement]) -> dict[str, int]:
+    """The decimals of every group and of the mean."""
+    groups = agreements[0].groups if agreements else ()
+    found = {name: figure_digits(one.groups[name] for one in agreements) for name in groups}
+    return {**found, "mean": figure_digits(one.mean for one in agreements)}
+
+
+def _cells(one: Agreement, digits: Mapping[str, int]) -> list[Cell]:
+    """A row of a table: groups without their intervals, the mean with it."""
+    groups = (replace(figure.cell(digits[name]), detail="", short_detail="") for name, figure in one.groups.items())
+    return [*groups, one.mean.cell(digits["mean"])]
 
 
 def sweep(

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from monge.errors import DataError, InvalidSetting
-from monge.render.cells import decimals
+from monge.render.cells import decimals, listed, with_minus
 from monge.stats import SEED, Interval, bootstrap_means, spearman
 from monge.text.select import is_punctuation
 from monge.types import Array, Tokens
@@ -73,27 +73,49 @@ class Analysis:
         return asdict(self)
 
     def sheets(self) -> list[Sheet]:
-        """Similarities by layer under every centring, then the three properties."""
-        head = ("layer", *KINDS * len(self.centrings))
-        rows = []
-        for layer in range(len(self.centrings[0].levels[KINDS[0]])):
-            values = (one.levels[kind][layer].value for one in self.centrings for kind in KINDS)
-            rows.append((Cell(str(layer)), *(Cell(decimals(value)) for value in values)))
-        title = (
-            f"{self.model} ({self.weights}): {self.texts} texts, {self.words} words, {self.recurring} of them in "
-            f"{self.contexts} texts or more; {self.pairs} pairs a similarity, batches of {self.batch}, seed {self.seed}"
-        )
-        left_out = (f"{self.skipped} text(s) longer than the model reads were left out",) if self.skipped else ()
-        over = (("", 1), *((one.centring, len(KINDS)) for one in self.centrings))
+        """The three properties under every centring, then similarities by layer."""
+        head = ("centring", "cosine", *(f"layer {k}" for k in range(len(self.centrings[0].levels[KINDS[0]]))))
+        rows = [
+            (Cell(one.centring), Cell(kind), *(Cell(decimals(level.value)) for level in one.levels[kind]))
+            for one in self.centrings
+            for kind in KINDS
+        ]
+        notes = [
+            f"weights {self.weights}: {self.texts} texts, {self.words} words, {self.recurring} of them in "
+            f"{self.contexts} texts or more; {self.pairs} pairs per similarity, batches of {self.batch}, seed "
+            f"{self.seed}",
+            "baseline: two words of different texts; self: the same word in two texts; intra: two words of one text",
+        ]
+        if self.skipped:
+            notes.append(f"{self.skipped} text(s) longer than the model reads were left out")
         found = [
-            tuple(Cell(text) for text in (one.centring, what.name, what.verdict, what.why))
+            (*map(Cell, (one.centring, what.name, what.verdict)), Cell(what.why, short=with_minus(what.why)))
             for one in self.centrings
             for what in one.properties
         ]
+        checked = f"{self.model}: which properties of good word vectors hold"
         return [
-            Sheet(title, head, tuple(rows), left_out, words=0, over=over),
-            Sheet("", ("centring", "property", "verdict", "why"), tuple(found), words=4, grouped=True),
-        ]
+            Sheet(checked, ("centring", "property", "verdict", "why"), tuple(found), words=4, grouped=True,
+                  said=(self.verdict,)),
+            Sheet(f"{self.model}: cosine of words by layer", head, tuple(rows), tuple(notes), words=2,
+                  grouped=True),
+        ]  # fmt: skip
+
+    @property
+    def verdict(self) -> str:
+        """Under which centring most properties hold, against the vectors as they are."""
+        counts = {one.centring: sum(what.verdict == "holds" for what in one.properties) for one in self.centrings}
+        plain, most = counts["none"], max(counts.values())
+        total = len(self.centrings[0].properties)
+        best = [name for name, count in counts.items() if count == most and name != "none"]
+        base = max(self.centrings[0].levels["baseline"], key=lambda one: abs(one.value)).value
+        text = (
+            f"{self.model}: as the vectors are, {plain} of {total} properties of good word vectors hold, and two "
+            f"random words have a cosine of up to {decimals(base, 2)}"
+        )
+        if most <= plain:
+            return f"{text}; no centring makes more of them hold."
+        return f"{text}; centred by {listed(best, 'or')}, {most} hold."
 
 
 @dataclass(frozen=True)

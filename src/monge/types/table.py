@@ -43,10 +43,9 @@ class Sheet:
     The first `words` columns and the last `words_behind` hold words, the last `texts` of them sentences, the others
     numbers. `tied` says what that mark
     means, and by which test; `untested` what `best` means where no test stands behind it. `over` are titles above the
-    head, each over so many columns. A narrow terminal may leave the `spare` columns out, the last first; `grouped`
-    shows equal names of the first column once there; a page folds the table away where it is `folded`. `said` are
-    sentences that say what is found, before the table; `zero`: the spans of the table are drawn around 0, and `dots`
-    says what a filled and a hollow dot of them mean.
+    head, each over so many columns. `grouped` shows equal names of the first column once at a terminal; a page folds
+    the table away where it is `folded`. `said` are sentences that say what is found, before the table; `zero`: the
+    spans of the table are drawn around 0, and `dots` says what a filled and a hollow dot of them mean.
     """
 
     title: str
@@ -60,7 +59,6 @@ class Sheet:
     tied: str = ""
     untested: str = ""
     over: tuple[tuple[str, int], ...] = ()
-    spare: tuple[int, ...] = ()
     grouped: bool = False
     folded: bool = False
     said: tuple[str, ...] = ()
@@ -84,7 +82,6 @@ class Sheet:
             words=sum(k < self.words for k in kept),
             words_behind=sum(k >= wide - self.words_behind for k in kept),
             texts=sum(k >= wide - self.texts for k in kept),
-            spare=tuple(place for place, k in enumerate(kept) if k in self.spare),
         )
 
 

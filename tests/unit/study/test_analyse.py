@@ -158,7 +158,7 @@ def test_command_prints_and_draws(tmp_path, capsys):
     given = ["analyse", str(path), "--pairs", "20", "--contexts", "2", "--batch", "2"]
     assert run([*given, "--figure", str(figure)]) == 0
     shown = capsys.readouterr().out
-    assert "all-MiniLM-L6-v2 (53aa5117): 6 texts, 48 words" in shown
+    assert "weights 53aa5117: 6 texts, 48 words" in shown
     assert "zero expected similarity" in shown
     assert figure.read_text().startswith("<?xml")
     assert run([*given, "--format", "json", "--sentences", "5"]) == 0

@@ -10,10 +10,12 @@ from study_tables import write
 from monge.cli.app import run
 from monge.data import describe, open_dataset
 from monge.errors import DataError, InvalidSetting
+from monge.render.cells import decimals
 from monge.render.table import render_study
 from monge.stats import mae100, rmse100
 from monge.study import Resampling, ScoreBook, Setup, Task, assess, evaluate, load_variants, sweep
 from monge.study.book import joined_scores
+from monge.study.evaluate import figure_digits
 from monge.study.task import joined, named, question
 
 FAST = Resampling(resamples=200)
@@ -116,7 +118,8 @@ def test_every_format_says_which_side_is_better(table, form):
     found = evaluate(task, ["rouge2", "rouge1"], resampling=FAST)
     shown = render_study(found, form, version="9")
     assert "lower is better" in shown and "not significantly above the best" in shown
-    best = f"{min(one.mean.value for one in found.agreements):.3f}"
+    digits = figure_digits(one.mean for one in found.agreements)
+    best = decimals(min(one.mean.value for one in found.agreements), digits)
     assert {"text": f"{best}*", "latex": rf"\textbf{{{best}}}", "html": f'<span class="best">{best}</span>'}[
         form
     ] in shown

@@ -10,11 +10,13 @@ from study_tables import write
 from monge.cli.app import run
 from monge.data import open_dataset
 from monge.errors import DataError, InvalidSetting, UnknownName
+from monge.render.cells import decimals
 from monge.render.table import render_study
 from monge.stats import pearson
 from monge.study import Resampling, ScoreBook, Task, assess, evaluate, load_variants
 from monge.study.agreement import Column, standing
 from monge.study.evaluate import figure as figure_of
+from monge.study.evaluate import figure_digits
 
 FAST = Resampling(resamples=100)
 
@@ -134,7 +136,9 @@ def test_every_format_shows_values_marks_test_and_seed(table, form):
     found = evaluate(Task("table", table), ["chrf", "rouge1", "rouge2"], resampling=FAST)
     shown = render_study(found, form, version="9")
     assert shown.endswith("\n")
-    assert f"{found.agreements[0].mean.value:.3f}" in shown
+    digits = figure_digits(one.mean for one in found.agreements)
+    assert digits == 2 and decimals(found.agreements[0].mean.value, digits) in shown
+    assert f"{found.agreements[0].mean.value:.3f}" not in shown, "no more digits than the intervals support"
     assert "paired bootstrap; two-sided" in shown and "seed 12345" in shown and "max-T over 3 pairs" in shown
     assert {"text": "* best", "latex": r"\textbf{", "html": 'class="best"', "markdown": "| **0."}[form] in shown
 

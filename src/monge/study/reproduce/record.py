@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from monge.render.cells import DASH, clip, decimals, pad
+from monge.render.cells import DASH, decimals, fold, pad
 from monge.render.checks import dumps
 from monge.render.markup import markdown, markdown_table
 from monge.render.table import render_sheets, text_lines
@@ -17,8 +17,6 @@ from monge.types.table import Cell, Sheet
 Shown = Mapping[str, Any]
 AT_ONCE = 4
 """Columns of a table that stand beside one another in a terminal."""
-LABEL = 44
-"""The most that a row's name takes there."""
 HEAD = ("table", "in the paper", "rows", "figures", "illegible", "computed", "why not, or what it needs")
 
 
@@ -78,22 +76,24 @@ def _row(line: PublishedRow, entries: Sequence[Entry]) -> dict[str, Any]:
     }
 
 
-def render_reproductions(found: Sequence[Shown], form: str, *, version: str) -> str:
-    """Tables recomputed, in a format of `STUDY_FORMATS`."""
+def render_reproductions(found: Sequence[Shown], form: str, *, version: str, width: int | None = None) -> str:
+    """Tables recomputed, in a format of `STUDY_FORMATS`; text is broken at a terminal's `width`."""
     if form == "json":
         return dumps({"monge": version, "results": list(found)}) + "\n"
-    one = {"text": reproduction_text, "markdown": reproduction_markdown}.get(form)
-    if one is None:
-        return render_sheets([sheet for table in found for sheet in reproduction_sheets(table)], form)
-    return "\n".join(one(table) for table in found)
+    if form == "text":
+        return "\n".join(reproduction_text(table, width) for table in found)
+    if form == "markdown":
+        return "\n".join(reproduction_markdown(table) for table in found)
+    return render_sheets([sheet for table in found for sheet in reproduction_sheets(table)], form)
 
 
-def render_tables(rows: Sequence[Shown], form: str, *, version: str) -> str:
-    """The list of tables, in a format of `STUDY_FORMATS`."""
+def render_tables(rows: Sequence[Shown], form: str, *, version: str, width: int | None = None) -> str:
+    """The list of tables, in a format of `STUDY_FORMATS`; text is broken at a terminal's `width`."""
     if form == "json":
         return dumps({"monge": version, "tables": list(rows)}) + "\n"
-    one = {"text": tables_text, "markdown": tables_markdown}.get(form)
-    return render_sheets([_tables_sheet(rows)], form) if one is None else one(rows)
+    if form == "text":
+        return "\n".join(text_lines(_tables_sheet(rows), width=width)) + "\n"
+    return tables_markdown(rows) if form == "markdown" else render_sheets([_tables_sheet(rows)], form)
 
 
 def reproduction_sheets(found: Shown) -> list[Sheet]:
@@ -110,7 +110,7 @@ def reproduction_sheets(found: Shown) -> list[Sheet]:
     return [*sheets[:-1], replace(sheets[-1], signatures=signatures)]
 
 
-def reproduction_text(found: Shown) -> str:
+def reproduction_text(found: Shown, width: int | None = None) -> str:
     """A table as reported, ours and difference, the verdicts, and why figures are missing."""
     lines = [
         f"{found['table']}: {found['paper']}, {found['number']} ({found['citation']})",
@@ -121,11 +121,12 @@ def reproduction_text(found: Shown) -> str:
         if reading["reading"]:
             lines += ["", f"== {reading['reading']} =="]
         for sheet in _grids(found["columns"], reading["rows"]):
-            lines += ["", *text_lines(sheet)]
+            lines += ["", *text_lines(sheet, width=width)]
         lines += ["", *_reasons(reading["rows"], found["columns"])]
         lines += [f"note: {note}" for note in reading["notes"]]
         lines += _verdict(reading["verdict"], found)
-    return "\n".join(line.rstrip() for line in lines) + "\n"
+    shown = lines if width is None else [part for line in lines for part in fold(line, width)]
+    return "\n".join(line.rstrip() for line in shown) + "\n"
 
 
 def reproduction_markdown(found: Shown) -> str:
@@ -173,11 +174,6 @@ def tables_markdown(rows: Sequence[Shown]) -> str:
     return "\n".join(markdown_table(HEAD, body, words=2)) + "\n"
 
 
-def tables_text(rows: Sequence[Shown]) -> str:
-    """The list of tables: figures, what can be computed, and what stands in the way."""
-    return "\n".join(text_lines(_tables_sheet(rows))) + "\n"
-
-
 def _tables_sheet(rows: Sequence[Shown]) -> Sheet:
     body = tuple(tuple(Cell(text) for text in _listed(one)) for one in rows)
     return Sheet("", HEAD, body, words=2, words_behind=1)
@@ -211,7 +207,7 @@ def _grids(names: Sequence[str], rows: Sequence[Shown]) -> list[Sheet]:
         columns = range(start, min(start + AT_ONCE, len(names)))
         body = []
         for row in rows:
-            cells = [Cell(clip(_label(row), LABEL))]
+            cells = [Cell(_label(row))]
             for k in columns:
                 reported = row["reported"][k] if k < len(row["reported"]) else None
                 difference = row["difference"][k]
