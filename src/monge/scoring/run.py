@@ -215,10 +215,13 @@ class Run:
                     found.append(result)
             return found
 
-    def transported(self, k: int, rows: Sequence[Segment]) -> Iterator[tuple[int, Transported]]:
+    def transported(
+        self, k: int, rows: Sequence[Segment], encoding: Encoding | None = None
+    ) -> Iterator[tuple[int, Transported]]:
         """The plans of metric k for some segments, each against its first reference, by place among them.
 
-        Nothing where the metric moves nothing, or moves it in several members.
+        Nothing where the metric moves nothing, or moves it in several members. `encoding` reads the texts instead of
+        the run's own.
         """
         from monge.scoring.explain import transported
 
@@ -227,7 +230,7 @@ class Run:
             return
         (j, one), side = found[0], self.metrics[k].against
         for positions, window in windowed([faced(row, side) for row in rows], self._window, 1):
-            mine = transported(cast("TransportMetric", one), Window(window, self._encoding), self._stats[j])
+            mine = transported(cast("TransportMetric", one), Window(window, encoding or self._encoding), self._stats[j])
             yield from ((positions[place], plan) for place, plan in mine)
 
     def fitted_ranges(self) -> CorpusStats:
