@@ -31,7 +31,7 @@ STYLE = (
 .monge tbody th { color: inherit; }
 .monge .number { text-align: right; } .monge .drawn { text-align: start; }
 .monge .drawn small { display: inline-block; vertical-align: middle; margin-left: .5rem; }
-.monge tr:has(.span) > * { vertical-align: middle; } .monge tfoot td { padding-top: 0; }
+.monge tr:has(.span) > * { vertical-align: middle; } .monge tfoot td { padding-top: 0; border: 0; }
 .monge .drawn small.ends { display: flex; justify-content: space-between; width: 180px; margin: 0; line-height: 1.2; }
 .monge td.words { white-space: normal; overflow-wrap: break-word; min-width: 7rem; }
 .monge td.text { white-space: normal; overflow-wrap: break-word; min-width: 13rem; }

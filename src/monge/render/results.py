@@ -16,7 +16,7 @@ from monge.errors import UnknownName
 from monge.render.cells import decimals, listed, number, short_names, span, supported_digits
 from monge.render.checks import checked, dumps
 from monge.render.records import tsv_line
-from monge.render.table import sheets_fragment, sheets_html, sheets_latex, sheets_markdown, sheets_text
+from monge.render.table import html_sheet, sheets_fragment, sheets_html, sheets_latex, sheets_markdown, sheets_text
 from monge.types import Result, Segment
 from monge.types.exact import mean
 from monge.types.flags import describe_flag
@@ -85,6 +85,11 @@ def results_fragment(results: Sequence[Result]) -> str:
     """The table of results, the signatures and what was unusual, to stand inside another page: a notebook."""
     sheets = _sheets(results, USUAL, on_page=True)
     return sheets_fragment(sheets, title=_title(results, USUAL), remarks=_remarks(results))
+
+
+def results_content(results: Sequence[Result]) -> str:
+    """The tables of a page of results alone, to stand in a page that has their style."""
+    return "\n".join(html_sheet(sheet) for sheet in _sheets(results, USUAL, on_page=True))
 
 
 def results_markdown(results: Sequence[Result], view: View = USUAL) -> str:

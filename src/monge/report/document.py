@@ -30,9 +30,9 @@ def render_report(material: Material, form: str, *, version: str, signed: Callab
     """The report in a format of `REPORT_FORMATS`; `version` is that of monge, `signed` writes signatures for people."""
     if form not in REPORT_FORMATS:
         raise UnknownName("format", form, REPORT_FORMATS)
-    parts = [*sections(material), *([human(material)] if material.human is not None else [])]
     if form == "html":
-        return _html(material, parts, version, signed)
+        return report_page(material, report_content(material, version=version, signed=signed))
+    parts = _parts(material)
     about = Sheet("What was compared", ("", ""), tuple((Cell(a), Cell(b)) for a, b in _facts(material)), words=2)
     chosen = [part for part in parts if part.brief]
     sheets = [about]
@@ -40,6 +40,10 @@ def render_report(material: Material, form: str, *, version: str, signed: Callab
         first, *rest = part.sheets
         sheets += [replace(first, title=f"{part.title}: {first.title}", said=part.said), *rest]
     return render_sheets(sheets, form, signed=signed)
+
+
+def _parts(material: Material) -> list[Section]:
+    return [*sections(material), *([human(material)] if material.human is not None else [])]
 
 
 def _facts(material: Material) -> list[tuple[str, str]]:
@@ -70,27 +74,13 @@ def _title(material: Material) -> str:
 
 def report_content(material: Material, *, version: str, signed: Callable[[str], str] = str) -> str:
     """The content of a report without its title, style, script and segments: to stand in the page of the service."""
-    parts = [*sections(material), *([human(material)] if material.human is not None else [])]
-    return _content(material, parts, version, signed)
-
-
-def report_style() -> str:
-    """The style of what `report_content` gives, beside that of every page."""
-    return TABLE_STYLE + CHART_STYLE + asset("plan.css") + asset("report.css")
-
-
-def _content(material: Material, parts: list[Section], version: str, signed: Callable[[str], str]) -> str:
+    parts = _parts(material)
     lead = material.comparison.told or [_told_alone(material)]
-    facts = "".join(
-        f'<tr><th scope="row">{safe(a)}</th><td class="words">{safe(b)}</td></tr>' for a, b in _facts(material)
-    )
     links = [*((part.key, part.title) for part in parts), ("segments", "Segments"), ("made", "How it was made")]
     content = [
         *(f'<p class="lead">{safe(line)}</p>' for line in lead),
         '<nav class="parts" aria-label="Parts">' + "".join(f'<a href="#{key}">{safe(name)}</a>' for key, name in links),
         "</nav>",
-        '<div class="scroll" tabindex="0" role="region" aria-label="What was compared">'
-        f"<table><tbody>{facts}</tbody></table></div>",
         *(_section(part) for part in parts),
         browser_of(material).html(),
         _made(material, version, signed),
@@ -107,10 +97,16 @@ def _told_alone(material: Material) -> str:
     return f"{material.names[0][:1].upper()}{material.names[0][1:]}: {listed(scores)} on {material.items} segments."
 
 
-def _html(material: Material, parts: list[Section], version: str, signed: Callable[[str], str]) -> str:
+def report_style() -> str:
+    """The style of what `report_content` gives, beside that of every page."""
+    return TABLE_STYLE + CHART_STYLE + asset("plan.css") + asset("report.css")
+
+
+def report_page(material: Material, content: str) -> str:
+    """The document around the content of a report: with its title, style, script and segments."""
     title = _title(material)
-    content = f"<h1>{safe(title)}</h1>\n{_content(material, parts, version, signed)}"
-    body = fragment(content, report_style())
+    end = "<footer>This file loads nothing from elsewhere.</footer>"
+    body = fragment(f"<h1>{safe(title)}</h1>\n{content}\n{end}", report_style())
     script = joined("dom.js", "plan.js", "segments.js", "report.js", "copy.js", "print.js")
     data = f'<script type="text/plain" id="data">{packed(payload(material))}</script>\n'
     return page(f"monge: {title}", f"{body}{data}<script>{script}</script>\n")
@@ -139,14 +135,19 @@ def _titled(sheet: Sheet) -> str:
 def _made(material: Material, version: str, signed: Callable[[str], str]) -> str:
     lines = list(dict.fromkeys(str(one.signature) for row in material.results for one in row))
     side = "REFERENCES" if material.referenced else "SOURCE"
+    facts = "".join(
+        f'<tr><th scope="row">{safe(a)}</th><td class="words">{safe(b)}</td></tr>' for a, b in _facts(material)
+    )
     return (
         '<section id="made" aria-labelledby="made-title"><h2 id="made-title">How it was made</h2>\n'
+        '<div class="scroll" tabindex="0" role="region" aria-label="What was compared">'
+        f"<table><tbody>{facts}</tbody></table></div>\n"
         "<p>A signature names everything that a score depends on: metric, settings, model, corpus statistics and "
         "version.</p>\n"
         f"{html_signatures([(line, signed(line)) for line in lines])}\n"
         f"<p>This command computes the scores again. Put the name of your file for {side}.</p>\n"
         f'<p><code class="copy">{safe(command_of(material, signed))}</code></p>\n'
-        f"<footer>Made by monge {safe(version)}. This file loads nothing from elsewhere.</footer></section>"
+        f"<p>Made by monge {safe(version)}.</p></section>"
     )
 
 

@@ -83,7 +83,8 @@ def ranking(material: Material) -> Section:
             words = one.name_cell(mine.system), shown, drawn
             rows.append((*words, *([Cell(str(mine.cluster))] if several else [])))
         head = ("system", "score", "interval", *(["cluster"] if several else []))
-        sheets.append(Sheet(f"{_arrow(material, k)}, {one.of}", head, tuple(rows), signatures=(one.signature,)))
+        title = f"{_arrow(material, k)}, {one.of.removesuffix(' of segments')} of {one.n} segments"
+        sheets.append(Sheet(title, head, tuple(rows), signatures=(one.signature,)))
     resampling = material.comparison.resampling
     note = resampling.note[:1].upper() + resampling.note[1:]
     how = (
