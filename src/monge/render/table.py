@@ -314,7 +314,7 @@ def html_sheet(sheet: Sheet, *, title: bool = True) -> str:
         for row in sheet.rows
     ]
     foot = ["" if ends is None else axis_html(ends) for ends in ranges] if any(ranges) else []
-    drawn = html_table(head, rows, caption=sheet.title or "scores", stacked=sheet.texts > 0, foot=foot)
+    drawn = html_table(head, rows, caption=sheet.title or "scores", stacked=sheet.texts > 0 or sheet.zero, foot=foot)
     said = [f"<p>{safe(line)}</p>" for line in sheet.said]
     notes = [*([sheet.dots] if sheet.dots else []), *_legend(sheet, *_MARKS_SHOWN)]
     under = [f'<p class="soft"><small>{safe(line)}</small></p>' for line in notes]
