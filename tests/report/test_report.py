@@ -233,7 +233,7 @@ def test_mistakes_get_one_line(folder, arguments, told, monkeypatch, capsys):
 
 
 def test_data_are_packed_in_slices_and_unpack_to_the_same():
-    data = {"a": [[1, 2], [], ["x"] * 1203], "b": None, "c": {}, "d": [{"e": [1.5, None]}] * 600, "f": "é\u2028\"<"}
+    data = {"a": [[1, 2], [], ["x"] * 1203], "b": None, "c": {}, "d": [{"e": [1.5, None]}] * 600, "f": 'é\u2028"<'}
     assert json.loads(zlib.decompress(b64decode(packed(data)))) == data
 
 

@@ -17,6 +17,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from monge.cli.app import run
+from monge.report import material
 from monge.web.app import create
 from monge.web.engine import Ticket
 from monge.web.limits import Limits
@@ -86,6 +87,27 @@ def test_a_job_ends_with_the_bytes_of_the_command(client, sentence, tiny_bert, t
     body = {"systems": {name: texts[name] for name in texts if name != "ref.txt"}, "references": texts["ref.txt"],
             "metrics": ["twmd", "bertscore"]}  # fmt: skip
     assert client.post("/v1/compare", json=body).json()["results"] == compared
+
+
+def test_a_job_that_explains_tells_how_far_it_is_and_can_be_cancelled(client, sentence, monkeypatch):
+    begun, compact = threading.Event(), material.compact
+
+    def slow(plan):
+        begun.set()
+        time.sleep(0.05)
+        return compact(plan)
+
+    monkeypatch.setattr(material, "compact", slow)
+    job = sent(client, files_of(sentence, 900, 200))
+    assert begun.wait(60)
+    time.sleep(0.3)
+    shown = client.get(f"/v1/jobs/{job}").json()
+    done, total = shown["explained"]
+    assert shown["phase"] == "explaining" and 0 < done < total == 2 * 2 * 200
+    client.delete(f"/v1/jobs/{job}")
+    began = time.monotonic()
+    assert ended(client, job)["state"] == "cancelled" and time.monotonic() - began < 5
+    assert client.get(f"/v1/jobs/{job}/report").status_code == 409
 
 
 def twmd_gaps(page) -> list[float]:

@@ -55,11 +55,13 @@ STYLE = (
 .monge .span circle { fill: var(--accent); }
 .monge .span .plain { fill: var(--card); stroke: var(--soft); stroke-width: 2; }
 @media (max-width: 640px) { .monge { padding: 1rem; border-radius: 0; } .monge h1 { font-size: 1.1rem; }
-  .monge td, .monge th { padding-right: .6rem; } .monge td.words { min-width: 0; } .monge th { white-space: normal; }
+  .monge td, .monge th { padding-right: .6rem; } .monge td.words { min-width: 0; }
+  .monge th { white-space: normal; }
   .monge svg.span { width: 104px; height: 12px; } .monge svg.scale { height: 5px; }
   .monge .drawn small { display: block; margin: 0; } .monge .drawn small.ends { width: 104px; }
   .monge table.stacked, .monge .stacked tbody, .monge .stacked tr, .monge .stacked td { display: block; }
-  .monge .stacked thead, .monge .stacked tfoot { display: none; } .monge.monge .stacked td { border: 0; padding: .1rem 0; text-align: start; }
+  .monge .stacked thead, .monge .stacked tfoot { display: none; }
+  .monge.monge .stacked td { border: 0; padding: .1rem 0; text-align: start; }
   .monge .stacked tr { border-bottom: 1px solid var(--line); padding: .5rem 0; }
   .monge .stacked td::before { content: attr(data-head) ": "; color: var(--soft); } }
 @media print { .monge { padding: 0; color: #000; background: none; }

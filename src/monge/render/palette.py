@@ -137,9 +137,7 @@ _SHAPES = """
 .mg .mg-name { font-weight: 600; } .mg .mg-arc { fill: none; stroke-linecap: round; }
 .mg-hit { fill: #000000; fill-opacity: 0; }
 """.strip()
-STYLE = (
-    f"{_SHAPES}\n{_scheme(False)}\n@media screen and (prefers-color-scheme: dark) {{\n{_scheme(True)} }}"
-)
+STYLE = f"{_SHAPES}\n{_scheme(False)}\n@media screen and (prefers-color-scheme: dark) {{\n{_scheme(True)} }}"
 """The style of a picture that stands alone."""
 
 

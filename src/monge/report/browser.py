@@ -1,7 +1,7 @@
 """The browser of segments that reports and the service share: its controls as HTML, and what its script must know.
 
-`render/assets/segments.js` draws the cards. A report holds all segments and sorts them itself (`report.js`); the service
-asks for a page of them (`monge.web.browse`).
+`render/assets/segments.js` draws the cards. A report holds all segments and sorts them itself (`report.js`); the
+service asks for a page of them (`monge.web.browse`).
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ class BrowsedMetric:
 class SegmentBrowser:
     """What the browser of some segments offers.
 
-    `systems` are names as people read them. `order` has the places of the systems, the best first. `paired`: all systems have the same segments. `explained` of
-    the `items` have plans; `flagged`: something was unusual in some; `human` names human scores where there are any,
-    which some segments lack where it is `partly_judged`.
+    `systems` are names as people read them, `order` has their places, the best first. `paired`: all systems have the
+    same segments. `explained` of the `items` have plans; `flagged`: something was unusual in some; `human` names human
+    scores where there are any, which some segments lack where it is `partly_judged`.
     """
 
     systems: tuple[str, ...]

@@ -41,7 +41,7 @@ class View(BaseModel):
 
 
 class BrowsedJob:
-    """The results, texts and plans of a job on a grid of metrics, systems and items; NaN where a system lacks an item."""
+    """The results, texts and plans of a job by metric, system and item; a score is NaN where a system lacks an item."""
 
     def __init__(self, results: list[Result], rows: Iterable[Segment], plans: dict[str, Any]) -> None:
         self.metrics = list(dict.fromkeys(one.metric for one in results))

@@ -3,9 +3,9 @@
 A job is a directory: `job.json` (what was asked), `input-N` (the uploaded files), `statistics-ID.json` (the statistics
 it was sent with), `state.json`, while it runs the journal `scores/` (a store of segment scores), at the end
 `results.json` (what `monge score --format json --segments` prints), `report.html` (the document of `monge report`),
-`report.json` (its content, for the page of the service), `plans.json` (the plans that the report carries) and, for several
-systems, `comparison.json`. It is made under `uploads/` and moved to `jobs/` when it is accepted. One job runs at a time,
-slice by slice, in turn with requests.
+`report.json` (its content, for the page of the service), `plans.json` (the plans that the report carries) and, for
+several systems, `comparison.json`. It is made under `uploads/` and moved to `jobs/` when it is accepted. One job runs
+at a time, slice by slice, in turn with requests.
 """
 
 from __future__ import annotations
@@ -180,7 +180,9 @@ class Jobs:
             raise Refusal(409, f"job {name} is {job.state}: it has no result", None, hint)
         found = job.folder / file
         if not found.is_file():
-            raise Refusal(404, f"job {name} has no {file}", None, "a comparison needs two systems with the same segments")
+            raise Refusal(
+                404, f"job {name} has no {file}", None, "a comparison needs two systems with the same segments"
+            )
         return found
 
     def drop_old(self) -> None:

@@ -26,9 +26,7 @@ if TYPE_CHECKING:
     from monge.scoring.encoding import Encoding
 
 REPORT_FILE, CONTENT_FILE, PLANS_FILE = "report.html", "report.json", "plans.json"
-UNPAIRED = (
-    "The systems have different segments: their scores stand beside each other, and whether one is better is not tested."
-)
+UNPAIRED = "The systems have different segments: their scores are shown, and whether one is better is not tested."
 
 
 class JobReport:
@@ -44,7 +42,9 @@ class JobReport:
         self._job.phase = EXPLAINING
         return self._job.ticket.run(lambda: self._made(results, rows, comparison))
 
-    def _made(self, results: Sequence[Result], rows: Sequence[Segment], comparison: Comparison | None) -> dict[str, str]:
+    def _made(
+        self, results: Sequence[Result], rows: Sequence[Segment], comparison: Comparison | None
+    ) -> dict[str, str]:
         labels = [label for _, label in named(self._metrics)]
         material = with_plans(
             gathered(results, rows, comparison=comparison),

@@ -21,11 +21,11 @@ from monge.render import (
     render_explanation,
     render_explanations,
 )
-from monge.render.palette import IN_DARK_NOTEBOOK, IN_LIGHT_NOTEBOOK
 from monge.render.cells import display_width
 from monge.render.explanation import worst_units
 from monge.render.explanation_page import located
 from monge.render.focus import focused
+from monge.render.palette import IN_DARK_NOTEBOOK, IN_LIGHT_NOTEBOOK
 from monge.types import Side
 
 SVG = "{http://www.w3.org/2000/svg}"
