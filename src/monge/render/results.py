@@ -88,8 +88,12 @@ def results_fragment(results: Sequence[Result]) -> str:
 
 
 def results_content(results: Sequence[Result]) -> str:
-    """The tables of a page of results alone, to stand in a page that has their style."""
-    return "\n".join(html_sheet(sheet) for sheet in _sheets(results, USUAL, on_page=True))
+    """The tables of a page of results alone, without marks, to stand in a page that has their style."""
+    sheets = _sheets(results, USUAL, on_page=True)
+    plain = [tuple(tuple(replace(cell, mark="") for cell in row) for row in sheet.rows) for sheet in sheets]
+    return "\n".join(
+        html_sheet(replace(sheet, rows=rows, untested="")) for sheet, rows in zip(sheets, plain, strict=True)
+    )
 
 
 def results_markdown(results: Sequence[Result], view: View = USUAL) -> str:

@@ -183,7 +183,8 @@ def metrics_apart(material: Material) -> Section:
     said = []
     if known:
         value, i, j = min(known)
-        said = [f"{names[i]} and {names[j]} agree least (r = {decimals(value, 2)})."]
+        least = "agree least " if len(known) > 1 else "agree "
+        said = [f"{names[i]} and {names[j]} {least}(r = {decimals(value, 2)})."]
     said.append(
         "Each square holds outputs of systems: the stronger its colour, the more of them have these two scores."
     )
@@ -258,7 +259,8 @@ def buckets(material: Material) -> Section:
     ]
     said += [] if flagged else ["No segment was flagged as unusual (empty, cut, or unknown to the model)."]
     shown = tuple(sheets), tuple(later)
-    return Section("buckets", "Where the systems differ", tuple(said), *shown, more=_others(material), brief=False)
+    title = "Where the systems differ" if len(material.systems) > 1 else "Parts of the data"
+    return Section("buckets", title, tuple(said), *shown, more=_others(material), brief=False)
 
 
 def _scores_of_part(material: Material, k: int, at: Sequence[int]) -> list[Cell]:

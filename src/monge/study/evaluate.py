@@ -11,7 +11,7 @@ import numpy as np
 from monge.data import Judged
 from monge.data.segment_scores import GivenScores
 from monge.errors import UsageError
-from monge.render.cells import decimals, listed, span
+from monge.render.cells import decimals, listed, span, supported_digits
 from monge.stats import higher_is_better, percentiles
 from monge.study.agreement import MEAN, USUAL, Column, Resampling, Standing, agreement_table, defined, standing
 from monge.study.book import QUIET, Run, ScoreBook, Scores
@@ -48,9 +48,10 @@ class Figure:
             return None
         return Span(self.low, self.value, self.high, sure=bool(self.mark) or self.p_value == 1.0)
 
-    def cell(self, digits: int = 2) -> Cell:
-        """As tables show it, with so many digits of the interval."""
-        return Cell(decimals(self.value), span(self.low, self.high, digits), self.mark)
+    def cell(self, digits: int = 2, supported: int = 3) -> Cell:
+        """As tables show it, with so many digits of the interval; people read no more than are `supported`."""
+        short = decimals(self.value, min(3, supported)), span(self.low, self.high, min(digits, supported))
+        return Cell(decimals(self.value), span(self.low, self.high, digits), self.mark, None, *short)
 
     def to_dict(self, *names: str) -> dict[str, Any]:
         """The JSON form: value, low, high and n, or those named."""
@@ -191,10 +192,13 @@ def _sheet(found: Evaluation, table: Sequence[Agreement], *, last: bool) -> Shee
     )
     shown = [*groups, "mean"] if len(groups) > 1 else groups
     turned = len(groups) > WIDE
+    figures = [figure for one in table for figure in (*one.groups.values(), one.mean)]
+    ends = [(one.low, one.high) for one in figures if one.low is not None and one.high is not None]
+    supported = supported_digits(ends)
     rows = tuple(
         (
             Cell(one.label),
-            *(one.groups.get(name, one.mean).cell() for name in shown),
+            *(one.groups.get(name, one.mean).cell(supported=supported) for name in shown),
             *([] if turned else [Cell("", span=one.mean.span)]),
         )
         for one in table

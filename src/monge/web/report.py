@@ -19,7 +19,7 @@ from monge.spec.signature import shortened
 from monge.study import Comparison
 from monge.types import Result, Segment, Transported
 from monge.web.engine import Engine, SlicedEncoding
-from monge.web.job import EXPLAINING, Job
+from monge.web.job import EXPLAINING, WRITING, Job
 from monge.web.service import VERSION, named
 
 if TYPE_CHECKING:
@@ -53,6 +53,7 @@ class JobReport:
             progress=self._tell,
             remedy="",
         )
+        self._job.phase = WRITING
         content = report_content(material, version=VERSION, signed=shortened)
         kept = {"explained": list(material.explained), "plans": material.plans}
         return {
