@@ -265,6 +265,13 @@ def test_two_systems_end_in_a_ranking_and_segments_are_sorted(page, base, senten
     text = Path(coming.value.path()).read_text("utf-8")
     assert "is the best system" in text or "cannot be told apart" in text
     assert '<script type="text/plain" id="data">' in text and "not tested" not in text
+    first = page.locator(".item").first
+    assert first.locator(".output").count() == 2 and first.locator(".unit").count() > 4
+    first.get_by_role("button", name=re.compile("Plan of")).first.click()
+    assert first.locator(".arc").count() > 3
+    address = page.evaluate("location.href")
+    page.locator("nav.parts a", has_text="Segments").click()
+    assert page.evaluate("location.href") == address  # it names the job
     for order, down in (("score", False), ("difference", True), ("disagreement", True)):
         page.select_option("#order", order)
         page.set_checked("#descending", down)
@@ -349,7 +356,7 @@ def test_everything_is_reached_by_keyboard(page, base):
     page.goto(base)
     settled(page)
     seen = []
-    for _ in range(70):
+    for _ in range(90):
         page.keyboard.press("Tab")
         seen.append(page.evaluate(
             "(() => { const e = document.activeElement; return e.id || e.dataset.unit || e.textContent.trim() })()"
@@ -639,6 +646,9 @@ def test_axe_finds_nothing_serious(browser, base, width, scheme):
         if view == "/systems":
             page.click("#example")
             page.wait_for_selector(".item")
+            page.wait_for_selector("#jobs li")
+            page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true })")
+            page.locator(".item button").first.click()
         page.wait_for_timeout(400)
         page.evaluate(axe)
         report = page.evaluate("axe.run()")
