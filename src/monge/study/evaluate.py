@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -50,8 +50,11 @@ class Figure:
 
     def cell(self, digits: int = 2, supported: int = 3) -> Cell:
         """As tables show it, with so many digits of the interval; people read no more than are `supported`."""
+        plain = Cell(decimals(self.value), span(self.low, self.high, digits), self.mark)
+        if supported >= max(digits, 3):
+            return plain
         short = decimals(self.value, min(3, supported)), span(self.low, self.high, min(digits, supported))
-        return Cell(decimals(self.value), span(self.low, self.high, digits), self.mark, None, *short)
+        return replace(plain, short=short[0], short_detail=short[1])
 
     def to_dict(self, *names: str) -> dict[str, Any]:
         """The JSON form: value, low, high and n, or those named."""
