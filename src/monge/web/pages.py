@@ -77,10 +77,7 @@ def _catalogue(app: App) -> dict[str, Any]:
     """The metrics, and where their times were measured: on one machine, all of them."""
     metrics = app.service.catalogue()
     here = any(one["measured_on"] == HERE for one in metrics.values())
-    known = [one["agreement"] for one in metrics.values() if one["agreement"]]
-    data = {f"{one['statistic']}, {one['data']}" for one in known}
-    agreed = data.pop() if len(data) == 1 else ""  # said once where it is the same for all
-    return {"catalogue": metrics, "machine": "here, when the service started" if here else machine(), "agreed": agreed}
+    return {"catalogue": metrics, "machine": "here, when the service started" if here else machine()}
 
 
 def _code(text: str) -> Markup:

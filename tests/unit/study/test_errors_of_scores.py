@@ -10,6 +10,7 @@ from study_tables import write
 from monge.cli.app import run
 from monge.data import describe, open_dataset
 from monge.errors import DataError, InvalidSetting
+from monge.render.cells import supported_digits
 from monge.render.table import render_study
 from monge.stats import mae100, rmse100
 from monge.study import Resampling, ScoreBook, Setup, Task, assess, evaluate, load_variants, sweep
@@ -116,7 +117,9 @@ def test_every_format_says_which_side_is_better(table, form):
     found = evaluate(task, ["rouge2", "rouge1"], resampling=FAST)
     shown = render_study(found, form, version="9")
     assert "lower is better" in shown and "not significantly above the best" in shown
-    best = f"{min(one.mean.value for one in found.agreements):.3f}"
+    digits = supported_digits((one.mean.low, one.mean.high) for one in found.agreements)
+    assert digits < 3
+    best = f"{min(one.mean.value for one in found.agreements):.{digits}f}"
     assert {"text": f"{best}*", "latex": rf"\textbf{{{best}}}", "html": f'<span class="best">{best}</span>'}[
         form
     ] in shown
