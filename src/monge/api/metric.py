@@ -37,6 +37,7 @@ from monge.types.flags import TRUNCATED, describe_flag
 
 if TYPE_CHECKING:
     from monge.encode.protocol import Encoder
+    from monge.scoring.encoding import Encoding
     from monge.scoring.transport import TransportMetric
     from monge.store import Store
 
@@ -375,11 +376,13 @@ def transported_segments(
     *,
     corpora: Corpora = Corpora(),  # noqa: B008 - frozen
     expect: Sequence[Mapping[str, str]] | None = None,
+    encoding: Encoding | None = None,
 ) -> Iterator[tuple[int, int, Transported]]:
     """The plans of chosen segments, each against its first reference: which metric, which of its segments, the plan.
 
     Statistics are fitted on all `segments`, as they were when these were scored; `chosen` has for each metric the
-    segments whose plans are wanted, `expect` the digests that a replay must meet.
+    segments whose plans are wanted, `expect` the digests that a replay must meet; `encoding` reads their texts where
+    the metrics' own is not to.
     """
     scorers, files = [], {}
     for metric in metrics:
@@ -389,7 +392,7 @@ def transported_segments(
     run = ScoringRun(scorers, segments, corpora=Corpora(corpora.stats, files))
     run.check_replay(expect)
     for k, rows in enumerate(chosen):
-        yield from ((k, place, plan) for place, plan in run.transported(k, rows))
+        yield from ((k, place, plan) for place, plan in run.transported(k, rows, encoding))
 
 
 def warn_flags(results: Sequence[Result]) -> None:

@@ -12,7 +12,7 @@ from monge.render.drawing import PLANS, named, worst_told
 from monge.render.focus import focused
 from monge.render.heatmap import BARS, grids
 from monge.render.page import fragment, html_signatures, html_table, page, safe
-from monge.render.palette import COLOURS, STYLE, step
+from monge.render.palette import COLOURS, picture_css, step
 from monge.types import Explanation, Route, Side
 from monge.types.explanation import SIDES
 from monge.types.flags import describe_flag
@@ -51,7 +51,7 @@ _STYLE = f"""
 .monge svg.lost rect {{ fill: {COLOURS["dear"][0]}; }}
 @media (max-width: 640px) {{ .monge .flat {{ display: none; }} }}
 @media (min-width: 641px) {{ .monge .tall {{ display: none; }} }}
-{STYLE}
+{picture_css()}
 """
 
 

@@ -46,7 +46,10 @@ STYLE = (
 .monge td, .monge th { padding: .3rem 1.1rem .3rem 0; white-space: nowrap; background: none; vertical-align: top; }
 .monge tbody td, .monge tbody th { border-bottom: 1px solid var(--line); }
 .monge tbody th { color: inherit; }
-.monge .number { text-align: right; } .monge .drawn { text-align: center; } .monge .drawn small { display: block; }
+.monge .number { text-align: right; } .monge .drawn { text-align: start; }
+.monge .drawn small { display: inline-block; vertical-align: middle; margin-left: .5rem; }
+.monge tr:has(.span) > * { vertical-align: middle; } .monge tfoot td { padding-top: 0; border: 0; }
+.monge .drawn small.ends { display: flex; justify-content: space-between; width: 180px; margin: 0; line-height: 1.2; }
 .monge td.words { white-space: normal; overflow-wrap: break-word; min-width: 7rem; }
 .monge td.text { white-space: normal; overflow-wrap: break-word; min-width: 13rem; }
 .monge .soft { color: var(--soft); font-weight: 400; }
@@ -62,23 +65,26 @@ STYLE = (
   color: var(--soft); background: none; user-select: all; }
 .monge summary { cursor: pointer; margin: .6rem 0; font-weight: 600; }
 .monge li summary { margin: .1rem 0; font-weight: 400; font-size: .85rem; color: var(--soft); }
-.monge svg.span { display: block; margin: 0 auto; }
+.monge svg.span { display: inline-block; vertical-align: middle; }
+.monge .scale path { stroke: var(--edge); stroke-width: 1; fill: none; } .monge svg.scale { display: block; }
 .monge .span line { stroke: var(--soft); stroke-width: 3; }
 .monge .span line.zero { stroke: var(--edge); stroke-width: 1; }
 .monge .span circle { fill: var(--accent); }
 .monge .span .plain { fill: var(--card); stroke: var(--soft); stroke-width: 2; }
 @media (max-width: 640px) { .monge { padding: 1rem; border-radius: 0; } .monge h1 { font-size: 1.1rem; }
   .monge td, .monge th { padding-right: .6rem; } .monge td.words { min-width: 4rem; }
-  .monge svg.span { width: 104px; height: 12px; } }
+  .monge svg.span { width: 104px; height: 12px; } .monge svg.scale { height: 5px; }
+  .monge .drawn small { display: block; margin: 0; } .monge .drawn small.ends { width: 104px; } }
 @media print { .monge { padding: 0; color: #000; background: none; }
   .monge .scroll { overflow: visible; background: none; }
   .monge .scroll td:first-child, .monge .scroll th:first-child { position: static; background: none; }
+  .monge details::details-content { content-visibility: visible; }
   .monge tr, .monge figure { break-inside: avoid; } .monge h2, .monge h3 { break-after: avoid; } }
 /* a notebook styles tables, lists and pictures of its own accord: its dark rows would hide our ink */
 .monge.monge table { color: inherit; table-layout: auto; margin: 0; }
 .monge.monge tr:nth-child(n) { background: none; }
 .monge.monge td, .monge.monge th { text-align: start; line-height: 1.55; }
-.monge.monge .number { text-align: right; } .monge.monge .drawn { text-align: center; }
+.monge.monge .number { text-align: right; }
 .monge.monge svg.span { max-width: none; } .monge.monge code { color: var(--soft); background: none; padding: 0; }
 .monge.monge dl, .monge.monge dt, .monge.monge dd { float: none; width: auto; }
 .monge.monge dt { font-weight: 400; } .monge.monge summary { color: inherit; }
@@ -131,12 +137,17 @@ def policy(source: str) -> str:
 
 
 def html_table(
-    head: Iterable[tuple[str, str]], rows: Iterable[Iterable[str]], *, caption: str = "", narrowest: float = 0
+    head: Iterable[tuple[str, str]],
+    rows: Iterable[Iterable[str]],
+    *,
+    caption: str = "",
+    narrowest: float = 0,
+    foot: Sequence[str] = (),
 ) -> str:
     """A table: `head` pairs a column's title with its class ("number", "words" or ""); cells are HTML already.
 
     In a window that has not the `narrowest` pixels that the table needs, the cells of a row stand below its name, so
-    that none is out of sight.
+    that none is out of sight. `foot` is a last row, of the scales of what is drawn.
     """
     columns = list(head)
     under = _stacked_below(narrowest)
@@ -153,9 +164,11 @@ def html_table(
         for row in rows
     )
     name = safe(caption or "table")
+    below = "".join(f"<td{_class(kind)}>{cell}</td>" for cell, (_, kind) in zip(foot, columns, strict=False))
+    last = f"\n<tfoot><tr>{below}</tr></tfoot>" if foot else ""
     return (
         f'<div class="scroll" tabindex="0" role="region" aria-label="{name}"><table{_class(under)}>\n'
-        f"<thead><tr>{titles}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table></div>"
+        f"<thead><tr>{titles}</tr></thead>\n<tbody>\n{body}\n</tbody>{last}\n</table></div>"
     )
 
 

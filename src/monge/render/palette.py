@@ -7,6 +7,7 @@ pictures that stand alone have literal colours (`STYLE`), so that viewers other 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
 
 COLOURS = {
@@ -38,6 +39,12 @@ CARD, CARD_DARK = COLOURS["card"]
 BLUE, ORANGE = COLOURS["accent"][0], COLOURS["dear"][0]
 SERIES = (BLUE, ORANGE, "#2b8a3e", "#862e9c", "#e67700", "#0b7285", "#a61e4d", "#5f3dc4")
 """Colours of lines and bars that stand beside one another."""
+IN_LIGHT_NOTEBOOK = ':is([data-jp-theme-light="true"], .vscode-light, .vscode-high-contrast-light, [theme="light"])'
+IN_DARK_NOTEBOOK = (
+    ':is([data-jp-theme-light="false"], .vscode-dark, .vscode-high-contrast:not(.vscode-high-contrast-light), '
+    '[theme="dark"])'
+)
+"""What JupyterLab, VS Code and Colab write on the page whose theme is light or dark."""
 LEVELS = 12
 """Steps of a scale of tints."""
 STEPS = 10
@@ -54,22 +61,36 @@ def variables(dark: bool) -> str:
     return " ".join(f"--{name}: {pair[dark]};" for name, pair in COLOURS.items())
 
 
-def marks(scope: str, dark: bool) -> str:
-    """The rules that mark words by what they lost: `.l1` faintly to `.l9` strongly; `.l0` is not marked."""
+def marks(dark: bool) -> str:
+    """The declarations of what marks words by what they lost: `--l1` faintly to `--l9` strongly."""
     red, green, blue = HURT[dark]
-    return " ".join(
-        f"{scope}.l{k} {{ background: rgb({red} {green} {blue} / {strength(k, dark):.2f}); }}" for k in range(1, STEPS)
-    )
+    return " ".join(f"--l{k}: rgb({red} {green} {blue} / {strength(k, dark):.2f});" for k in range(1, STEPS))
 
 
-def variables_css(scope: str = ":root", mark: str = "") -> str:
-    """Both schemes as CSS: variables on `scope`, marks of words under it."""
-    inner = f"{scope} " if scope != ":root" else ""
+def schemed(light: Callable[[str], str], dark: Callable[[str], str]) -> str:
+    """Rules in both colour schemes; each function takes what stands before a selector and returns the rules.
+
+    The theme of a notebook that the rules stand in wins over the scheme of the operating system. Paper is light.
+    """
     return (
-        f"{scope} {{ {variables(False)} }}\n{marks(inner + mark, False)}\n"
-        f"@media screen and (prefers-color-scheme: dark) {{\n{scope} {{ {variables(True)} }}\n"
-        f"{marks(inner + mark, True)} }}\n"
+        f"{light('')}\n@media screen and (prefers-color-scheme: dark) {{\n{dark('')} }}\n"
+        f"{light(IN_LIGHT_NOTEBOOK + ' ')}\n@media screen {{\n{dark(IN_DARK_NOTEBOOK + ' ')} }}\n"
     )
+
+
+def variables_css(scope: str = ":root") -> str:
+    """Both schemes as CSS: the colours and the marks of words as variables on `scope`, and the rules of the marks."""
+    inner = f"{scope} " if scope != ":root" else ""
+    rules = " ".join(f"{inner}.l{k} {{ background: var(--l{k}); }}" for k in range(1, STEPS))
+
+    def declared(dark: bool, before: str) -> str:
+        scheme = "dark" if dark else "light"
+        return f"{before}{scope} {{ color-scheme: {scheme}; {variables(dark)} {marks(dark)} }}"
+
+    if scope == ":root":
+        media = "@media screen and (prefers-color-scheme: dark)"
+        return f"{declared(False, '')}\n{media} {{\n{declared(True, '')} }}\n{rules}\n"
+    return schemed(lambda before: declared(False, before), lambda before: declared(True, before)) + rules + "\n"
 
 
 def tint(stops: tuple[str, ...], at: float) -> str:
@@ -92,7 +113,8 @@ def _scale(kind: str, names: tuple[str, ...], dark: bool, what: str = "fill") ->
     return " ".join(f".mg-{kind}{k} {{ {what}: {tint(stops, k / (LEVELS - 1))}; }}" for k in range(LEVELS))
 
 
-def _scheme(dark: bool) -> str:
+def _scheme(dark: bool, inside: str = "") -> str:
+    """The rules of pictures in a scheme, for those `inside` an element where that is named."""
     pick = {name: pair[dark] for name, pair in COLOURS.items()}
     tints, costs = ("t0", "t1", "t2", "t3"), ("cheap", "dear")
     red, green, blue = HURT[dark]
@@ -100,20 +122,25 @@ def _scheme(dark: bool) -> str:
         f".mg-l{k} {{ fill: rgb({red},{green},{blue}); fill-opacity: {strength(k, dark):.2f}; }}"
         for k in range(1, STEPS)
     )
-    return (
+    rules = (
         f".mg text {{ fill: {pick['ink']}; }} .mg .mg-soft {{ fill: {pick['soft']}; }}\n"
         f".mg-ground {{ fill: {pick['card']}; }} .mg-word {{ fill: {pick['t0']}; }}\n"
         f"{_scale('t', tints, dark)}\n{_scale('c', costs, dark)}\n{_scale('a', costs, dark, 'stroke')}\n{lost}\n"
         f".mg-weight {{ fill: {pick['bar']}; }} .mg-moved {{ fill: {pick['soft']}; }}\n"
         f".mg-move:hover .mg-hit {{ stroke: {pick['ink']}; stroke-width: 1.5; }}"
     )
+    return f"{inside}{{\n{rules} }}" if inside else rules
 
 
-STYLE = f"""
-.mg text {{ font-family: system-ui, "Segoe UI", "Noto Sans", "Noto Sans CJK SC", Arial, sans-serif; }}
-.mg .mg-name {{ font-weight: 600; }} .mg .mg-arc {{ fill: none; stroke-linecap: round; }}
-.mg-hit {{ fill: #000000; fill-opacity: 0; }}
-{_scheme(False)}
-@media screen and (prefers-color-scheme: dark) {{
-{_scheme(True)} }}
+_SHAPES = """
+.mg text { font-family: system-ui, "Segoe UI", "Noto Sans", "Noto Sans CJK SC", Arial, sans-serif; }
+.mg .mg-name { font-weight: 600; } .mg .mg-arc { fill: none; stroke-linecap: round; }
+.mg-hit { fill: #000000; fill-opacity: 0; }
 """.strip()
+STYLE = f"{_SHAPES}\n{_scheme(False)}\n@media screen and (prefers-color-scheme: dark) {{\n{_scheme(True)} }}"
+"""The style of a picture that stands alone."""
+
+
+def picture_css() -> str:
+    """The style of pictures inside a page, which may be a notebook."""
+    return f"{_SHAPES}\n{schemed(lambda inside: _scheme(False, inside), lambda inside: _scheme(True, inside))}"

@@ -16,7 +16,7 @@ from monge.errors import UnknownName
 from monge.render.cells import decimals, listed, number, short_names, span, supported_digits
 from monge.render.checks import checked, dumps
 from monge.render.records import tsv_line
-from monge.render.table import sheets_fragment, sheets_html, sheets_latex, sheets_markdown, sheets_text
+from monge.render.table import html_sheet, sheets_fragment, sheets_html, sheets_latex, sheets_markdown, sheets_text
 from monge.types import Result, Segment
 from monge.types.exact import mean
 from monge.types.flags import describe_flag
@@ -68,13 +68,13 @@ def results_text(
 def results_html(results: Sequence[Result], *, segments: bool = False, view: View = USUAL) -> str:
     """A page with the table of results, best first, what was unusual, the signatures and, if asked, every segment."""
     view = replace(view, segments=view.segments or segments)
-    sheets = _sheets(results, view)
+    sheets = _sheets(results, view, on_page=True)
     return sheets_html(sheets, title=_title(results, view), remarks=_remarks(results), signed=view.signed)
 
 
 def _title(results: Sequence[Result], view: View) -> str:
     """Systems, metrics and the day."""
-    systems = list(dict.fromkeys(result.system for result in results if result.system))
+    systems = list(short_names(result.system for result in results if result.system).values())
     metrics = listed(list(dict.fromkeys(result.metric for result in results)))
     named = listed(systems) if 0 < len(systems) <= _NAMED else f"{len(systems)} systems"
     title = f"{named} by {metrics}" if systems else metrics
@@ -83,8 +83,17 @@ def _title(results: Sequence[Result], view: View) -> str:
 
 def results_fragment(results: Sequence[Result]) -> str:
     """The table of results, the signatures and what was unusual, to stand inside another page: a notebook."""
-    sheets = _sheets(results, USUAL)
+    sheets = _sheets(results, USUAL, on_page=True)
     return sheets_fragment(sheets, title=_title(results, USUAL), remarks=_remarks(results))
+
+
+def results_content(results: Sequence[Result]) -> str:
+    """The tables of a page of results alone, without marks, to stand in a page that has their style."""
+    sheets = _sheets(results, USUAL, on_page=True)
+    plain = [tuple(tuple(replace(cell, mark="") for cell in row) for row in sheet.rows) for sheet in sheets]
+    return "\n".join(
+        html_sheet(replace(sheet, rows=rows, untested="")) for sheet, rows in zip(sheets, plain, strict=True)
+    )
 
 
 def results_markdown(results: Sequence[Result], view: View = USUAL) -> str:
@@ -112,45 +121,40 @@ def results_latex(results: Sequence[Result], view: View = USUAL) -> str:
     return sheets_latex([sheet], remarks=_remarks(results), signed=view.signed)
 
 
-def _sheets(results: Sequence[Result], view: View) -> list[Sheet]:
-    """A table for every set of parts that metrics have, then one of segments for every result."""
-    by_parts: dict[tuple[str, ...], list[tuple[Cell, ...]]] = {}
+def _sheets(results: Sequence[Result], view: View, *, on_page: bool = False) -> list[Sheet]:
+    """The tables of scores, then one of segments for every result.
+
+    There is one table per set of parts that metrics have; `on_page` one per metric, whose intervals share a scale.
+    """
+    tables: dict[tuple[str, ...], list[tuple[Cell, ...]]] = {}
+    heads: dict[tuple[str, ...], tuple[str, tuple[str, ...]]] = {}
     names = short_names(result.system for result in results)
-    for column in _by_metric(checked(results)):
-        scale, digits = _scale(column), _digits(column)
+    for place, column in enumerate(_by_metric(checked(results))):
+        digits = _digits(column)
         for result, mark in zip(column, _marks(column), strict=True):
-            values = [mean(values) for values in result.parts.values()]
-            parts = [Cell(number(value), short=decimals(value, digits)) for value in values]
-            score = Cell(number(result.score), mark=mark, short=decimals(result.score, digits))
-            interval = Cell(_interval(result), span=_span(result, scale), short=_interval(result, digits))
-            system = Cell(result.system, short=names[result.system])
-            row = Cell(_name(result)), system, score, interval, *parts, Cell(str(result.n))
-            by_parts.setdefault(tuple(result.parts), []).append(row)
+            key = (str(place),) if on_page else tuple(result.parts)
+            heads[key] = _name(result) if on_page else "", tuple(result.parts)
+            tables.setdefault(key, []).append(_row(result, mark, names[result.system], digits))
     signatures = tuple(str(result.signature) for result in results)
-    sheets = [
-        Sheet("", ("metric", "system", "score", "interval", *parts, "n"), tuple(rows), signatures=signatures, words=2,
-              grouped=True)
-        for parts, rows in by_parts.items()
-    ]  # fmt: skip
-    marked = [k for k, sheet in enumerate(sheets) if any(row[2].mark == "best" for row in sheet.rows)]
+    sheets = []
+    for key, (title, parts) in heads.items():
+        head = ("metric", "system", "score", "interval", *parts, "n")
+        sheet = Sheet("", head, tuple(tables[key]), signatures=signatures, words=2, grouped=True)
+        sheets.append(replace(sheet.columns(list(range(1, len(head)))), title=title) if on_page else sheet)
+    marked = [k for k, sheet in enumerate(sheets) if any(cell.mark == "best" for row in sheet.rows for cell in row)]
     if marked:  # said once, under the last table that has the mark
         sheets[marked[-1]] = replace(sheets[marked[-1]], untested=_UNTESTED)
     return [*sheets, *(_segments(result, view.texts) for result in results)] if view.segments else sheets
 
 
-def _scale(column: Sequence[Result]) -> tuple[float, float]:
-    """The ends of all intervals of a metric."""
-    ends = [end for result in column for end in result.interval or ()]
-    return (min(ends), max(ends)) if ends else (0.0, 1.0)
-
-
-def _span(result: Result, scale: tuple[float, float]) -> Span | None:
-    """A score between the ends of its interval, on the scale of its metric from 0 to 1: metrics share a column."""
-    if result.interval is None:
-        return None
-    low, high = scale
-    at = [(value - low) / (high - low) if high > low else 0.5 for value in (*result.interval, result.score)]
-    return Span(at[0], at[2], at[1])
+def _row(result: Result, mark: str, name: str, digits: int) -> tuple[Cell, ...]:
+    """Metric, system, score, interval, parts and the number of segments of a result."""
+    values = [mean(values) for values in result.parts.values()]
+    parts = [Cell(number(value), short=decimals(value, digits)) for value in values]
+    score = Cell(number(result.score), mark=mark, short=decimals(result.score, digits))
+    drawn = None if result.interval is None else Span(result.interval[0], result.score, result.interval[1])
+    interval = Cell(_interval(result), span=drawn, short=_interval(result, digits))
+    return Cell(_name(result)), Cell(result.system, short=name), score, interval, *parts, Cell(str(result.n))
 
 
 def _segments(result: Result, texts: Texts | None) -> Sheet:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from math import ceil, floor, log10
 
 from monge.errors import UnknownName
 from monge.render.cells import (
     GAP,
     column_widths,
+    decimals,
     display_width,
     fold,
     folded_row,
@@ -297,7 +299,7 @@ def sheets_html(
 ) -> str:
     """A page with every table, its notes, the signatures and what was unusual; folded tables stand at the end."""
     body = sheets_fragment(sheets, title=title, remarks=remarks, signed=signed, figures=figures, charts=charts)
-    return page(f"monge: {title or sheets[0].title}", f"{body}<script>{joined('copy.js')}</script>\n")
+    return page(f"monge: {title or sheets[0].title}", f"{body}<script>{joined('copy.js', 'print.js')}</script>\n")
 
 
 def sheets_fragment(
@@ -356,7 +358,8 @@ def html_sheet(sheet: Sheet, *, title: bool = True) -> str:
         [_html_cell(cell, words, ends, sheet.zero) for cell, words, ends in zip(row, kinds, ranges, strict=True)]
         for row in sheet.rows
     ]
-    drawn = html_table(head, rows, caption=sheet.title or "scores", narrowest=_narrowest(sheet, kind))
+    foot = ["" if ends is None else axis_html(ends) for ends in ranges] if any(ranges) else []
+    drawn = html_table(head, rows, caption=sheet.title or "scores", narrowest=_narrowest(sheet, kind), foot=foot)
     said = [f'<p class="verdict">{safe(with_minus(line))}</p>' for line in sheet.said]
     notes = [*([sheet.dots] if sheet.dots else []), *_legend(sheet, *_MARKS_SHOWN)]
     under = [f'<p class="soft"><small>{safe(with_minus(line))}</small></p>' for line in notes]
@@ -380,36 +383,53 @@ def _narrowest(sheet: Sheet, kinds: Sequence[str]) -> float:
 
 _LETTER = 8.8
 """About how many pixels a letter of a table takes, in a wide font."""
-Ends = tuple[float, float] | None
+Ends = tuple[float, float, float] | None
+"""Where a scale begins and ends, and its step."""
 
 
 def _range(spans: Sequence[Span | None], zero: bool) -> Ends:
-    """The ends of the scale that the spans of a column share."""
+    """The scale that the spans of a column share, from one round number to another."""
     there = [one for one in spans if one is not None]
     if not there:
         return None
     low, high = min(one.low for one in there), max(one.high for one in there)
     low, high = (min(low, 0.0), max(high, 0.0)) if zero else (low, high)
-    room = (high - low) * 0.04 or abs(high) * 0.04 or 1.0
-    return low - room, high + room
+    rough = (high - low or abs(high) * 0.1 or 1.0) / 3
+    unit = 10.0 ** floor(log10(rough))
+    step = next(factor for factor in (1, 2, 5, 10) if factor * unit >= rough * 0.999) * unit
+    first, last = floor(low / step + 1e-9), ceil(high / step - 1e-9)
+    return first * step, max(last, first + 1) * step, step
 
 
-_LONG = 180
+_LONG, _ROOM = 180, 6
+"""How wide a span is drawn, and what is free at both ends, so that a dot there is whole."""
 
 
-def span_svg(span: Span, ends: tuple[float, float], *, zero: bool = False) -> str:
+def _place(value: float, ends: tuple[float, float, float]) -> str:
+    low, high, _ = ends
+    return f"{_ROOM + (_LONG - 2 * _ROOM) * (value - low) / (high - low):.1f}"
+
+
+def span_svg(span: Span, ends: tuple[float, float, float], *, zero: bool = False) -> str:
     """A value between its ends on a scale: a line and a dot, and where it is asked for a line at 0."""
-    low, high = ends
-
-    def at(value: float) -> str:
-        return f"{_LONG * (value - low) / (high - low):.1f}"
-
-    middle = f'<line class="zero" x1="{at(0)}" x2="{at(0)}" y1="0" y2="20"/>' if zero else ""
+    middle = f'<line class="zero" x1="{_place(0, ends)}" x2="{_place(0, ends)}" y1="0" y2="20"/>' if zero else ""
     kind = "" if span.sure else ' class="plain"'
     return (
         f'<svg class="span" width="{_LONG}" height="20" viewBox="0 0 {_LONG} 20" aria-hidden="true">{middle}'
-        f'<line x1="{at(span.low)}" x2="{at(span.high)}" y1="10" y2="10"/>'
-        f'<circle{kind} cx="{at(span.value)}" cy="10" r="5"/></svg>'
+        f'<line x1="{_place(span.low, ends)}" x2="{_place(span.high, ends)}" y1="10" y2="10"/>'
+        f'<circle{kind} cx="{_place(span.value, ends)}" cy="10" r="5"/></svg>'
+    )
+
+
+def axis_html(ends: tuple[float, float, float]) -> str:
+    """The scale of a column: a line with a tick per step, and the numbers at its ends."""
+    low, high, step = ends
+    count, digits = round((high - low) / step), max(0, -floor(log10(step) + 1e-9))
+    ticks = "".join(f"M{_place(low + k * step, ends)} 1v6" for k in range(count + 1))
+    labels = "".join(f"<span>{with_minus(decimals(end, digits))}</span>" for end in (low, high))
+    return (
+        f'<svg class="span scale" width="{_LONG}" height="8" viewBox="0 0 {_LONG} 8" aria-hidden="true">'
+        f'<path d="{ticks}M{_ROOM} 1H{_LONG - _ROOM}"/></svg><small class="ends soft">{labels}</small>'
     )
 
 
@@ -422,8 +442,8 @@ def _html_cell(cell: Cell, words: bool, ends: Ends, zero: bool) -> str:
     text = f'<span class="{cell.mark}">{text}</span>' if cell.mark in MARKS else text
     small = f'<small class="soft">{safe(cell.detail)}</small>' if cell.detail else ""
     if cell.span is not None and ends is not None:
-        under = f'<small class="soft">{text}</small>' if text else ""
-        return span_svg(cell.span, ends, zero=zero) + under + small
+        beside = f'<small class="soft">{text}</small>' if text else ""
+        return span_svg(cell.span, ends, zero=zero) + beside + small
     return f"{text}{'<br>' if small and text else ''}{small}"
 
 

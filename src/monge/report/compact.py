@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import zlib
 from base64 import b64encode
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ DIGITS = "".join(chr(code) for code in range(35, 127) if code not in (60, 62, 92
 """A character for each of the numbers from 0; no backslash, no mark of a tag."""
 LOST, STEPS = 20, 8
 """Steps of what a unit lost, and of a mass and a cost, which share a character."""
+_SLICE = 500
 _LEAST, _MOST = 0.15, 2  # of a unit's mass: smaller moves are left out, and so are more than so many
 
 
@@ -88,6 +90,36 @@ def _moves(plan: Array, cost: Array, dear: float, heaviest: float, *, by_column:
 
 
 def packed(data: Any) -> str:
-    """Data as a page carries them: JSON, deflated, in base 64."""
-    plain = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return b64encode(zlib.compress(plain.encode("utf-8", "replace"), 9)).decode()
+    """Data as a page carries them: JSON, deflated, in base 64.
+
+    Long lists are written in slices, so that other threads are not kept waiting.
+    """
+    deflating = zlib.compressobj(9)
+    parts = [deflating.compress(piece.encode("utf-8", "replace")) for piece in _pieces(data)]
+    return b64encode(b"".join([*parts, deflating.flush()])).decode()
+
+
+def _pieces(data: Any) -> Iterator[str]:
+    """The JSON text of data, piece by piece."""
+    if isinstance(data, dict) and data:
+        for k, (name, value) in enumerate(data.items()):
+            yield f"{',' if k else '{'}{_plain(name)}:"
+            yield from _pieces(value)
+        yield "}"
+    elif isinstance(data, list) and (len(data) > _SLICE or any(isinstance(one, list) for one in data)):
+        for start in range(0, len(data), _SLICE):
+            part = data[start : start + _SLICE]
+            yield "," if start else "["
+            if len(data) > _SLICE:
+                yield _plain(part)[1:-1]
+            else:
+                for k, value in enumerate(part):
+                    yield "," * (k > 0)
+                    yield from _pieces(value)
+        yield "]"
+    else:
+        yield _plain(data)
+
+
+def _plain(data: Any) -> str:
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)

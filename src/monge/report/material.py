@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -12,13 +12,15 @@ import numpy as np
 from monge import api
 from monge.data.segment_scores import GivenScores
 from monge.errors import DataError, MongeError
+from monge.render.cells import short_names
 from monge.report.compact import compact, packed
 from monge.spec.presets import Spec
 from monge.study import Comparison, Resampling, aligned, compare_results
 from monge.study.agreement import USUAL
 from monge.study.compare import Standings, one_system
 from monge.study.outside import scores_by_system
-from monge.types import Array, Result, Segment
+from monge.types import Array, Result, Segment, Transported
+from monge.types.flags import describe_flag
 
 HUMAN = "human scores"
 """What the scores of people are called where the user gave no name."""
@@ -50,6 +52,12 @@ class Material:
     title: str = ""
     date: str = ""
     plan_names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The names of the systems as people read them: without the endings of files."""
+        short = short_names(self.systems)
+        return [short[one] or "the system" for one in self.systems]
 
     @property
     def referenced(self) -> bool:
@@ -112,8 +120,12 @@ def gathered(
     *,
     resampling: Resampling = USUAL,
     human: GivenScores | None = None,
+    comparison: Comparison | None = None,
 ) -> Material:
-    """The material of results of the same items; raises where systems have different ones or texts are missing."""
+    """The material of results of the same items; raises where systems have different ones or texts are missing.
+
+    `comparison` is that of the same results, where it has been made already.
+    """
     by_system: dict[str, list[Segment]] = {}
     for row in segments:
         by_system.setdefault(row.system, []).append(row)
@@ -126,10 +138,10 @@ def gathered(
         raise DataError(f"a report needs every metric for every system once: {where}")
     rows = aligned(segments) if len(systems) > 1 else by_system
     grid = tuple(tuple(_ordered(found[metric, system], rows[system]) for system in systems) for metric in metrics)
-    if len(systems) > 1:
+    if comparison is None and len(systems) > 1:
         flat = [grid[k][s] for s in range(len(systems)) for k in range(len(metrics))]
         comparison = compare_results([(name, name) for name in metrics], flat, resampling=resampling)
-    else:
+    elif comparison is None:
         alone = tuple(one_system(row[0], resampling) for row in grid)
         comparison = Comparison(alone, replace(resampling, test="bootstrap"))
     outside = None
@@ -145,6 +157,18 @@ def gathered(
         human_name=human.name if human is not None else "",
         human_higher=human is None or human.higher_is_better,
     )
+
+
+def described_flags(results: Sequence[Sequence[Result]]) -> dict[tuple[int, int], list[str]]:
+    """What was unusual in each output, in words, by place of its system and item; results are [metrics][systems]."""
+    found: dict[tuple[int, int], list[str]] = {}
+    for row in results:
+        for s, result in enumerate(row):
+            for item, names in enumerate(result.flags):
+                for told in map(describe_flag, names):
+                    mine = found.setdefault((s, item), [])
+                    mine += [told] if told not in mine else []
+    return found
 
 
 def _ordered(result: Result, rows: Sequence[Segment]) -> Result:
@@ -167,17 +191,38 @@ def _ordered(result: Result, rows: Sequence[Segment]) -> Result:
     )
 
 
+Plans = Iterable[tuple[int, Transported]]
 Load = Callable[[str], tuple[api.Metric, dict[str, str]]]
 """A signature -> its metric, and the digests it must meet."""
 
 
+Progress = Callable[[int, int], None]
+"""Is told how many plans are made, and of how many."""
+FindPlans = Callable[[api.Metric, Sequence[Segment], Sequence[Segment], dict[str, str] | None], Plans]
+"""A metric, all segments, those whose plans are wanted and the digests to meet -> place among them and plan."""
+
+
+def _transported(
+    metric: api.Metric, every: Sequence[Segment], rows: Sequence[Segment], expect: dict[str, str] | None
+) -> Plans:
+    wanted = None if expect is None else [expect]
+    return ((place, plan) for _, place, plan in api.transported_segments([metric], every, [rows], expect=wanted))
+
+
 def with_plans(
-    material: Material, load: Mapping[str, api.Metric] | None, *, most: int = PLANS, replay: Load | None = None
+    material: Material,
+    load: Mapping[str, api.Metric] | None,
+    *,
+    most: int = PLANS,
+    replay: Load | None = None,
+    find_plans: FindPlans = _transported,
+    progress: Progress = lambda done, total: None,
+    remedy: str = " (--plans N changes how many)",
 ) -> Material:
     """The material with the plans of as many items as `most` plans allow: those that tell most.
 
     `load` has the metrics by label, or `replay` finds each by its signature; a metric that cannot be had, or moves
-    nothing, has no plans, and a note says why.
+    nothing, has no plans, and a note says why. `remedy` ends the note that not all items have plans.
     """
     metrics, notes = _movers(material, load, replay)
     if not metrics or most <= 0:
@@ -187,21 +232,23 @@ def with_plans(
     plans: list[list[list[Any]]] = [[[None] * len(material.metrics) for _ in material.systems] for _ in chosen]
     names: dict[str, tuple[str, ...]] = {}
     every = [row for rows in material.segments for row in rows]
+    done, total = 0, len(metrics) * len(material.systems) * len(chosen)
     for k, metric, expect in metrics:
         rows = [_against(material, k, s, i) for s in range(len(material.systems)) for i in chosen]
-        wanted = None if expect is None else [expect]
         try:
-            for _, place, plan in api.transported_segments([metric], every, [rows], expect=wanted):
+            for place, plan in find_plans(metric, every, rows, expect):
                 system, at = divmod(place, len(chosen))
                 plans[at][system][k] = compact(plan)
                 names[material.metrics[k]] = tuple(plan.plans)
+                done += 1
+                progress(done, total)
         except MongeError as error:
             notes.append(f"{material.metrics[k]}: its plans are not shown ({error})")
     kept = _fitting(material, chosen, plans)
     if len(kept) < material.items:
         notes.append(
             f"Words are marked and plans can be opened in {len(kept)} of the {material.items} segments: those in which "
-            "systems differ or metrics disagree most, and an even sample of the rest (--plans N changes how many)."
+            f"systems differ or metrics disagree most, and an even sample of the rest{remedy}."
         )
     return replace(
         material,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from monge.render.cells import dashed, number, span
+from monge.render.cells import DASH, dashed, decimals, number, span, supported_digits
 from monge.render.charts import both, density, steps
 from monge.report.material import Material
 from monge.report.sections import Section, agreement, directed
-from monge.stats import UndefinedError, bootstrap_means, percentiles
+from monge.stats import Interval, UndefinedError, bootstrap_means, percentiles
 from monge.stats.correlation import kendall
 from monge.stats.draws import draw_counts
 from monge.types import Array
@@ -68,21 +68,32 @@ def _sure(material: Material, known: Array, metric: Array, people: Array, r: flo
 
 
 def _means_of_people(material: Material, known: Array, sign: float) -> Sheet:
-    """The mean human score of each system over the outputs that have one, best first."""
+    """The mean human score of each system over the outputs that have one, with its interval, best first."""
     assert material.human is not None
-    means = [(k, material.human[k][mine].mean() if mine.any() else None) for k, mine in enumerate(known)]
-    means.sort(key=lambda one: (one[1] is None, -sign * float(one[1] or 0)))
+    how = material.comparison.resampling
+    means: dict[int, Interval] = {}
+    for k, mine in enumerate(known):
+        if mine.any():
+            scores = material.human[k][mine][None]
+            means[k] = bootstrap_means(scores, level=how.confidence, resamples=how.resamples, seed=how.seed)[0]
+    order = sorted(range(len(known)), key=lambda k: (k not in means, -sign * means[k].value if k in means else 0.0))
+    digits = supported_digits((one.low, one.high) for one in means.values())
     some = not known.all()
-    rows = tuple(
-        (
-            Cell(material.systems[k]),
-            *([Cell(str(known[k].sum()))] if some else []),
-            Cell("–" if v is None else number(v)),
-        )
-        for k, v in means
-    )
-    head = ("system", *(["outputs judged"] if some else []), "mean")
-    return Sheet(f"Mean of {material.human_name}", head, rows)
+    rows = []
+    for k in order:
+        name = Cell(material.systems[k], short=material.names[k])
+        count = [Cell(str(known[k].sum()))] if some else []
+        shown = [Cell(DASH), Cell("")]
+        if k in means:
+            mean = means[k]
+            drawn = Span(mean.low, mean.value, mean.high)
+            shown = [
+                Cell(number(mean.value), short=decimals(mean.value, digits)),
+                Cell("", span(mean.low, mean.high, 4), span=drawn, short_detail=span(mean.low, mean.high, digits)),
+            ]
+        rows.append((name, *count, *shown))
+    head = ("system", *(["outputs judged"] if some else []), "mean", "interval")
+    return Sheet(f"Mean of {material.human_name}", head, tuple(rows))
 
 
 def _tau(one: Array, other: Array) -> float | None:

@@ -83,7 +83,8 @@ def ranking(material: Material) -> Section:
             words = one.name_cell(mine.system), shown, drawn
             rows.append((*words, *([Cell(str(mine.cluster))] if several else [])))
         head = ("system", "score", "interval", *(["cluster"] if several else []))
-        sheets.append(Sheet(f"{_arrow(material, k)}, {one.of}", head, tuple(rows), signatures=(one.signature,)))
+        title = f"{_arrow(material, k)}, {one.of.removesuffix(' of segments')} of {one.n} segments"
+        sheets.append(Sheet(title, head, tuple(rows), signatures=(one.signature,)))
     resampling = material.comparison.resampling
     note = resampling.note[:1].upper() + resampling.note[1:]
     how = (
@@ -125,13 +126,13 @@ def wins(material: Material) -> Section:
         shown = np.round(material.better[k], 4)
         rows = []
         for s in order:
-            cells = [Cell(material.systems[s])]
+            cells = [Cell(material.names[s])]
             for t in order:
                 more, less = int((shown[s] > shown[t]).sum()), int((shown[s] < shown[t]).sum())
                 text = "" if s == t else f"{more} / {material.items - more - less} / {less}"
                 cells.append(Cell(text, mark="best" if more > less and s != t else ""))
             rows.append(tuple(cells))
-        sheets.append(Sheet(_arrow(material, k), ("system", *(material.systems[t] for t in order)), tuple(rows)))
+        sheets.append(Sheet(_arrow(material, k), ("system", *(material.names[t] for t in order)), tuple(rows)))
     said = (
         "In how many segments the system of the row is better / equal / worse than the system of the column (equal: to "
         "four decimals). Bold: better more often than worse.",
@@ -147,15 +148,16 @@ def distributions(material: Material) -> Section:
         low, high = float(material.scores[k].min()), float(material.scores[k].max())
         high = high if high > low else low + 1e-9
         hills = [
-            Hill(material.systems[s], histogram(material.scores[k, s], low, high), float(material.scores[k, s].mean()))
+            Hill(material.names[s], histogram(material.scores[k, s], low, high), float(material.scores[k, s].mean()))
             for s in material.order
         ]
         charts.append(ridges(_arrow(material, k), hills, low, high))
         for s in material.order:
             values = material.scores[k, s]
             five = np.quantile(values, [0.0, 0.25, 0.5, 0.75, 1.0])
-            cells = [Cell(number(one)) for one in (*five, float(values.mean()))]
-            rows.append((Cell(name), Cell(material.systems[s]), *cells))
+            digits = material.standings[k].digits
+            cells = [Cell(number(one), short=decimals(one, digits)) for one in (*five, float(values.mean()))]
+            rows.append((Cell(name), Cell(material.systems[s], short=material.names[s]), *cells))
     head = ("metric", "system", "lowest", "first quarter", "median", "third quarter", "highest", "mean")
     table = Sheet("The same as numbers", head, tuple(rows), words=2, folded=True, grouped=True)
     said = ("How many segments have which score. The upright line is the mean of the segments.",)
@@ -181,7 +183,8 @@ def metrics_apart(material: Material) -> Section:
     said = []
     if known:
         value, i, j = min(known)
-        said = [f"{names[i]} and {names[j]} agree least (r = {decimals(value, 2)})."]
+        least = "agree least " if len(known) > 1 else "agree "
+        said = [f"{names[i]} and {names[j]} {least}(r = {decimals(value, 2)})."]
     said.append(
         "Each square holds outputs of systems: the stronger its colour, the more of them have these two scores."
     )
@@ -204,7 +207,7 @@ def _disagreements(material: Material) -> Sheet:
             f"{material.metrics[low]} above {ranks[low]:.0%}"
         )
         against = row.references[0] if row.references else (row.source or "")
-        who = ", ".join(material.systems[one] for one in systems)
+        who = ", ".join(material.names[one] for one in systems)
         rows.append(tuple(Cell(one) for one in (row.id, who, told, row.hypothesis, against)))
     head = ("segment", "system", "how the metrics rank it", "output", "reference" if material.referenced else "source")
     return Sheet("Outputs on which the metrics disagree most", head, tuple(rows), words=5, texts=3)
@@ -245,7 +248,7 @@ def buckets(material: Material) -> Section:
         found += [("where something was unusual", "what was unusual", flagged)] if flagged else []
         for title, what, parts in found:
             rows = tuple((Cell(name), Cell(str(len(at))), *_scores_of_part(material, k, at)) for name, at in parts)
-            head = (what, "segments", *(material.systems[s] for s in material.order))
+            head = (what, "segments", *(material.names[s] for s in material.order))
             sheet = Sheet(f"{_arrow(material, k)} {title}", head, rows)
             if len(material.systems) > MOST_ACROSS:
                 sheet = replace(sheet.turned(), head=(what, *(name for name, _ in parts)))
@@ -256,7 +259,8 @@ def buckets(material: Material) -> Section:
     ]
     said += [] if flagged else ["No segment was flagged as unusual (empty, cut, or unknown to the model)."]
     shown = tuple(sheets), tuple(later)
-    return Section("buckets", "Where the systems differ", tuple(said), *shown, more=_others(material), brief=False)
+    title = "Where the systems differ" if len(material.systems) > 1 else "Parts of the data"
+    return Section("buckets", title, tuple(said), *shown, more=_others(material), brief=False)
 
 
 def _scores_of_part(material: Material, k: int, at: Sequence[int]) -> list[Cell]:
@@ -267,8 +271,13 @@ def _scores_of_part(material: Material, k: int, at: Sequence[int]) -> list[Cell]
         plain = material.scores[k, s][list(at)].mean()
         values.append(float(plain if pooled is None else pooled.of(pooled.statistics[list(at)].sum(axis=0))))
     pick = max if material.standings[k].higher_is_better else min
-    best = number(pick(values))
-    return [Cell(number(one), mark="best" if number(one) == best and len(values) > 1 else "") for one in values]
+    digits = material.standings[k].digits
+    shown = [decimals(one, digits) for one in values]
+    best = decimals(pick(values), digits)
+    return [
+        Cell(number(one), mark="best" if short == best and len(values) > 1 else "", short=short)
+        for one, short in zip(values, shown, strict=True)
+    ]
 
 
 Parts = list[tuple[str, list[int]]]
@@ -285,7 +294,9 @@ def _by_length(material: Material) -> tuple[str, Parts]:
 
 def _by_score(material: Material, k: int) -> Parts:
     """Items by their mean score over the systems: parts by one system's own score would flatter or harm that system."""
-    return _quarters(material.scores[k].mean(axis=0), lambda low, high: f"{number(low)} to {number(high)}")
+    digits = material.standings[k].digits
+    named = lambda low, high: f"{decimals(low, digits)} to {decimals(high, digits)}"  # noqa: E731
+    return _quarters(material.scores[k].mean(axis=0), named)
 
 
 def _quarters(values: Array, named: Callable[[float, float], str]) -> Parts:

@@ -225,10 +225,13 @@ class ScoringRun:
                 why = next((str(bad) for bad in self.failed if bad.system == system), "it has no segments")
                 raise DataError(f"{system or 'the run'}: no segment could be scored ({why})")
 
-    def transported(self, k: int, rows: Sequence[Segment]) -> Iterator[tuple[int, Transported]]:
+    def transported(
+        self, k: int, rows: Sequence[Segment], encoding: Encoding | None = None
+    ) -> Iterator[tuple[int, Transported]]:
         """Give the plans of metric k for some segments, each against its first reference, by place among them.
 
-        Nothing where the metric moves nothing, or moves it in several members.
+        Nothing where the metric moves nothing, or moves it in several members. `encoding` reads the texts instead of
+        the run's own.
         """
         from monge.scoring.explain import transported
 
@@ -237,7 +240,7 @@ class ScoringRun:
             return
         for positions, window in windowed([faced(row, member.side) for row in rows], self._window, 1):
             metric = cast("TransportMetric", member.scorer)
-            for place, plan in transported(metric, Window(window, self._encoding), member.stats):
+            for place, plan in transported(metric, Window(window, encoding or self._encoding), member.stats):
                 yield positions[place], plan
 
     def fitted_ranges(self) -> CorpusStats:

@@ -15,8 +15,8 @@ from fastapi.responses import FileResponse, JSONResponse, StreamingResponse
 from starlette.exceptions import HTTPException
 
 from monge.errors import MongeError
-from monge.render import View, render_results
-from monge.spec.signature import difference, parse, shortened
+from monge.render import render_results
+from monge.spec.signature import difference, parse
 from monge.types import Signature
 from monge.web import browse, pages, schemas
 from monge.web.desk import Desk
@@ -25,6 +25,7 @@ from monge.web.job import ENDED
 from monge.web.jobs import Jobs
 from monge.web.reading import CHUNK, SHORT_BODY, StrictRoute, invalid, order_of
 from monge.web.refusals import KINDS, Refusal, of_error
+from monge.web.report import CONTENT_FILE, REPORT_FILE
 from monge.web.service import VERSION, Config, Service
 from monge.web.state import StateFolder, remove_job
 from monge.web.ticket import Gone, Ticket
@@ -34,7 +35,6 @@ RESULT_FORMATS = {
     "json": JSON,
     "jsonl": "application/jsonl",
     "tsv": "text/tab-separated-values; charset=utf-8",
-    "html": "text/html; charset=utf-8",
 }
 REPORT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 REFUSALS: dict[int | str, dict[str, Any]] = {
@@ -43,8 +43,6 @@ REFUSALS: dict[int | str, dict[str, Any]] = {
 """Every answer that is not what was asked for has one shape."""
 STALLED = 15
 """Seconds that work goes on after its time was up, before it counts as stuck."""
-MOST_SHOWN = 5000
-"""Scores of segments up to which a page of results shows them all."""
 BEAT = 0.5
 """Seconds between two events of a job."""
 
@@ -285,32 +283,37 @@ def _jobs(app: App) -> APIRouter:
 
     @router.get("/{name}/result", responses={200: {"model": schemas.Scored}}, response_class=Response)
     def result(name: str, format: Annotated[str, Query(description=" ".join(RESULT_FORMATS))] = "json") -> Response:  # noqa: A002
-        """The results of a job: json (all segments), jsonl, tsv (a row a segment) or html (segments, if few)."""
+        """The results of a job with all segments: json, jsonl or tsv (a row per segment)."""
         if format not in RESULT_FORMATS:
             raise Refusal(422, f"format is one of {', '.join(RESULT_FORMATS)}", None, "?format=tsv")
         headers = {"content-disposition": f'attachment; filename="monge-{name}.{format}"'}
         if format == "json":
             return FileResponse(app.jobs.path(name, "results.json"), media_type=JSON, headers=headers)
-        results = app.jobs.results(name)
-        segments = format != "html" or sum(one.n for one in results) <= MOST_SHOWN
-        pieces = render_results(results, format, view=View(VERSION, segments=segments, signed=shortened))
-        if format == "html":
-            headers["content-security-policy"] = REPORT_POLICY
+        pieces = render_results(app.jobs.results(name), format, version=VERSION, segments=True)
         return StreamingResponse(_gathered(pieces), media_type=RESULT_FORMATS[format], headers=headers)
 
-    @router.get("/{name}/comparison", responses={200: {"content": {JSON: {"schema": {"type": "object"}}}}})
-    def comparison(
+    @router.get("/{name}/report", responses={200: {"content": {"text/html": {}, JSON: {}}}}, response_class=Response)
+    def report(
         name: str,
-        format: Annotated[Literal["json", "html"], Query(description="json, or html: a page")] = "json",  # noqa: A002
+        format: Annotated[Literal["html", "json"], Query(description="html; json: its content")] = "html",  # noqa: A002
     ) -> Response:
+        """The document of `monge report`; as JSON its content without style, script and segments, for a page."""
+        if format == "json":
+            return FileResponse(app.jobs.path(name, CONTENT_FILE), media_type=JSON)
+        headers = {
+            "content-security-policy": REPORT_POLICY,
+            "content-disposition": f'attachment; filename="monge-{name}.html"',
+        }
+        return FileResponse(app.jobs.path(name, REPORT_FILE), media_type="text/html; charset=utf-8", headers=headers)
+
+    @router.get("/{name}/comparison", responses={200: {"content": {JSON: {"schema": {"type": "object"}}}}})
+    def comparison(name: str) -> Response:
         """The systems of a job compared: a verdict, scores with intervals, clusters, paired tests."""
-        headers = {} if format == "json" else {"content-security-policy": REPORT_POLICY}
-        path = app.jobs.path(name, f"comparison.{format}")
-        return FileResponse(path, media_type=RESULT_FORMATS[format], headers=headers)
+        return FileResponse(app.jobs.path(name, "comparison.json"), media_type=JSON)
 
     @router.get("/{name}/segments", responses={200: {"content": {JSON: {"schema": {"type": "object"}}}}})
     def segments(name: str, view: Annotated[browse.View, Query()]) -> Response:
-        """Items of a job with their texts and scores, sorted by score, difference or disagreement; a page of them."""
+        """Segments of a job with texts, scores and plans, searched, filtered and sorted; a page of them."""
         return JSONResponse(browse.page(app.jobs, name, view))
 
     return router

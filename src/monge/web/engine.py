@@ -20,6 +20,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
 from threading import Condition, Event, Thread, get_ident
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from monge.errors import MongeError
@@ -83,6 +84,17 @@ class _Given:
     def read(self, texts: Sequence[str], reader: Reader, pieces: object = None) -> Read:
         """Pieces and vectors of texts."""
         return self._read[reader]
+
+
+class SlicedEncoding:
+    """Reads texts for a run of its own in slices that take turns with those of requests: what a window asks."""
+
+    def __init__(self, engine: Engine, metrics: Sequence[TransportMetric], ticket: Ticket) -> None:
+        self._engine, self._metrics, self._ticket = engine, metrics, ticket
+
+    def read(self, texts: Sequence[str], reader: Reader, pieces: object = None) -> Read:
+        """Pieces and vectors of texts."""
+        return self._engine.read_texts(self._metrics, texts, self._ticket)[reader]
 
 
 class Engine:
@@ -158,13 +170,23 @@ class Engine:
 
     def _read(self, metrics: Sequence[TransportMetric], window: Window, ticket: Ticket) -> dict[Reader, dict[str, Any]]:
         """Pieces and vectors of the texts of a window, slice by slice."""
+        return self.read_texts(metrics, distinct(window.rows), ticket, window.pieces)
+
+    def read_texts(
+        self,
+        metrics: Sequence[TransportMetric],
+        texts: Sequence[str],
+        ticket: Ticket,
+        known_pieces: Mapping[Reader, Mapping[str, Tokens]] = MappingProxyType({}),
+    ) -> dict[Reader, dict[str, Any]]:
+        """Pieces and vectors of distinct texts, slice by slice; `known_pieces` of those that have been cut."""
         kind = frozenset((metric.reader, metric.request) for metric in metrics)
         found: dict[Reader, dict[str, Any]] = {reader: {} for reader, _ in kind}
-        for texts in _slices(distinct(window.rows)):
-            pieces = {reader: {text: mine[text] for text in texts} for reader, mine in window.pieces.items()}
-            read = self._wait(_Work(ticket, None, kind, metrics, texts, pieces))
+        for part in _slices(texts):
+            pieces = {reader: {text: mine[text] for text in part} for reader, mine in known_pieces.items()}
+            read = self._wait(_Work(ticket, None, kind, metrics, part, pieces))
             for reader in found:
-                found[reader].update((text, read[reader][text]) for text in texts)
+                found[reader].update((text, read[reader][text]) for text in part)
         return found
 
     def _wait(self, work: _Work) -> Any:

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from monge.data.parallel import read_parallel
 from monge.data.tables import read_table
+from monge.render.cells import short_names
 from monge.types import Segment
 from monge.web.state import keep_file
 from monge.web.ticket import Ticket
@@ -19,7 +20,7 @@ from monge.web.ticket import Ticket
 QUEUED, RUNNING, DONE, FAILED, CANCELLED = "queued", "running", "done", "failed", "cancelled"
 ENDED = (DONE, FAILED, CANCELLED)
 TABLES = ("tsv", "csv", "jsonl")
-SCORING, COMPARING, WRITING = "scoring", "comparing", "writing"
+SCORING, COMPARING, EXPLAINING, WRITING = "scoring", "comparing", "explaining", "writing"
 
 
 @dataclass(frozen=True)
@@ -94,6 +95,7 @@ class Job:
     error: dict[str, Any] | None = None
     phase: str = SCORING
     compared: int = 0
+    explained: tuple[int, int] = (0, 0)
     started: float = 0.0
     begun_at: int = 0
     ticket: Ticket = field(default_factory=Ticket)
@@ -111,8 +113,10 @@ class Job:
             "remaining_seconds": left,
             "phase": self.phase if self.state == RUNNING else None,
             "compared": self.compared,
+            "explained": list(self.explained),
             "metrics": list(self.order.metrics),
             "systems": list(self.systems),
+            "names": [name or "a system" for name in short_names(self.systems).values()],
             "created": self.created,
             "error": self.error,
         }

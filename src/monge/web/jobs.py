@@ -2,9 +2,10 @@
 
 A job is a directory: `job.json` (what was asked), `input-N` (the uploaded files), `statistics-ID.json` (the statistics
 it was sent with), `state.json`, while it runs the journal `scores/` (a store of segment scores), at the end
-`results.json` (what `monge score --format json --segments` prints) and, for several systems, `comparison.json`. It is
-made under `uploads/` and moved to `jobs/` when it is accepted. One job runs at a time, slice by slice, in turn with
-requests.
+`results.json` (what `monge score --format json --segments` prints), `report.html` (the document of `monge report`),
+`report.json` (its content, for the page of the service), `plans.json` (the plans that the report carries) and, for
+several systems, `comparison.json`. It is made under `uploads/` and moved to `jobs/` when it is accepted. One job runs
+at a time, slice by slice, in turn with requests.
 """
 
 from __future__ import annotations
@@ -45,6 +46,8 @@ from monge.web.job import (
     UnreadableJob,
 )
 from monge.web.refusals import Refusal, of_error, too_much
+from monge.web.report import PLANS_FILE as PLANS_FILE
+from monge.web.report import JobReport, unpaired_files
 from monge.web.results import read_results
 from monge.web.service import VERSION, Service, named
 from monge.web.state import JOURNAL, StateFolder, full, keep_file, remove_job, sync_file, sync_folder
@@ -177,7 +180,9 @@ class Jobs:
             raise Refusal(409, f"job {name} is {job.state}: it has no result", None, hint)
         found = job.folder / file
         if not found.is_file():
-            raise Refusal(404, f"job {name} has no {file}", None, "a comparison needs two systems or more")
+            raise Refusal(
+                404, f"job {name} has no {file}", None, "a comparison needs two systems with the same segments"
+            )
         return found
 
     def drop_old(self) -> None:
@@ -273,13 +278,17 @@ class Jobs:
         corpora, watch, shared = self._corpora(job), api.Watch(progress), service.engine.shared(job.ticket, "job")
         with closing(Store(job.folder / JOURNAL, vectors=False)) as journal:
             results = api.score_segments(metrics, rows, corpora=corpora, cache=journal, watch=watch, score=shared)
+        compared = None
         if paired:
             job.phase = COMPARING
-            found = job.ticket.run(lambda: self._compared(job, metrics, results))
+            compared = found = job.ticket.run(lambda: self._compared(job, metrics, results))
             plain = json.loads(render_study(found, "json", version=VERSION))
             keep_file(job.folder / "comparison.json", json.dumps({**plain, "verdict": found.verdict}) + "\n")
-            keep_file(job.folder / "comparison.html", render_study(found, "html", version=VERSION))
+        reported = JobReport(service.engine, job, metrics, corpora)
+        files = reported.files(results, rows, compared) if paired or len(job.systems) == 1 else unpaired_files(results)
         job.phase = WRITING
+        for name, text in files.items():
+            keep_file(job.folder / name, text)
         keep_file(job.folder / "results.json", render_results(results, "json", version=VERSION, segments=True))
 
     def _compared(self, job: Job, metrics: Sequence[api.Metric], results: Sequence[Result]) -> Comparison:

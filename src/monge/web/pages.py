@@ -12,6 +12,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescap
 from markupsafe import Markup
 
 from monge.render.components import asset, palette_css
+from monge.render.page import STYLE
+from monge.report.document import report_style
 from monge.spec.forms import EVERY, kind_of
 from monge.web.examples import HERE, PAIRS, SYSTEMS, machine
 from monge.web.refusals import Refusal
@@ -22,7 +24,11 @@ if TYPE_CHECKING:
 
 KINDS = {"css": "text/css; charset=utf-8", "js": "text/javascript; charset=utf-8", "svg": "image/svg+xml"}
 VIEWS = {"/": ("pair", "A pair"), "/systems": ("systems", "Systems"), "/catalogue": ("catalogue", "Metrics")}
-SHARED = {"dom.js": asset("dom.js"), "plan.js": asset("plan.js"), "palette.css": palette_css()}
+SHARED = {
+    **{name: asset(name) for name in ("dom.js", "plan.js", "segments.js", "copy.js", "print.js")},
+    "palette.css": palette_css(),
+    "report.css": STYLE + report_style(),
+}
 """What is drawn here as in reports."""
 STATIC = {
     **{one.name: one.read_bytes() for one in (files(__package__) / "static").iterdir() if one.is_file()},

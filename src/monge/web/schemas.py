@@ -242,9 +242,11 @@ class JobState(BaseModel):
     done: int
     total: int
     remaining_seconds: float | None
-    phase: str | None = Field(description="Of one that runs: scoring, comparing or writing.")
+    phase: str | None = Field(description="Of one that runs: scoring, comparing, explaining or writing.")
     compared: int = Field(description="Metrics by which its systems have been compared.")
+    explained: list[int] = Field(description="Plans that its report has, and how many it will have.")
     metrics: list[str]
     systems: list[str]
+    names: list[str] = Field(description="The systems as people read them: without the endings of files.")
     created: float
     error: Refused | None

@@ -29,8 +29,9 @@ FORMAT = 1
 JOB_NAME = re.compile(r"[0-9a-f]{16}")
 STATISTICS_NAME = re.compile(r"[0-9a-f]{24}\.json")
 JOB_FILE = re.compile(
-    r"input-\d+(-unpacked)?|statistics-[0-9a-f]{24}\.json|job\.json|state\.json|results\.json|comparison\.(json|html)"
-    r"|\.(job|state|results|comparison)\.(json|html)\..*"
+    r"input-\d+(-unpacked)?|statistics-[0-9a-f]{24}\.json"
+    r"|(job|state|results|comparison|plans|report)\.json|report\.html"
+    r"|\.((job|state|results|comparison|plans|report)\.json|report\.html)\..*"
 )
 """Files of a job, and what is left of one that a killed service was writing."""
 JOURNAL = "scores"

@@ -39,7 +39,7 @@ class Page(HTMLParser):
 
 def assert_inert(source: str) -> Page:
     """The page runs nothing but what puts buttons beside signatures, and fetches nothing."""
-    page = Page(source.replace(f"<script>{joined('copy.js')}</script>", ""))
+    page = Page(source.replace(f"<script>{joined('copy.js', 'print.js')}</script>", ""))
     names = {name for name, _ in page.elements}
     assert not names & {"script", "img", "iframe", "object", "embed", "link", "base", "form", "foreignobject", "use"}
     for _, attributes in page.elements:

@@ -245,7 +245,7 @@ def test_every_metric_of_the_tables_resolves_or_says_why():
 
 
 def test_every_table_opens_its_data_sets_as_it_declares(tmp_path):
-    """Five tables ended in a TypeError because `text` was given twice; in an empty directory each says what is missing."""
+    """Five tables ended in a TypeError because `text` was given twice; without data each says what is missing."""
     from monge.study.book import ScoreBook
     from monge.study.reproduce.recompute import Recomputation
     from monge.study.reproduce.tables import tables

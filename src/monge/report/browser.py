@@ -1,0 +1,147 @@
+"""The browser of segments that reports and the service share: its controls as HTML, and what its script must know.
+
+`render/assets/segments.js` draws the cards. A report holds all segments and sorts them itself (`report.js`); the
+service asks for a page of them (`monge.web.browse`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from monge.render.page import safe
+from monge.report.material import HUMAN, Material
+
+ORDERS = {
+    "input": "place in the input",
+    "score": "score of the system",
+    "difference": "system minus other system",
+    "spread": "best minus worst",
+    "disagreement": "disagreement of the metrics",
+    "human": "human score of the system",
+}
+_MARKED = (
+    " Orange marks what hurt: the stronger a word is marked, the more of the score it lost by the chosen metric. "
+    "“Plan” shows which words were matched with which, and at what cost."
+)
+
+
+@dataclass(frozen=True)
+class BrowsedMetric:
+    """A metric of a browser: its plans by name, and the decimals that scores are shown with."""
+
+    name: str
+    higher: bool
+    digits: int
+    plans: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class SegmentBrowser:
+    """What the browser of some segments offers.
+
+    `systems` are names as people read them, `order` has their places, the best first. `paired`: all systems have the
+    same segments. `explained` of the `items` have plans; `flagged`: something was unusual in some; `human` names human
+    scores where there are any, which some segments lack where it is `partly_judged`.
+    """
+
+    systems: tuple[str, ...]
+    metrics: tuple[BrowsedMetric, ...]
+    order: tuple[int, ...]
+    items: int
+    paired: bool = True
+    flagged: bool = False
+    explained: int = 0
+    human: str = ""
+    partly_judged: bool = False
+    notes: tuple[str, ...] = ()
+
+    @property
+    def description(self) -> dict[str, Any]:
+        """What the script must know."""
+        return {
+            "systems": list(self.systems),
+            "metrics": [{**vars(one), "plans": list(one.plans)} for one in self.metrics],
+            "order": list(self.order),
+            "human_name": "human score" if self.human == HUMAN else self.human,  # of one output
+        }
+
+    @property
+    def orders(self) -> list[tuple[str, str]]:
+        """The keys that segments can be sorted by, each with its name."""
+        absent = set() if self.human else {"human"}
+        absent |= set() if len(self.systems) > 1 and self.paired else {"difference", "spread"}
+        absent |= {"disagreement"} if len(self.metrics) == 1 else set()
+        return [(key, name) for key, name in ORDERS.items() if key not in absent]
+
+    @property
+    def filters(self) -> list[tuple[str, str]]:
+        """The choices of which segments are shown, each with its name."""
+        found = [("all", "all segments")]
+        if len(self.systems) > 1 and self.paired:
+            found += [("better", "where the system is better"), ("worse", "where the system is worse")]
+        found += [("flagged", "where something was unusual")] * self.flagged
+        found += [("judged", f"with {self.human}")] * self.partly_judged
+        return [*found, *([("plans", "with a plan")] * (0 < self.explained < self.items))]
+
+    def html(self) -> str:
+        """The section with the controls; they show when the script runs."""
+        several = len(self.systems) > 1
+        systems = [(str(k), name) for k, name in enumerate(self.systems)]
+        first, second = self.order[0], self.order[min(1, len(self.order) - 1)]
+        selects = [
+            ("filter", "Show", _options(self.filters)),
+            ("order", "Sort by", _options(self.orders, "spread" if several and self.paired else "score")),
+            ("metric", "Metric", _options([(str(k), one.name) for k, one in enumerate(self.metrics)])),
+            ("system", "System", _options(systems, str(first))),
+            ("other", "Other system", _options(systems, str(second))),
+        ]
+        selects = selects[: 5 if several and self.paired else 4 if several else 3]
+        controls = "\n".join(
+            f'<label for="{key}">{label}<select id="{key}">{inside}</select></label>' for key, label, inside in selects
+        )
+        checked = " checked" if several and self.paired else ""
+        marked = _MARKED if self.explained else ""
+        notes = "".join(f'<p class="soft">{safe(line)}</p>' for line in self.notes)
+        return (
+            '<section id="segments" aria-labelledby="segments-title"><h2 id="segments-title">Segments</h2>\n'
+            f"<p>Every segment with the output of {'all systems' if several else 'the system'}.{marked}</p>\n"
+            f'{notes}\n<p id="segments-status" role="status" class="soft"></p>\n'
+            "<noscript><p>Showing the segments needs JavaScript. The tables above do not.</p></noscript>\n"
+            '<div id="browser" hidden>\n<div class="row controls">\n'
+            '<label for="search">Search<input id="search" type="search" autocomplete="off"></label>\n'
+            f"{controls}\n"
+            f'<label class="check"><input type="checkbox" id="descending"{checked}> largest first</label>\n</div>\n'
+            '<div id="items"></div>\n<div class="row"><button type="button" id="previous">Previous</button>'
+            '<span id="place" class="soft" role="status"></span><button type="button" id="next">Next</button></div>\n'
+            "</div>\n</section>"
+        )
+
+
+def _options(names: Sequence[tuple[str, str]], chosen: str = "") -> str:
+    return "".join(
+        f'<option value="{safe(value)}"{" selected" if value == chosen else ""}>{safe(name)}</option>'
+        for value, name in names
+    )
+
+
+def browser_of(material: Material) -> SegmentBrowser:
+    """The browser of a report."""
+    plans = material.plan_names
+    return SegmentBrowser(
+        systems=tuple(material.names),
+        metrics=tuple(
+            BrowsedMetric(name, one.higher_is_better, one.digits, plans.get(name, ()))
+            for name, one in zip(material.metrics, material.standings, strict=True)
+        ),
+        order=tuple(material.order),
+        items=material.items,
+        flagged=any(flags for row in material.results for one in row for flags in one.flags),
+        explained=len(material.explained),
+        human=material.human_name if material.human is not None else "",
+        partly_judged=material.human is not None and not bool(np.isfinite(material.human).all()),
+        notes=material.notes,
+    )
