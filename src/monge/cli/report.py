@@ -127,14 +127,17 @@ def report(
         raise UsageError("-m is for texts to score: the metrics of saved results are those they were made with")
     from monge.render.table import render_study
     from monge.report.document import render_report
+    from monge.report.evaluation import agreement_dots
     from monge.report.material import gathered, with_plans
     from monge.report.saved import scores_of, study_of
+    from monge.study.evaluate import Evaluation
 
     studies = [(path, found) for path, data in saved if (found := study_of(data, path)) is not None]
     if studies:
         _check_alone(saved, studies, shown)
-        form, found = shown.output_format, studies[0][1]
-        emit(render_study(found, form, version="", signed=signed, title=shown.title), shown.output)
+        form, study = shown.output_format, studies[0][1]
+        figures = agreement_dots(study) if form == "html" and isinstance(study, Evaluation) else []
+        emit(render_study(study, form, version="", signed=signed, title=shown.title, figures=figures), shown.output)
         return
     loaded: dict[str, api.Metric] | None = None
     if saved:

@@ -119,7 +119,7 @@ def test_counts_are_document_counts(load, tiny_bert):
     counts = stats.counts["references"]
     ids = dict(zip(("cls", "the", "cat"), metric.scorer.reader.encoder.tokenise(["the cat"])[0].ids, strict=False))
     assert (counts.n, counts.df[ids["the"]], counts.df[ids["cat"]], counts.df[ids["cls"]]) == (3, 3, 1, 3)
-    weigh = metric.scorer.weigher(stats, "references")
+    weigh = metric.scorer.needs.weigher(stats, "references")
     assert (weigh(ids["cls"]), weigh(ids["the"])) == (0, 0)
     assert weigh(ids["cat"]) == pytest.approx(log(4 / 2))
 
