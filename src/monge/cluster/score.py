@@ -121,7 +121,7 @@ def _stage(
     stamp = segments_input.stamp
     if recorded is not None and stamp is not None and recorded["stamp"] == stamp:
         index = read_json(folder.index)
-        if index is not None and _has_unfinished_blocks(request, staged := _staged_from_index(index)):
+        if index is not None and _has_block_files(request, staged := _staged_from_index(index)):
             return staged
     watch.began("read", 0)
     bad: list[str] = []
@@ -148,7 +148,7 @@ def _stage(
     return staged
 
 
-def _has_unfinished_blocks(request: Request, staged: StagedInput) -> bool:
+def _has_block_files(request: Request, staged: StagedInput) -> bool:
     """Return whether every block that is not done has its file."""
     return all(
         block_file(request.folder.blocks, block.number).is_file() or request.is_done(SCORE, block, read=True)
