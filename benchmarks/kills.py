@@ -41,7 +41,7 @@ def noted(block: blocks.Block, job: object) -> dict:
 
     def note(what: str) -> None:
         with Path(f"{job.folder}.noted").open("a") as file:
-            file.write(f"{job.what} {what}\n")
+            file.write(f"{job.kind} {what}\n")
 
     note("begun")
     found = do_block(block, job)

@@ -70,12 +70,14 @@ def test_what_is_learned_is_what_is_scored(tiny_bert):
     import monge
     from monge.scoring.measure import measure_raw
     from monge.scoring.windows import Window
-    from monge.tune.learner import Live
+    from monge.tune.learner import LiveEncoding
     from monge.types import CorpusStats, Segment
 
     references = ["the cat", "the cat sat on the mat in the house and ran"]
     metric = monge.load("yisi-1@release[weights=uniform]", model=str(tiny_bert)).by_transport("tune")
-    window = Window([Segment("1", "the cat sat on", tuple(references))], Live(metric.reader.encoder, metric.request))
+    window = Window(
+        [Segment("1", "the cat sat on", tuple(references))], LiveEncoding(metric.reader.encoder, metric.request)
+    )
     learned = measure_raw(window, metric, {"": CorpusStats(metric.reader.key)}).parts["score"]
     given = monge.score(
         ["the cat sat on"], [references], metric="yisi-1@release[weights=uniform]", model=str(tiny_bert)

@@ -29,7 +29,7 @@ def fed(metric: Metric, pairs, slices) -> Metric:
 
 
 def summed(metric: TextScore) -> float:
-    values, whole = metric.gathered()
+    values, whole = metric.gather_scores()
     return float(values.sum()) if whole is None else whole
 
 
@@ -184,7 +184,7 @@ def _process(rank: int, pairs, embedded: str, folder: str) -> None:
             metric = fed(TextScore(name), pairs, SHARES[rank])
             total = metric.compute().item()
             metric.sync()
-            torch.save((total, summed(metric), metric.gathered()[0].shape), f"{folder}/{name}-{rank}")
+            torch.save((total, summed(metric), metric.gather_scores()[0].shape), f"{folder}/{name}-{rank}")
             metric.unsync()
         each_step = TextScore("chrf", metric_settings={"dist_sync_on_step": True})
         torch.save(each_step(*(side[SHARES[rank][0]] for side in pairs)).item(), f"{folder}/step-{rank}")

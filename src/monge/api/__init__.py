@@ -1,4 +1,4 @@
-"""The Python interface: load a metric, score, fit, explain; and what the rooms above it build on."""
+"""The Python interface: load a metric, score, fit, explain; and the calls that higher layers build on."""
 
 from monge.api.calls import explain, fit, score, show
 from monge.api.metric import (

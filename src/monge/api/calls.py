@@ -1,4 +1,4 @@
-"""Calls that load a metric and use it once: score, fit, explain; and show, which loads nothing."""
+"""Calls that load a metric and use it once: score, fit, explain; and show, which loads no model."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def score(
 
     Args:
         hypotheses: Texts to judge: a list, a pandas or polars column, any iterable of str.
-        references: One text or a list of texts a hypothesis; without them the sources stand in their place.
+        references: One text or a list of texts per hypothesis; without them the sources take their place.
         metric: A name (`twmd`, `bertscore@release`, `twmd[layers=4]`), or a list of names: one encoding pass for all.
         sources: Source texts, for metrics that compare with the source.
         stats: Corpus statistics of `monge.fit` or `monge.load_stats`.
@@ -62,21 +62,25 @@ def score(
         options: model, layers, precision, device, lang, settings, online, cache: as `monge.load` takes them.
 
     Returns:
-        A result, or for a list of names their results by label.
+        A result, or for a list of names the results by label.
     """
     segments = segments_of(hypotheses, references, sources)
     check_stats(stats)
-    names = [metric] if isinstance(metric, str) else _names(metric)
+    names = [metric] if isinstance(metric, str) else _metric_names(metric)
     loaded = [load(name, **options) for name in names]
     corpora = Corpora(stats, idf=idf_corpus)
     results = score_segments(loaded, segments, corpora=corpora, cache=options.get("cache"))
     warn_flags(results)
-    found = [NotebookResult.of(one) for one in results]
-    return found[0] if isinstance(metric, str) else Results((one.metric, one) for one in found)
+    notebook_results = [NotebookResult.of(result) for result in results]
+    return (
+        notebook_results[0]
+        if isinstance(metric, str)
+        else Results((result.metric, result) for result in notebook_results)
+    )
 
 
 def fit(references: Texts, *, metric: str = DEFAULT_METRIC, **options: Unpack[Options]) -> CorpusStats:
-    """Corpus statistics of texts for a metric; `options` are those of `load`."""
+    """Fit corpus statistics on texts for a metric; `options` are those of `load`."""
     return load(metric, **options).fit(references)
 
 
@@ -88,7 +92,7 @@ def explain(
     stats: CorpusStats | None = None,
     **options: Unpack[Options],
 ) -> NotebookExplanation:
-    """Why a pair gets its score, of several references with the best; `options` are those of `load`."""
+    """Explain the score of a pair, with the best of several references; `options` are those of `load`."""
     return load(metric, **options).explain(hypothesis, reference, stats=stats)
 
 
@@ -97,14 +101,14 @@ def show(metric: str | None = None, *, settings: Sequence[str] = (), lang: str |
     from monge.render.table import render_study
     from monge.spec.catalogue import described, listed
 
-    found = listed() if metric is None else described(metric, tuple(settings), lang)
-    sys.stdout.write(render_study(found, "text", version=""))
+    sheets = listed() if metric is None else described(metric, tuple(settings), lang)
+    sys.stdout.write(render_study(sheets, "text", version=""))
 
 
-def _names(given: object) -> list[str]:
-    """The names of several metrics."""
-    if not isinstance(given, Sequence) or isinstance(given, bytes):
-        raise UsageError(f"metric: expected a name or a list of names, got {type(given).__name__}")
-    if not given:
+def _metric_names(metrics: object) -> list[str]:
+    """Check a list of metric names and return it."""
+    if not isinstance(metrics, Sequence) or isinstance(metrics, bytes):
+        raise UsageError(f"metric: expected a name or a list of names, got {type(metrics).__name__}")
+    if not metrics:
         raise UsageError("metric: the list of names is empty")
-    return list(given)
+    return list(metrics)

@@ -1,4 +1,4 @@
-"""Metrics ready to score: loaded by name or bound to a spec, and the run of several over segments."""
+"""Metrics ready to score: load them by name, bind them to a spec, and run several over segments."""
 
 from __future__ import annotations
 
@@ -44,17 +44,17 @@ if TYPE_CHECKING:
 DEFAULT_METRIC = "twmd"
 KEPT_ENCODERS = 2
 NAMED_FAILURES = 5
-"""Segments that could not be scored which a warning names; results list all of them."""
+"""The number of segments that could not be scored that warnings name; results list all of them."""
 _encoders: OrderedDict[tuple[object, ...], Encoder] = OrderedDict()
-_kept = KEPT_ENCODERS
+_encoder_limit = KEPT_ENCODERS
 _loading = RLock()
 
 
 def keep_encoders(count: int) -> None:
-    """Keep so many encoders loaded, no fewer than now: for a service, which uses all of its models in turn."""
-    global _kept
+    """Raise the number of encoders that stay loaded to `count`: a service uses all of its models in turn."""
+    global _encoder_limit
     with _loading:
-        _kept = max(_kept, count)
+        _encoder_limit = max(_encoder_limit, count)
 
 
 def encoder_for(
@@ -66,28 +66,28 @@ def encoder_for(
     unknown: str = "drop",
     cache: str | Path | None = None,
 ) -> Encoder:
-    """A loaded encoder: transformers, static word vectors or ELMo; the last few stay loaded.
+    """Load an encoder (transformers, static word vectors or ELMo), or return it if it is still loaded.
 
-    `unknown` says what becomes of words without a vector (drop, zero or error); `cache` is where static vectors are
-    kept in a form that opens at once.
+    `unknown` is the treatment of words without a vector (drop, zero or error); `cache` is a directory for static
+    vectors in a form that opens fast.
     """
     from monge.encode.opening import open_model
 
     key = model, precision, device, online, unknown, _stamp(model)
-    with _loading:  # a model that two threads ask for is loaded once
+    with _loading:  # a model that two threads request is loaded once
         if key not in _encoders:
             settings = {"precision": precision, "device": device, "unknown": unknown}
             _encoders[key] = open_model(model, online=online, cache=cache, **settings)
-            while len(_encoders) > _kept:
+            while len(_encoders) > _encoder_limit:
                 _encoders.popitem(last=False)
         _encoders.move_to_end(key)
         return _encoders[key]
 
 
 def _stamp(model: str) -> tuple[object, ...]:
-    """What tells a model on disk from another under the same name, or from itself before it was written anew.
+    """Return sizes and times of the files of a model on disk, which change if the model is replaced.
 
-    Of `BASE+ADAPTER` both count, and of an adapter alone the base that its card names.
+    For `BASE+ADAPTER` both are included, for an adapter alone also the base that its card names.
     """
     from monge.encode.packaged import base_and_adapter
 
@@ -97,23 +97,23 @@ def _stamp(model: str) -> tuple[object, ...]:
         if card.is_file():
             names.append(str(json.loads(card.read_text("utf-8"))["base"]["model"]))
         return tuple(_stamp_of_path(Path(name).expanduser()) for name in names)
-    except (OSError, ValueError, KeyError, TypeError):  # opening it says what is wrong
+    except (OSError, ValueError, KeyError, TypeError):  # opening the model reports the error
         return ()
 
 
 def _stamp_of_path(path: Path) -> tuple[object, ...]:
     files = sorted(path.iterdir()) if path.is_dir() else [path] if path.is_file() else []
     status = [(file.name, file.stat()) for file in files]
-    facts = [(name, one.st_size, one.st_mtime_ns, one.st_ctime_ns) for name, one in status]
+    facts = [(name, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns) for name, stat in status]
     return (str(path.resolve()), *facts) if files else ()
 
 
 @dataclass(frozen=True)
 class Metric:
-    """A metric ready to score: its encoder is loaded (a lexical one has none), its settings are fixed.
+    """A metric ready to score: its encoder is loaded (a lexical metric has none), its settings are fixed.
 
-    `asked` are its settings as they were asked for, `auto` included; `cache` is a directory in which vectors and
-    scores are kept; `home` is what `bind` was told of its model, so that it can be bound again elsewhere.
+    `asked` are its settings as requested, with `auto` where nothing was chosen; `cache` is a directory for vectors and
+    scores; `home` are the model arguments of `bind`, with which it can be bound again in another process.
     """
 
     scorer: Scorer
@@ -122,19 +122,19 @@ class Metric:
     home: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle and copy by loading again: what is carried is the settings and where the model is, not its weights."""
+        """Pickle and copy the settings and the name of the model, not its weights: unpickling loads it again."""
         if not self.home:
             raise TypeError(f"{self.name}: a metric that was not made by monge.load or bind cannot be pickled")
         return _bind_again, (self.name, self.asked, dict(self.home), self.cache)
 
     @property
     def name(self) -> str:
-        """NAME or NAME@PROFILE."""
+        """The name of the metric: NAME or NAME@PROFILE."""
         return self.scorer.name
 
     @property
     def spec(self) -> Spec:
-        """Every setting."""
+        """All settings."""
         return self.scorer.spec
 
     def score(
@@ -146,43 +146,43 @@ class Metric:
         stats: CorpusStats | None = None,
         idf_corpus: Iterable[str] | None = None,
     ) -> NotebookResult:
-        """Scores of hypotheses against references, or against sources: by what the metric compares with.
+        """Score hypotheses against references or sources, whichever the metric compares with.
 
-        A metric whose side is not given compares with the other; the signature says with which.
+        If that side is missing, the metric compares with the other; the signature names the side.
         """
         segments = segments_of(hypotheses, references, sources)
         check_stats(stats)
-        found = score_segments([self], segments, corpora=Corpora(stats, idf=idf_corpus), cache=self.cache)
-        warn_flags(found)
-        return NotebookResult.of(found[0])
+        results = score_segments([self], segments, corpora=Corpora(stats, idf=idf_corpus), cache=self.cache)
+        warn_flags(results)
+        return NotebookResult.of(results[0])
 
     def fit(
         self, references: Iterable[str] | Iterable[Sequence[str]] = (), *, hypotheses: Iterable[str] = ()
     ) -> CorpusStats:
-        """Corpus statistics of texts (idf, means; for a blend the ranges over pairs): frozen, savable, addable."""
+        """Fit corpus statistics on texts (idf, means; for a blend ranges over pairs), to save or to add."""
         if not self.scorer.fits:
             raise UsageError(f"{self.name} takes nothing from other texts: there is nothing to fit (try weights=idf)")
         if "range" in self.scorer.fits:
             return ScoringRun([self.scorer], segments_of(hypotheses, references)).fitted_ranges()
         from monge.scoring.fit import fit
 
-        flat = [text for row in reference_lists(references, None) for text in row]
-        own = texts_of(hypotheses, "hypotheses")
-        if not flat and not own:
+        reference_texts = [text for row in reference_lists(references, None) for text in row]
+        hypothesis_texts = texts_of(hypotheses, "hypotheses")
+        if not reference_texts and not hypothesis_texts:
             raise DataError("fit: no texts were given")
         metric = self.by_transport("fit")
-        if metric.needs.include_hypotheses and not own:
+        if metric.needs.include_hypotheses and not hypothesis_texts:
             raise UsageError(f"{self.name} fits each side by itself: give the hypotheses too (-t FILE)")
-        return fit(metric, references=flat, hypotheses=own)
+        return fit(metric, references=reference_texts, hypotheses=hypothesis_texts)
 
     def fit_maps(self, pairs: Iterable[tuple[str, str]]) -> CorpusStats:
-        """Maps from source to target vectors, of parallel texts: for `centre=clp` and `centre=umd`."""
+        """Fit maps from source to target vectors on parallel texts, for `centre=clp` and `centre=umd`."""
         from monge.scoring.maps import fit_maps
 
         return fit_maps(self.by_transport("fit maps for"), pairs)
 
     def fit_baseline(self, corpus: Iterable[str], *, seed: int = 12345) -> CorpusStats:
-        """What the metric gives random pairs of the corpus, at every layer: for `scale=baseline`."""
+        """Fit the mean score of random pairs of the corpus at every layer, for `scale=baseline`."""
         from monge.scoring.baseline import fit_baseline
 
         texts = corpus if isinstance(corpus, TextFile) else texts_of(corpus, "corpus")
@@ -191,7 +191,7 @@ class Metric:
     def compute(
         self, *, predictions: Iterable[str], references: Iterable[str] | Iterable[Sequence[str]]
     ) -> dict[str, Any]:
-        """The call shape of the `evaluate` library: a dictionary of lists, with the signature."""
+        """Score as the `evaluate` library does: return a dictionary of lists, with the signature."""
         result = self.score(predictions, references)
         parts = {name: values.tolist() for name, values in result.parts.items()}
         return {"score": result.score, "scores": result.segments.tolist(), **parts, "signature": str(result.signature)}
@@ -199,60 +199,66 @@ class Metric:
     def explain(
         self, hypothesis: str, reference: str | Sequence[str], *, stats: CorpusStats | None = None
     ) -> NotebookExplanation:
-        """Who was moved to whom in one pair, how much, at what cost; of several references, against the best one.
+        """Explain one pair: how much mass is moved between which units, at what cost; with the best of the references.
 
-        Without statistics a metric that needs them explains with uniform weights and no corpus centre, and says so.
+        Without statistics a metric that needs them uses uniform weights and no corpus centre, and a note says so.
         """
         check_stats(stats)
         (references,) = reference_lists([[reference] if isinstance(reference, str) else reference], None)
         check_text(hypothesis, "hypothesis")
-        worded = [k for k, text in enumerate(references) if text.strip()] or [0]
-        found = {k: self.scorer.explained(Segment("1", hypothesis, (references[k],)), stats) for k in worded}
-        shown, notes = _winner(self.spec, found, len(references))
-        return NotebookExplanation.of(replace(shown, notes=(*notes, *shown.notes)))
+        nonempty = [k for k, text in enumerate(references) if text.strip()] or [0]
+        explanations = {k: self.scorer.explained(Segment("1", hypothesis, (references[k],)), stats) for k in nonempty}
+        best, notes = _choose_explanation(self.spec, explanations, len(references))
+        return NotebookExplanation.of(replace(best, notes=(*notes, *best.notes)))
 
     @property
     def human_error(self) -> float | None:
-        """Of scores in units of human z scores: their root mean squared error on judgements held out in tuning."""
+        """The root mean squared error on held-out judgements, for scores in units of human z scores (else None)."""
         if not isinstance(self.asked, MetricSpec) or self.asked.scale.name != "human":
             return None
         tuning = self.by_transport("human_error").reader.encoder.tuning
         return None if tuning is None or tuning.slope is None else tuning.error
 
-    def by_transport(self, what: str) -> TransportMetric:
-        """The metric bound to its encoder; raises where there is nothing of one encoder and one plan to `what`."""
-        alone = self.scorer.members.get("")
-        if alone is None:
-            made_of = " and ".join(self.scorer.members)
-            raise UsageError(f"{self.name} is a blend of several metrics ({made_of}): {what} one of those instead")
-        if not alone.reads:
-            raise UsageError(f"{self.name} compares words, not vectors: there is nothing to {what}")
-        return cast("TransportMetric", alone)
+    def by_transport(self, verb: str) -> TransportMetric:
+        """Return the transport metric; raise if there is none to `verb`: a blend or a lexical metric."""
+        member = self.scorer.members.get("")
+        if member is None:
+            member_names = " and ".join(self.scorer.members)
+            raise UsageError(f"{self.name} is a blend of several metrics ({member_names}): {verb} one of those instead")
+        if not member.reads:
+            raise UsageError(f"{self.name} compares words, not vectors: there is nothing to {verb}")
+        return cast("TransportMetric", member)
 
 
 def _bind_again(name: str, spec: Spec, home: Mapping[str, Any], cache: str | Path | None) -> Metric:
     return bind(name, spec, cache=cache, **home)
 
 
-def _winner(spec: Spec, found: Mapping[int, Explanation], count: int) -> tuple[Explanation, tuple[str, ...]]:
-    """The explanation of the reference that counts, by its index among `count`, and a sentence that names it."""
+def _choose_explanation(
+    spec: Spec, explanations: Mapping[int, Explanation], count: int
+) -> tuple[Explanation, tuple[str, ...]]:
+    """Choose the explanation of the reference that counts, of those by index; return it with a note that names it."""
     rule = spec.references.name if isinstance(spec, MetricSpec) else "max"
-    sign = 1 if next(iter(found.values())).higher_is_better else -1
-    won = min(found) if rule == "first" else max(found, key=lambda k: sign * found[k].score)
+    sign = 1 if next(iter(explanations.values())).higher_is_better else -1
+    winner = min(explanations) if rule == "first" else max(explanations, key=lambda k: sign * explanations[k].score)
     if count == 1:
-        return found[won], ()
-    others = ", ".join(f"{one.score:.4f} with reference {k + 1}" for k, one in found.items() if k != won)
+        return explanations[winner], ()
+    other_scores = ", ".join(
+        f"{explanation.score:.4f} with reference {k + 1}" for k, explanation in explanations.items() if k != winner
+    )
     why = {
         "mean": "is the best, and the metric takes their mean",
         "first": "counts, by references=first",
         "max-sides": "gives the best score by itself; the metric takes F of the best precision and the best recall",
     }
-    note = f"Reference {won + 1} of {count} {why.get(rule, 'gives the best score')}" + (f"; {others}" if others else "")
-    return found[won], (f"{note}.",)
+    note = f"Reference {winner + 1} of {count} {why.get(rule, 'gives the best score')}" + (
+        f"; {other_scores}" if other_scores else ""
+    )
+    return explanations[winner], (f"{note}.",)
 
 
 def load(metric: str = DEFAULT_METRIC, **options: Unpack[Options]) -> Metric:
-    """A metric by name, `NAME@PROFILE` or `NAME[settings]`, with its encoder loaded.
+    """Load a metric with its encoder, by NAME, `NAME@PROFILE` or `NAME[settings]`.
 
     Args:
         metric: Its name.
@@ -272,9 +278,9 @@ def load(metric: str = DEFAULT_METRIC, **options: Unpack[Options]) -> Metric:
 
 
 def changes_of(options: Options) -> tuple[str, ...]:
-    """What options change in a metric, as AXIS=VALUE texts."""
-    given = options.get("settings", ())
-    changes = [f"{key}={value}" for key, value in given.items()] if isinstance(given, Mapping) else list(given)
+    """Return the changes that options make to a metric, as AXIS=VALUE texts."""
+    settings = options.get("settings", ())
+    changes = [f"{key}={value}" for key, value in settings.items()] if isinstance(settings, Mapping) else list(settings)
     short = {"layers": options.get("layers"), "encoder.precision": options.get("precision")}
     return (*changes, *(f"{key}={value}" for key, value in short.items() if value is not None))
 
@@ -289,9 +295,10 @@ def bind(
     online: bool = False,
     cache: str | Path | None = None,
 ) -> Metric:
-    """A spec with its encoder; `model` fills in where the spec says `auto`, then one that knows the language `lang`.
+    """Load the encoder of a spec and return the metric.
 
-    A lexical one needs none.
+    The model is that of the spec, or `model` where the spec says `auto`, or one for the language `lang` where both say
+    `auto`. A lexical metric has no encoder.
     """
     home = {"model": model, "lang": lang, "device": device, "online": online}
     if isinstance(spec, LexicalSpec):
@@ -299,35 +306,40 @@ def bind(
     if isinstance(spec, BlendSpec):
         bound_to = partial(bind, model=model, lang=lang, device=device, online=online, cache=cache)
         members = {
-            member: bound_to(f"{name}.{member}", one).by_transport("bind") for member, one in spec.members.items()
+            member: bound_to(f"{name}.{member}", member_spec).by_transport("bind")
+            for member, member_spec in spec.members.items()
         }
         return Metric(BlendMetric(name, members), spec, cache, home)
     from monge.encode.models import expect
 
-    wanted = suited(spec.encoder.model if spec.encoder.model != "auto" else model, lang)
-    expect(wanted)
+    model_name = suited(spec.encoder.model if spec.encoder.model != "auto" else model, lang)
+    expect(model_name)
     from monge.scoring.fluency import language_model
     from monge.scoring.transport import bound
 
     settings = {"precision": spec.encoder.precision, "unknown": spec.encoder.unknown}
-    encoder = encoder_for(wanted, device=device, online=online, cache=cache, **settings)
-    made = bound(name, spec, encoder, language_model(spec, device=device, online=online))
-    return Metric(made, spec, cache, home)
+    encoder = encoder_for(model_name, device=device, online=online, cache=cache, **settings)
+    scorer = bound(name, spec, encoder, language_model(spec, device=device, online=online))
+    return Metric(scorer, spec, cache, home)
 
 
 def suited(model: str, lang: str | None) -> str:
-    """The model itself, or for `auto` one that knows the language; a warning where it is known not to."""
+    """Return the model, or for `auto` one that knows the language; warn if the model does not know it."""
     from monge.encode.packaged import PACKAGED, languages_of, model_for
 
     check_language(lang)
-    known = languages_of(model)
-    if lang is None or known is None or lang in known:
+    languages = languages_of(model)
+    if lang is None or languages is None or lang in languages:
         return model
     if model == "auto":
         return model_for(lang)
-    others = [f"{one.name} does" for one in PACKAGED if lang in one.languages] or ["name one that does with --model"]
-    said = f"{model} does not know {LANGUAGES[lang]} ({lang}), its scores of such texts mean little: {others[0]}"
-    warnings.warn(said, Unsuited, stacklevel=3)
+    alternatives = [f"{packaged.name} does" for packaged in PACKAGED if lang in packaged.languages] or [
+        "name one that does with --model"
+    ]
+    message = (
+        f"{model} does not know {LANGUAGES[lang]} ({lang}), its scores of such texts mean little: {alternatives[0]}"
+    )
+    warnings.warn(message, Unsuited, stacklevel=3)
     return model
 
 
@@ -344,19 +356,19 @@ def score_segments(
 ) -> list[Result]:
     """Score re-iterable segments with several metrics in one encoding pass: system by system, metrics in order.
 
-    `corpora` says where statistics come from, other than the segments; `expect` has for each metric the digests that
-    a replay must meet; `cache` is a store, or a directory for one, that keeps vectors and scores; `watch` is told how
-    far the run has come; `score` scores a window. Metrics of one name are told apart by labels. A segment that cannot
-    be scored ends the run, or with `on_error="count"` is left out, named in a warning and listed in `run["failed"]`.
+    `corpora` are statistics or texts to fit them from, other than the segments; `expect` has the digests that a replay
+    must meet, per metric; `cache` is a store of vectors and scores, or a directory for one; `watch` has callbacks of
+    progress; `score` scores a window. Metrics of the same name get different labels. A segment that cannot be scored
+    ends the run, or with `on_error="count"` is left out, named in a warning and listed in `run["failed"]`.
     """
     scorers, files = [], {}
     for metric in metrics:
-        one, texts = with_corpus(metric.scorer, corpora)
-        scorers.append(one)
+        scorer, texts = with_corpus(metric.scorer, corpora)
+        scorers.append(scorer)
         files.update(texts)
-    if corpora.idf is not None and not any(one.idf_corpora for one in scorers):
+    if corpora.idf is not None and not any(scorer.idf_corpora for scorer in scorers):
         raise UsageError("an idf corpus was given, but no metric of this run weighs by idf")
-    names = labels((one.name, one.asked) for one in metrics)
+    names = labels((metric.name, metric.asked) for metric in metrics)
     with opened(cache) as store:
         corpora, tolerant = Corpora(corpora.stats, files), on_error == "count"
         run = ScoringRun(scorers, segments, corpora=corpora, store=store, score=score, tolerant=tolerant)
@@ -366,7 +378,7 @@ def score_segments(
     if len(run.failed) > NAMED_FAILURES:
         more = len(run.failed) - NAMED_FAILURES
         warnings.warn(f"{more} more segments could not be scored and are left out", Flagged, stacklevel=2)
-    return [replace(one, metric=names[k % len(names)]) for k, one in enumerate(results)]
+    return [replace(result, metric=names[k % len(names)]) for k, result in enumerate(results)]
 
 
 def transported_segments(
@@ -378,16 +390,15 @@ def transported_segments(
     expect: Sequence[Mapping[str, str]] | None = None,
     encoding: Encoding | None = None,
 ) -> Iterator[tuple[int, int, Transported]]:
-    """The plans of chosen segments, each against its first reference: which metric, which of its segments, the plan.
+    """Yield the plans of chosen segments against their first references: metric index, segment index, plan.
 
-    Statistics are fitted on all `segments`, as they were when these were scored; `chosen` has for each metric the
-    segments whose plans are wanted, `expect` the digests that a replay must meet; `encoding` reads their texts where
-    the metrics' own is not to.
+    Statistics are fitted on all `segments`, as in scoring; `chosen` has the segments to return plans of, per metric;
+    `expect` has the digests that a replay must meet; `encoding` reads the texts in place of the metrics' own.
     """
     scorers, files = [], {}
     for metric in metrics:
-        one, texts = with_corpus(metric.scorer, corpora)
-        scorers.append(one)
+        scorer, texts = with_corpus(metric.scorer, corpora)
+        scorers.append(scorer)
         files.update(texts)
     run = ScoringRun(scorers, segments, corpora=Corpora(corpora.stats, files))
     run.check_replay(expect)
@@ -396,26 +407,26 @@ def transported_segments(
 
 
 def warn_flags(results: Sequence[Result]) -> None:
-    """Warn, once for a run, of what was unusual about its texts, as the command line does."""
+    """Warn once per run of flagged texts, as the command line does."""
     counts: dict[str, int] = {}
     for result in results:
         for flag, count in result.run.get("flagged", {}).items():
             counts[flag] = max(counts.get(flag, 0), count)
     if counts:
-        said = "; ".join(f"{describe_flag(flag).rstrip('.')} ({count} ×)" for flag, count in sorted(counts.items()))
+        message = "; ".join(f"{describe_flag(flag).rstrip('.')} ({count} ×)" for flag, count in sorted(counts.items()))
         cut = any(flag.startswith(TRUNCATED) for flag in counts)
-        how = "; encoder.overlong=window reads long texts whole" if cut else ""
-        warnings.warn(f"{said}{how}", Flagged, stacklevel=3)
+        advice = "; encoder.overlong=window reads long texts whole" if cut else ""
+        warnings.warn(f"{message}{advice}", Flagged, stacklevel=3)
 
 
 def with_corpus(metric: Scorer, corpora: Corpora) -> tuple[Scorer, dict[str, Iterable[str]]]:
-    """The metric with its idf corpus named, and the texts of that corpus where it is not one of the run's sides."""
+    """Return the metric with its idf corpus named, and the texts of that corpus if it is not a side of the run."""
     if not metric.idf_corpora:
         return metric, {}
     if corpora.idf is not None:
         texts = corpora.idf if isinstance(corpora.idf, TextFile) else texts_of(corpora.idf, "idf_corpus")
         return metric.with_idf_corpus(FILE), {FILE: texts}
-    found: dict[str, Iterable[str]] = {}
+    corpus_texts: dict[str, Iterable[str]] = {}
     for corpus in metric.idf_corpora:
         if named_corpus(corpus):
             continue
@@ -424,12 +435,15 @@ def with_corpus(metric: Scorer, corpora: Corpora) -> tuple[Scorer, dict[str, Ite
                 f"{metric.name} weighs by the idf of a corpus: give it (--idf-corpus FILE, or --stats FILE)"
             )
         if corpora.stats is None or corpus in corpora.files:
-            found[corpus] = corpora.files[corpus] if corpus in corpora.files else TextFile(corpus)
-    return metric, found
+            corpus_texts[corpus] = corpora.files[corpus] if corpus in corpora.files else TextFile(corpus)
+    return metric, corpus_texts
 
 
 def with_intervals(results: Sequence[Result], *, seed: int = 12345) -> list[Result]:
-    """The results with bootstrap intervals of their scores, over segments; how often one is drawn is its own affair."""
+    """Add bootstrap intervals over segments to results.
+
+    Poisson bootstrap: how often a segment is drawn depends only on the seed and its position.
+    """
     from monge.scoring.summary import drawn, interval
 
     def ends(result: Result) -> tuple[float, float] | None:

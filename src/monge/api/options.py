@@ -1,4 +1,4 @@
-"""The keywords by which a metric is set and its model is chosen, and what each takes."""
+"""The keyword options of a metric and its model, and the values that each takes."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from monge.types import CorpusStats
 
 
 class Options(TypedDict, total=False):
-    """How a metric is set and where its model runs.
+    """The options of a metric and its model.
 
     model: a packaged name, a directory, or (with `online`) a name on the hub; layers: a number, a fraction, `last`,
-    `last5:mean` …; precision: fp32, bf16, int8; device: auto, cpu, cuda, mps; lang: the language of the texts, `de`,
-    which may have settings of its own, and for which a model that knows it is taken where none is named; settings:
-    `AXIS=VALUE` texts or a mapping; cache: a directory in which vectors and scores are kept.
+    `last5:mean` …; precision: fp32, bf16, int8; device: auto, cpu, cuda, mps; lang: the language of the texts, such as
+    `de`, which may have settings of its own and chooses a model that knows it if none is named; settings: `AXIS=VALUE`
+    texts or a mapping; cache: a directory for vectors and scores.
     """
 
     model: str | Path
@@ -42,17 +42,17 @@ _TAKES: dict[str, tuple[tuple[type, ...], str]] = {
 }
 
 
-def check_stats(given: object) -> None:
-    """Raise where statistics are something else, such as the name of their file."""
-    if given is not None and not isinstance(given, CorpusStats):
+def check_stats(stats: object) -> None:
+    """Raise if `stats` is neither None nor CorpusStats, for example the name of a file."""
+    if stats is not None and not isinstance(stats, CorpusStats):
         raise UsageError(
-            f"stats: expected CorpusStats (of monge.fit, or monge.load_stats(FILE)), got {type(given).__name__}"
+            f"stats: expected CorpusStats (of monge.fit, or monge.load_stats(FILE)), got {type(stats).__name__}"
         )
 
 
-def check_options(given: Mapping[str, object]) -> None:
-    """Raise where an option does not exist or has a value of a wrong type, naming it."""
-    for name, value in given.items():
+def check_options(options: Mapping[str, object]) -> None:
+    """Raise if an option does not exist or has a value of a wrong type."""
+    for name, value in options.items():
         if name not in _TAKES:
             raise UnknownName("option", name, _TAKES)
         kinds, accepts = _TAKES[name]

@@ -1,4 +1,4 @@
-"""A signature -> the metric it describes."""
+"""Load the metric that a signature describes."""
 
 from __future__ import annotations
 
@@ -18,40 +18,46 @@ if TYPE_CHECKING:
 def replay(
     line: str, *, model: str = "auto", device: str = "auto", online: bool = False, settings: Sequence[str] = ()
 ) -> tuple[Metric, dict[str, str]]:
-    """The metric a signature describes, and the statistics digests it must meet; refuses other weights.
+    """Return the metric that a signature describes, and the statistics digests it must meet; raise for other weights.
 
-    `settings` may name again what a signature cannot carry: a stopword file, where a language model lies.
+    `settings` may only give what a signature cannot carry: a stopword file, the path of a language model.
     """
-    said = parse(line)
-    if isinstance(said.spec, LexicalSpec):
+    parsed = parse(line)
+    if isinstance(parsed.spec, LexicalSpec):
         if settings:
-            raise UsageError(f"{said.metric} compares words, not vectors: it has no {settings[0].partition('=')[0]!r}")
-        return bind(said.metric, said.spec), dict(said.stats)
-    other = next((one for one in settings if not one.startswith(("units.stopwords=", "fluency.model="))), None)
-    if other is not None:
-        raise UsageError(f"a signature says every setting: {other!r} would compute something else; give -m and --set")
-    spec = said.spec.changed(settings)
+            raise UsageError(
+                f"{parsed.metric} compares words, not vectors: it has no {settings[0].partition('=')[0]!r}"
+            )
+        return bind(parsed.metric, parsed.spec), dict(parsed.stats)
+    unsupported = next(
+        (setting for setting in settings if not setting.startswith(("units.stopwords=", "fluency.model="))), None
+    )
+    if unsupported is not None:
+        raise UsageError(
+            f"a signature says every setting: {unsupported!r} would compute something else; give -m and --set"
+        )
+    spec = parsed.spec.changed(settings)
     first = next(iter(spec.members.values())) if isinstance(spec, BlendSpec) else spec
-    wanted = model if model != "auto" else first.encoder.model
-    spec = spec.changed([f"encoder.model={wanted}"])
+    model_name = model if model != "auto" else first.encoder.model
+    spec = spec.changed([f"encoder.model={model_name}"])
     try:
-        metric = bind(said.metric, spec, device=device, online=online)
+        metric = bind(parsed.metric, spec, device=device, online=online)
     except InvalidSetting as error:
-        raise StatisticsMismatch(f"the signature does not fit {wanted}: {error}") from None
+        raise StatisticsMismatch(f"the signature does not fit {model_name}: {error}") from None
     for name, member in metric.scorer.members.items():
-        _check_identity(cast("TransportMetric", member), said.members.get(name, said))
-    return metric, dict(said.stats)
+        _check_identity(cast("TransportMetric", member), parsed.members.get(name, parsed))
+    return metric, dict(parsed.stats)
 
 
-def _check_identity(metric: TransportMetric, said: Parsed) -> None:
-    """Raise where a model or a stopword list is not the one that a signature was made with."""
+def _check_identity(metric: TransportMetric, parsed: Parsed) -> None:
+    """Raise if the model or the stopword list differs from that of a signature."""
     model, language_model = metric.identity.model, metric.language_model
-    for what, now, was in (
-        ("weights are", model.weights[:8], said.weights),
-        ("tokenizer is", model.tokenizer[:8], said.tokenizer),
-        ("configuration is", model.config[:8], said.config),
-        ("stopwords are", metric.identity.stopwords[:8], said.stopwords),
-        ("language model is", "" if language_model is None else language_model.digest, said.language_model),
+    for subject, now, was in (
+        ("weights are", model.weights[:8], parsed.weights),
+        ("tokenizer is", model.tokenizer[:8], parsed.tokenizer),
+        ("configuration is", model.config[:8], parsed.config),
+        ("stopwords are", metric.identity.stopwords[:8], parsed.stopwords),
+        ("language model is", "" if language_model is None else language_model.digest, parsed.language_model),
     ):
         if now != was:
-            raise StatisticsMismatch(f"the signature's {what} {was or 'none'}, {model.name} has {now or 'none'}")
+            raise StatisticsMismatch(f"the signature's {subject} {was or 'none'}, {model.name} has {now or 'none'}")

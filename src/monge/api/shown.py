@@ -1,4 +1,4 @@
-"""What Python users are given back: results and explanations that show themselves in a notebook."""
+"""Results and explanations that display themselves in a notebook, as the Python calls return them."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from monge.types import Explanation, Result
 T = TypeVar("T", bound="NotebookResult | NotebookExplanation")
 
 
-def _as(kind: type[T], plain: Any) -> T:
-    return kind(**{one.name: getattr(plain, one.name) for one in fields(plain)})
+def _convert(kind: type[T], plain: Any) -> T:
+    return kind(**{attribute.name: getattr(plain, attribute.name) for attribute in fields(plain)})
 
 
 class NotebookExplanation(Explanation):
-    """An explanation that shows itself in a notebook."""
+    """An explanation that displays itself in a notebook."""
 
     @classmethod
     def of(cls, plain: Explanation) -> NotebookExplanation:
-        """The same explanation."""
-        return _as(cls, plain)
+        """Return the same explanation as a NotebookExplanation."""
+        return _convert(cls, plain)
 
     def _repr_html_(self) -> str:
         from monge.render import explanation_fragment
@@ -32,15 +32,15 @@ class NotebookExplanation(Explanation):
 
 
 class NotebookResult(Result):
-    """A result that shows itself in a notebook and becomes a data frame."""
+    """A result that displays itself in a notebook and converts to a data frame."""
 
     @classmethod
     def of(cls, plain: Result) -> NotebookResult:
-        """The same result."""
-        return _as(cls, plain)
+        """Return the same result as a NotebookResult."""
+        return _convert(cls, plain)
 
     def to_frame(self, library: str = "pandas") -> Any:
-        """A row a segment: id, score, the parts, the reference that won, flags; of pandas, polars or pyarrow."""
+        """Return one row per segment (id, score, parts, best reference, flags), for pandas, polars or pyarrow."""
         return frame([self.segment(k) for k in range(self.n)], library)
 
     def _repr_html_(self) -> str:
@@ -50,10 +50,10 @@ class NotebookResult(Result):
 
 
 class Results(dict[str, NotebookResult]):
-    """The results of several metrics for the same texts, by label, in the order asked."""
+    """The results of several metrics for the same texts, by label, in the order of the metrics."""
 
     def to_frame(self, library: str = "pandas") -> Any:
-        """A row a segment, a column a metric; of pandas, polars or pyarrow."""
+        """Return one row per segment and one column per metric as a frame of pandas, polars or pyarrow."""
         first = next(iter(self.values()))
         scores = {label: result.segments.tolist() for label, result in self.items()}
         return frame(
@@ -78,18 +78,18 @@ _FRAMES: dict[str, Callable[[Any, list[dict[str, Any]]], Any]] = {
     "polars": lambda library, rows: library.DataFrame(rows),
     "pyarrow": lambda library, rows: library.Table.from_pylist(rows),
 }
-"""Library -> how a table is made of rows with it; it is imported only when asked for."""
+"""Library -> function that makes a table of rows with it; the library is imported only when used."""
 
 
 def frame(rows: list[dict[str, Any]], library: str = "pandas") -> Any:
-    """A data frame of rows, or a table of pyarrow; parts become columns."""
+    """Return a data frame, or a table of pyarrow, with the rows; parts become columns."""
     if library not in _FRAMES:
         raise UnknownName("library of frames", library, _FRAMES)
     try:
-        found = import_module(library)
+        module = import_module(library)
     except ImportError:
         raise UsageError(
             f"a data frame needs {library}: pip install {library} (to_dict() gives the same without)"
         ) from None
     flat = [{name: value for name, value in row.items() if name != "parts"} | row.get("parts", {}) for row in rows]
-    return _FRAMES[library](found, flat)
+    return _FRAMES[library](module, flat)

@@ -1,4 +1,4 @@
-"""Corpus statistics to files and back."""
+"""Save and load corpus statistics."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ def save_stats(stats: CorpusStats, path: str | Path) -> None:
 
 
 def load_stats(*paths: str | Path) -> CorpusStats:
-    """Read statistics from files of `save_stats`; several are united: idf from one, a baseline from another."""
-    found = [_read_stats(path) for path in paths]
+    """Read statistics from files of `save_stats` and merge them: idf from one, a baseline from another."""
+    stats = [_read_stats(path) for path in paths]
     try:
-        return reduce(or_, found)
+        return reduce(or_, stats)
     except StatisticsMismatch as error:
         raise StatisticsMismatch(f"{' and '.join(map(str, paths))}: {error}") from None
 

@@ -1,6 +1,6 @@
-"""The same run by many workers: blocks of the input go to Ray, parts and sums come back."""
+"""Scoring by many workers: Ray scores blocks of the input; the results equal those of one machine."""
 
-from monge.cluster.blocks import Input
+from monge.cluster.blocks import SegmentInput
 from monge.cluster.calls import score_dataset
 from monge.cluster.engine import Engine, check_ray
 from monge.cluster.job import Recipe
@@ -10,6 +10,6 @@ from monge.cluster.score import score
 from monge.cluster.sources import Files, Tables, beside, fetched
 
 __all__ = [
-    "SUFFIXES", "Engine", "Files", "Input", "Outcome", "Recipe", "Request", "Tables", "Watch", "beside", "check_ray",
-    "fetched", "passes_on_ray", "score", "score_dataset",
+    "SUFFIXES", "Engine", "Files", "Outcome", "Recipe", "Request", "SegmentInput", "Tables", "Watch", "beside",
+    "check_ray", "fetched", "passes_on_ray", "score", "score_dataset",
 ]  # fmt: skip

@@ -1,8 +1,8 @@
-"""The input of a run in blocks of whole windows, each a file that any worker can read by itself.
+"""Split the input of a run into blocks of whole windows, one file per block, that any worker can read.
 
-Windows depend on what the input holds from its beginning, so they are cut in one reading, in the driver: the windows
-of a run on one machine, in files of some thousands of rows. That reading also finds bad rows, counts the systems, and
-marks the rows whose references or source come for the first time, which is what idf counts.
+Windows depend on all rows before them, so the driver cuts them in one scan. They are the windows of a run on one
+machine. The same scan reports bad rows, counts the systems, and marks the rows whose references or source come for the
+first time: idf counts only these.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Protocol
 
-from monge.cluster.folder import placed
+from monge.cluster.folder import write_atomically
 from monge.errors import DataError
 from monge.scoring.firsts import Firsts
 from monge.scoring.scan import InputSummary, scan_input
@@ -24,36 +24,36 @@ from monge.types import Segment
 
 _AS_JSON = json.JSONEncoder(separators=(",", ":"))
 ROWS, LARGEST, SHARE = 128, 32, 16
-"""A block ends with the window in which it has `ROWS` rows or, once there are more, the `SHARE`th part of those before
-it, at the most `LARGEST` times `ROWS`: workers share few rows evenly, and many rows make no more blocks than needed."""
+"""A block ends with the window in which it reaches `ROWS` rows or 1/`SHARE` of the rows before it, whichever is more,
+and at most `LARGEST` times `ROWS`: few rows are shared evenly among workers, and many rows need few blocks."""
 
-Bad = Callable[[str], None]
-"""What is told of a row that cannot be read: file, line and reason."""
-Located = tuple[Segment, int, int]
-"""A segment with the number of its file, and its line there."""
+BadRowHandler = Callable[[str], None]
+"""Called with file, line and reason of a row that cannot be read."""
+LocatedSegment = tuple[Segment, int, int]
+"""A segment, the number of its file, and its line in that file."""
 
 
-class Input(Protocol):
-    """Segments in order: those of tables, or of files side by side."""
+class SegmentInput(Protocol):
+    """The segments of a run in order, read from tables or from parallel files."""
 
     @property
     def names(self) -> Sequence[str]:
-        """What messages call its files."""
+        """Names of the files, as messages show them."""
 
     @property
     def stamp(self) -> list[Any] | None:
-        """What changes when a file does, cheap to look at; None where nothing tells."""
+        """Sizes and times of the files, to detect changes; None if a file is a stream."""
 
-    def located(self, bad: Bad | None) -> Iterator[Located]:
-        """Every segment; `bad` is told of rows that make none, which are errors without it."""
+    def read_located(self, bad: BadRowHandler | None) -> Iterator[LocatedSegment]:
+        """Yield every segment; `bad` is called for rows that cannot be read, which are errors without it."""
 
 
 @dataclass(frozen=True)
 class Block:
-    """Some whole windows of the input.
+    """A number of whole windows of the input.
 
-    at: the position of its first row; windows: the rows of each; start: how many segments each system had before;
-    sha256: of its file.
+    at: the position of its first row; windows: the number of rows per window; start: the number of segments per system
+    before this block; sha256: the digest of its file.
     """
 
     number: int
@@ -64,84 +64,84 @@ class Block:
 
     @property
     def rows(self) -> int:
-        """How many rows it has."""
+        """The number of rows."""
         return sum(self.windows)
 
 
 @dataclass(frozen=True)
-class Staged:
-    """An input that was cut: what is known of it, its blocks, and what identifies its content."""
+class StagedInput:
+    """An input split into blocks: its summary, its blocks, and a digest of its content."""
 
-    looked: InputSummary
+    summary: InputSummary
     blocks: Sequence[Block]
     digest: str
 
     @property
     def rows(self) -> int:
-        """How many rows it has."""
-        return sum(one.rows for one in self.blocks)
+        """The number of rows."""
+        return sum(block.rows for block in self.blocks)
 
 
-def staged(rows: Iterator[Located], folder: Path, *, side: str | None, firsts: bool) -> Staged:
-    """Cut the rows of an input into blocks below a folder.
+def stage_input(rows: Iterator[LocatedSegment], folder: Path, *, side: str | None, firsts: bool) -> StagedInput:
+    """Split the rows of an input into blocks below a folder.
 
-    `side` is what all metrics compare with, None where they differ; `firsts` asks for marks of references and sources
+    `side` is the side that all metrics compare with, None where they differ; `firsts` marks the references and sources
     that come for the first time.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    with Firsts(folder, wanted=firsts) as marks:
-        waiting: deque[Located] = deque()
-        count: Counter[str] = Counter()
-        made: list[Block] = []
-        kept: list[list[Any]] = []
+    with Firsts(folder, wanted=firsts) as first_marks:
+        waiting: deque[LocatedSegment] = deque()
+        system_counts: Counter[str] = Counter()
+        blocks: list[Block] = []
+        block_fields: list[list[Any]] = []
         windows: list[int] = []
 
         def segments() -> Iterator[Segment]:
-            for one in rows:
-                waiting.append(one)
-                marks.add(one[0])
-                yield one[0]
+            for row in rows:
+                waiting.append(row)
+                first_marks.add(row[0])
+                yield row[0]
 
         def close(start: Mapping[str, int]) -> Mapping[str, int]:
-            if kept:
-                data = _AS_JSON.encode(kept).encode()
-                placed(block_file(folder, len(made)), lambda place: place.write_bytes(data))
-                at = made[-1].at + made[-1].rows if made else 0
-                made.append(Block(len(made), at, tuple(windows), start, sha256(data).hexdigest()))
-                kept.clear()
+            if block_fields:
+                data = _AS_JSON.encode(block_fields).encode()
+                write_atomically(block_file(folder, len(blocks)), lambda path: path.write_bytes(data))
+                at = blocks[-1].at + blocks[-1].rows if blocks else 0
+                blocks.append(Block(len(blocks), at, tuple(windows), start, sha256(data).hexdigest()))
+                block_fields.clear()
                 windows.clear()
-            return dict(count)
+            return dict(system_counts)
 
-        def cut(some: Iterator[Segment]) -> Iterator[Segment]:
-            """The rows, each once it is in a block."""
+        def cut(uncut: Iterator[Segment]) -> Iterator[Segment]:
+            """Yield each row after it was added to a block."""
             start: Mapping[str, int] = {}
-            for positions, _ in windowed(some if side is None else (faced(row, side) for row in some), SEGMENTS, 1):
+            for positions, _ in windowed(uncut if side is None else (faced(row, side) for row in uncut), SEGMENTS, 1):
                 for _ in positions:
                     row, file, line = waiting.popleft()
-                    count[row.system] += 1
+                    system_counts[row.system] += 1
                     fields = [row.id, row.hypothesis, row.references, row.source, row.system, file, line]
-                    kept.append(fields)
+                    block_fields.append(fields)
                     yield row
                 windows.append(len(positions))
-                before = sum(count.values()) - len(kept)
-                if len(kept) >= min(max(before // SHARE, ROWS), LARGEST * ROWS):
+                before = sum(system_counts.values()) - len(block_fields)
+                if len(block_fields) >= min(max(before // SHARE, ROWS), LARGEST * ROWS):
                     start = close(start)
             close(start)
 
-        looked = scan_input(cut(segments()))
-        marks.write(sum(count.values()))
-    if not made:
+        summary = scan_input(cut(segments()))
+        first_marks.write(sum(system_counts.values()))
+    if not blocks:
         raise DataError("there is nothing to score: no segments")
-    return Staged(looked, made, sha256("".join(one.sha256 for one in made).encode()).hexdigest())
+    return StagedInput(summary, blocks, sha256("".join(block.sha256 for block in blocks).encode()).hexdigest())
 
 
 def block_file(folder: Path, number: int) -> Path:
-    """Where the rows of a block are, as JSON."""
+    """Return the path of the JSON file with the rows of a block."""
     return folder / f"{number:06d}.json"
 
 
-def block_rows(folder: Path, block: Block) -> list[Located]:
-    """The rows of a block; raises where its file is not what it was."""
+def block_rows(folder: Path, block: Block) -> list[LocatedSegment]:
+    """Read the rows of a block; raise if its file has changed."""
     data = block_file(folder, block.number).read_bytes()
     if sha256(data).hexdigest() != block.sha256:
         raise OSError(f"block {block.number} of the input is damaged")

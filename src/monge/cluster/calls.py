@@ -1,4 +1,4 @@
-"""The Python call: a data set in, parts and results out."""
+"""`score_dataset`: score a data set with the workers of Ray."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Unpack
 
 from monge import api
 from monge.api.options import check_options, check_stats
-from monge.cluster.engine import Engine, connected
+from monge.cluster.engine import Engine, connect
 from monge.cluster.job import Recipe
 from monge.cluster.request import SUFFIXES, Outcome, Request
 from monge.cluster.score import score
@@ -36,18 +36,18 @@ def score_dataset(
     Args:
         data: A `ray.data.Dataset`, a `pyarrow.Table`, or the name of a table or of a directory with its parts.
         metric: A name, or several.
-        output: A directory for parts in Parquet, or one file ending in .parquet, .jsonl or .tsv. Every worker must see
-            it. What is there of the same run is not computed again.
-        columns: Which column is the hypothesis, reference, source, system or id, where its name does not tell.
+        output: A directory for parts in Parquet, or one file ending in .parquet, .jsonl or .tsv. Every worker must have
+            access to it. Parts of the same run that are already there are not computed again.
+        columns: The column names of hypothesis, reference, source, system or id, where they are not the usual ones.
         stats: Corpus statistics of `monge.fit` or `monge.load_stats`.
         idf_corpus: Texts to fit idf from, instead of the references.
         interval: Whether results have a bootstrap interval.
         bad_rows: `fail`, or `count` to leave out rows that cannot be read or scored, and list them.
-        engine: Where it runs: an address, how many workers, of how many threads.
+        engine: The address of a Ray cluster, the number of workers, and the threads per worker.
         options: model, layers, precision, device, lang, settings, online: as `monge.load` takes them.
 
     Returns:
-        The results, as JSON has them, and where the parts are.
+        The results, in the form of the JSON output, and the paths of the parts.
     """
     names = [metric] if isinstance(metric, str) else list(metric)
     for name in names:
@@ -57,11 +57,11 @@ def score_dataset(
         raise UsageError(f"bad_rows: expected 'fail' or 'count', got {bad_rows!r}")
     form = SUFFIXES.get(Path(output).suffix, "parquet")
     request = Request(output, form, seed=12345 if interval else None, tolerant=bad_rows == "count")
-    where = {"model": str(options.get("model", "auto")), "lang": options.get("lang")}
-    more = {"device": options.get("device", "auto"), "online": options.get("online", False)}
+    model_options = {"model": str(options.get("model", "auto")), "lang": options.get("lang")}
+    runtime_options = {"device": options.get("device", "auto"), "online": options.get("online", False)}
     metrics = [resolve(name, api.changes_of(options), options.get("lang")) for name in names]
-    recipe = Recipe(metrics, **where, **more, stats=stats, idf=idf_corpus is not None)  # type: ignore[arg-type]
-    with connected(engine), beside(request.folder.path) as into:
-        path = fetched(str(data), into) if isinstance(data, str | Path) else from_arrow(data, into)
-        given, corpora = Tables([path], columns=columns), api.Corpora(stats, idf=idf_corpus)
-        return score(given, recipe, request, corpora=corpora, engine=engine)
+    recipe = Recipe(metrics, **model_options, **runtime_options, stats=stats, idf=idf_corpus is not None)  # type: ignore[arg-type]
+    with connect(engine), beside(request.folder.path) as copy_folder:
+        path = fetched(str(data), copy_folder) if isinstance(data, str | Path) else from_arrow(data, copy_folder)
+        tables, corpora = Tables([path], columns=columns), api.Corpora(stats, idf=idf_corpus)
+        return score(tables, recipe, request, corpora=corpora, engine=engine)

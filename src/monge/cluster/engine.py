@@ -1,4 +1,4 @@
-"""Ray: started on this machine or joined, and a pass over blocks as tasks of Ray."""
+"""Start or join Ray, and run a pass over blocks as tasks of Ray."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from itertools import islice
 from typing import Any
 
 from monge.cluster.blocks import Block
-from monge.cluster.job import Job, Recipe
-from monge.cluster.worker import do_block, unable, warm
+from monge.cluster.job import PassJob, Recipe
+from monge.cluster.worker import do_block, load_models, report_failure
 from monge.errors import InvalidSetting, MissingExtra, UsageError
 
 LOOPBACK = "127.0.0.1"
-_ANY = {"RAY_USAGE_STATS_ENABLED": "0"}
-_STARTED = {"RAY_worker_niceness": "0", "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}
-"""Environment of any Ray: it tells nobody; of one that is started here: its workers do not yield to everything else on
-the machine, and it listens on the loopback address alone (Ray would turn 127.0.0.1 into one that others reach)."""
+_ENVIRONMENT = {"RAY_USAGE_STATS_ENABLED": "0"}
+_LOCAL_ENVIRONMENT = {"RAY_worker_niceness": "0", "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}
+"""Environment of any Ray: no usage statistics are sent. Environment of a Ray that monge starts: workers run at normal
+priority, and Ray listens on the loopback address only (it would replace 127.0.0.1 by an address that others reach)."""
 DEATHS = 4
-"""How often Ray begins a task whose worker dies."""
+"""How often Ray starts a task whose worker dies."""
 STORE = 128 << 20
-"""Bytes of the object store of a Ray that is started here: what passes through it is a line a block."""
+"""Bytes of the object store of a Ray that monge starts: only one small report per block passes through it."""
 
 
 @dataclass(frozen=True)
 class Engine:
-    """Where a run goes: an address of a running Ray, or none to start one here; how many workers of how many threads.
+    """Where a run is computed: the address of a running Ray, or None to start one here; workers; threads per worker.
 
-    `workers` 0 takes as many as there are processors for them.
+    `workers` 0 means as many as there are processors.
     """
 
     address: str | None = None
@@ -44,8 +44,12 @@ class Engine:
 
 
 def check_ray(address: str | None = None) -> Any:
-    """The library, set up for a Ray at an address, or for one that is started here; raises where it is not there."""
-    for name, value in {**_ANY, **(_STARTED if address is None else {})}.items():
+    """Return the ray module, with its environment set for the Ray at an address or for a local one.
+
+    Raises:
+        MissingExtra: Ray is not installed.
+    """
+    for name, value in {**_ENVIRONMENT, **(_LOCAL_ENVIRONMENT if address is None else {})}.items():
         os.environ.setdefault(name, value)
     try:
         import ray
@@ -55,49 +59,49 @@ def check_ray(address: str | None = None) -> Any:
 
 
 @contextmanager
-def connected(engine: Engine) -> Iterator[int]:
-    """Join a Ray, or start one that only this machine can reach and that ends with this; gives how many workers."""
+def connect(engine: Engine) -> Iterator[int]:
+    """Join a Ray, or start a local one that is shut down at the end; yield the number of workers."""
     ray = check_ray(engine.address)
     with ExitStack() as stack:
         if not ray.is_initialized():
             stack.callback(ray.shutdown)
-            _begin(ray, engine)
+            _start_or_join(ray, engine)
         room = int(ray.cluster_resources().get("CPU", 0)) // engine.threads
         if not room:
             raise UsageError(f"this Ray has no worker with {engine.threads} processor(s)")
         yield min(engine.workers or room, room)
 
 
-def _begin(ray: Any, engine: Engine) -> None:
-    """Start a Ray here, or join the one at an address."""
+def _start_or_join(ray: Any, engine: Engine) -> None:
+    """Start a local Ray, or join the one at an address."""
     quiet = {"logging_level": logging.ERROR, "log_to_driver": False}
     if engine.address is None:
-        wanted = (engine.workers or _processors()) * engine.threads
+        processors = (engine.workers or _processors()) * engine.threads
         local = {"include_dashboard": False, "_node_ip_address": LOOPBACK, "object_store_memory": STORE}
-        ray.init(address="local", num_cpus=wanted, **local, **quiet)
+        ray.init(address="local", num_cpus=processors, **local, **quiet)
         return
     try:
         ray.init(address=engine.address, **quiet)
     except (ConnectionError, ValueError, RuntimeError) as error:
-        said = " ".join(str(error).split())[:200]
-        raise UsageError(f"--address {engine.address}: no Ray answers there ({said})") from None
+        reason = " ".join(str(error).split())[:200]
+        raise UsageError(f"--address {engine.address}: no Ray answers there ({reason})") from None
 
 
 @contextmanager
-def connecting(engine: Engine, recipe: Recipe) -> Iterator[Future[int]]:
-    """`connected` in a thread while the input is read; gives how many workers, once these have their models."""
+def connect_in_background(engine: Engine, recipe: Recipe) -> Iterator[Future[int]]:
+    """Run `connect` in a thread while the input is read; the future gives the number of workers with loaded models."""
     stack = ExitStack()
 
-    def begun() -> int:
-        workers = stack.enter_context(connected(engine))
+    def start_workers() -> int:
+        workers = stack.enter_context(connect(engine))
         if engine.address is None:  # a model that cannot be loaded is met again with the first block
-            for _ in mapped(warm, [(recipe,)] * workers, workers=workers, threads=engine.threads):
+            for _ in map_on_ray(load_models, [(recipe,)] * workers, workers=workers, threads=engine.threads):
                 pass
         return workers
 
     with ThreadPoolExecutor(1, "ray") as thread:
         try:
-            yield thread.submit(begun)
+            yield thread.submit(start_workers)
         finally:
             thread.submit(stack.close).result()  # Ray waits five seconds if another thread ends it than began it
 
@@ -106,32 +110,32 @@ def _processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def each_done(job: Job, blocks: Sequence[Block], *, workers: int) -> Generator[dict[str, Any], None, None]:
-    """What became of each block, as it is done; of one whose worker died again and again nothing is heard.
+def run_blocks(job: PassJob, blocks: Sequence[Block], *, workers: int) -> Generator[dict[str, Any], None, None]:
+    """Run blocks on Ray; yield a report per block as it finishes, none for a block whose worker died `DEATHS` times.
 
-    Blocks are tasks, not actors: their processes stay from pass to pass, and with them the models that they loaded. The
-    largest go first, so that all workers end at about the same time.
+    Blocks are tasks, not actors: worker processes stay alive from pass to pass and keep their models. The largest
+    blocks go first, so that all workers finish at about the same time.
     """
     import ray
 
-    largest_first, told = sorted(blocks, key=lambda one: -one.rows), ray.put(job)
-    calls = [(one, told) for one in largest_first]
-    with closing(mapped(do_block, calls, workers=workers, threads=job.threads)) as each:
-        for number, found in each:
-            if not isinstance(found, Exception):
-                yield found
-            elif isinstance(found, ray.exceptions.RayTaskError):  # it did not come as far as the block
-                yield unable(largest_first[number], found.cause)
+    largest_first, job_reference = sorted(blocks, key=lambda block: -block.rows), ray.put(job)
+    calls = [(block, job_reference) for block in largest_first]
+    with closing(map_on_ray(do_block, calls, workers=workers, threads=job.threads)) as outcomes:
+        for number, outcome in outcomes:
+            if not isinstance(outcome, Exception):
+                yield outcome
+            elif isinstance(outcome, ray.exceptions.RayTaskError):  # it did not come as far as the block
+                yield report_failure(largest_first[number], outcome.cause)
 
 
-def mapped(
+def map_on_ray(
     work: Callable[..., Any], calls: Sequence[tuple[Any, ...]], *, workers: int, threads: int
 ) -> Generator[tuple[int, Any], None, None]:
-    """What `work` gives for each tuple of arguments, with its number, as it is done; or why Ray could not do it.
+    """Call `work` with each tuple of arguments on Ray; yield the number of each call with its result or Ray's error.
 
-    Each call is a task of Ray, which does it again where a worker or its node dies, `DEATHS` times in all. Where the
-    workers are all that the cluster has room for, as many tasks again wait for them in Ray, which hands out the next
-    one at once. What is not done when this is closed is called off.
+    Each call is a task of Ray, which starts it up to `DEATHS` times if a worker or its node dies. If the workers fill
+    the cluster, as many tasks again are queued in Ray, so that no worker waits for the next one. Closing the generator
+    cancels the tasks that are still running.
     """
     import ray
 
@@ -149,10 +153,10 @@ def mapped(
             done, _ = ray.wait(list(running))
             number = running.pop(done[0])
             try:
-                found = ray.get(done[0])
+                outcome = ray.get(done[0])
             except ray.exceptions.RayError as error:
-                found = error
-            yield number, found
+                outcome = error
+            yield number, outcome
     finally:
-        for one in running:
-            ray.cancel(one, force=True)
+        for call in running:
+            ray.cancel(call, force=True)

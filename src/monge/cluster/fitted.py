@@ -1,4 +1,4 @@
-"""What scores take from all texts of a run: found block by block by workers, and added up."""
+"""Corpus statistics of a run on a cluster: workers fit them block by block, the driver adds them up."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from monge.cluster.folder import COUNT, RANGE, SUM, read_json, write_json
-from monge.cluster.job import readers
-from monge.cluster.rounds import Run, counted_here, done_with
+from monge.cluster.job import vector_members
+from monge.cluster.rounds import ClusterRun, complete_blocks, count_in_process
 from monge.errors import DataError
 from monge.scoring.replay import check_expected
 from monge.scoring.run import merge_member_stats
@@ -20,89 +20,93 @@ if TYPE_CHECKING:
     from monge.scoring.transport import TransportMetric
 
 
-def statistics(run: Run) -> list[StatsBySystem]:
-    """For each member that reads vectors the statistics of every system, fitted block by block and added up."""
-    vectors = readers(run.metrics)
+def fit_statistics(run: ClusterRun) -> list[StatsBySystem]:
+    """Return statistics by system for each member that compares vectors, fitted per block and added up."""
+    vectors = vector_members(run.metrics)
     if not vectors:
         return []
     from monge.scoring import fit
     from monge.scoring.encoding import Encoding
 
-    systems = run.staged.looked.systems
-    kept = read_json(run.folder.statistics)
-    if kept is not None:
-        every = [CorpusStats.from_dict(one) for one in kept["statistics"]]
-        return [{system: every[k] for system, k in mine} for mine in kept["of"]]
-    wanted = fit.wanted_of(vectors, systems, run.corpora)
-    texts = partial(fit.texts_of_run, (), {(name, ""): some for name, some in run.corpora.files.items()},
-                    fit.corpora_of(wanted))  # fmt: skip
-    jobs, means = fit.count_jobs(wanted), fit.mean_jobs(wanted)
+    systems = run.staged.summary.systems
+    stored = read_json(run.folder.statistics)
+    if stored is not None:
+        stored_stats = [CorpusStats.from_dict(stats) for stats in stored["statistics"]]
+        return [{system: stored_stats[k] for system, k in places} for places in stored["of"]]
+    requests = fit.wanted_of(vectors, systems, run.corpora)
+    texts = partial(fit.texts_of_run, (), {(name, ""): lines for name, lines in run.corpora.files.items()},
+                    fit.corpora_of(requests))  # fmt: skip
+    jobs, means = fit.count_jobs(requests), fit.mean_jobs(requests)
     counts: list[DocumentCounts] = list(fit.counted(jobs, texts).values())
     if jobs:
-        counted_here(run)
-        done_with(run)
-        counts = _added(run, COUNT, counts, DocumentCounts.from_dict)
-    known = dict(zip(jobs, counts, strict=True))
+        count_in_process(run)
+        complete_blocks(run)
+        counts = _add_records(run, COUNT, counts, DocumentCounts.from_dict)
+    counts_of_jobs = dict(zip(jobs, counts, strict=True))
     sums: list[VectorSum] = []
     if means:
-        sums = list(fit.summed(means, fit.counted_stats(wanted, known), texts, Encoding(vectors)).values())
-        done_with(replace(run, job=replace(run.job, what=SUM, counts=counts)))
-        sums = _added(run, SUM, sums, VectorSum.from_dict)
-    fitted = fit.joined(wanted, known, dict(zip(means, sums, strict=True)))
-    found = _ranged(run, fit.statistics_of(vectors, systems, run.corpora, fitted))
-    distinct = {id(one): one for mine in found for one in mine.values()}
+        sums = list(fit.summed(means, fit.counted_stats(requests, counts_of_jobs), texts, Encoding(vectors)).values())
+        complete_blocks(replace(run, job=replace(run.job, kind=SUM, counts=counts)))
+        sums = _add_records(run, SUM, sums, VectorSum.from_dict)
+    fitted = fit.joined(requests, counts_of_jobs, dict(zip(means, sums, strict=True)))
+    by_member = _add_ranges(run, fit.statistics_of(vectors, systems, run.corpora, fitted))
+    distinct = {id(stats): stats for by_system in by_member for stats in by_system.values()}
     places = {key: k for k, key in enumerate(distinct)}
-    of = [[[system, places[id(one)]] for system, one in mine.items()] for mine in found]
-    write_json(run.folder.statistics, {"statistics": [one.to_dict() for one in distinct.values()], "of": of})
-    return found
+    of = [[[system, places[id(stats)]] for system, stats in by_system.items()] for by_system in by_member]
+    write_json(run.folder.statistics, {"statistics": [stats.to_dict() for stats in distinct.values()], "of": of})
+    return by_member
 
 
-def _ranged(run: Run, fitted: list[StatsBySystem]) -> list[StatsBySystem]:
-    """The statistics of members with the ranges of those of blends, where these were not given."""
-    if run.corpora.stats is not None or all("" in one.members for one in run.metrics):
+def _add_ranges(run: ClusterRun, fitted: list[StatsBySystem]) -> list[StatsBySystem]:
+    """Return the statistics with fitted ranges for the members of blends, unless statistics were given."""
+    if run.corpora.stats is not None or all("" in metric.members for metric in run.metrics):
         return fitted
-    done_with(replace(run, job=replace(run.job, what=RANGE, fitted=fitted)))
+    complete_blocks(replace(run, job=replace(run.job, kind=RANGE, fitted=fitted)))
     total: dict[tuple[int, str], CorpusStats] = {}
     for record in run.folder.records(RANGE, len(run.staged.blocks)):
-        for one in record["found"]:
-            key, here = (one["metric"], one["system"]), CorpusStats.from_dict(one["ranges"])
-            total[key] = total[key] + here if key in total else here
-    found: list[StatsBySystem] = []
-    each = iter(fitted)
+        for entry in record["found"]:
+            key, block_ranges = (entry["metric"], entry["system"]), CorpusStats.from_dict(entry["ranges"])
+            total[key] = total[key] + block_ranges if key in total else block_ranges
+    with_ranges: list[StatsBySystem] = []
+    fitted_members = iter(fitted)
     for k, metric in enumerate(run.metrics):
         for name, member in metric.members.items():
             if not member.reads:
                 continue
-            stats = dict(next(each))
+            stats = dict(next(fitted_members))
             for system in stats if name else ():
                 if (k, system) not in total:
                     raise DataError(f"{metric.name}: no pair with words on both sides to fit the range of {name} from")
-                mine = total[k, system].ranges
-                known = cast("TransportMetric", member).identity.pair
-                stats[system] = replace(stats[system], ranges={known: mine[known]})
-            found.append(stats)
-    return found
+                ranges = total[k, system].ranges
+                pair = cast("TransportMetric", member).identity.pair
+                stats[system] = replace(stats[system], ranges={pair: ranges[pair]})
+            with_ranges.append(stats)
+    return with_ranges
 
 
-def _added(run: Run, what: str, begin: list[Any], read: Callable[[Mapping[str, Any]], Any]) -> list[Any]:
-    """What a pass found in all blocks, added up in their order."""
-    for record in run.folder.records(what, len(run.staged.blocks)):
-        found = record["found"]
-        begin = [one + read(each) for one, each in zip(begin, found, strict=True)] if found else begin
-    return begin
+def _add_records(
+    run: ClusterRun, pass_kind: str, totals: list[Any], read: Callable[[Mapping[str, Any]], Any]
+) -> list[Any]:
+    """Add the records of a pass to the totals, in the order of the blocks."""
+    for record in run.folder.records(pass_kind, len(run.staged.blocks)):
+        additions = record["found"]
+        totals = (
+            [total + read(addition) for total, addition in zip(totals, additions, strict=True)] if additions else totals
+        )
+    return totals
 
 
-def check_replay(run: Run, stats: Sequence[StatsBySystem]) -> None:
-    """Raise where statistics do not serve a metric, or are not those that a signature names."""
-    each = iter(stats)
+def check_replay(run: ClusterRun, stats: Sequence[StatsBySystem]) -> None:
+    """Raise if statistics do not fit a metric, or differ from those that a replayed signature names."""
+    member_stats = iter(stats)
     for k, metric in enumerate(run.metrics):
-        own = {name: next(each) for name, member in metric.members.items() if member.reads}
-        for system in run.staged.looked.systems:
+        own = {name: next(member_stats) for name, member in metric.members.items() if member.reads}
+        for system in run.staged.summary.systems:
             by_member = {name: stats[system] for name, stats in own.items()} or {"": CorpusStats("")}
-            all_of_it = merge_member_stats(by_member, run.corpora.stats)
+            metric_stats = merge_member_stats(by_member, run.corpora.stats)
             if run.corpora.stats is not None:
-                metric.check_stats(all_of_it)
-            signature = metric.signed(all_of_it)
+                metric.check_stats(metric_stats)
+            signature = metric.signed(metric_stats)
             if run.request.expect is not None and signature is not None:
                 fitted = run.corpora.stats is None
                 check_expected(metric.name, run.request.expect[k], signature, fitted=fitted)

@@ -1,16 +1,16 @@
-"""The directory of a run: its manifest, the blocks of its input, what was fitted, the parts, and a record of each.
+"""The directory of a run: its manifest, the blocks of its input, fitted statistics, the parts, and their records.
 
-OUT/.monge-run         tells a directory of ours from others
-OUT/manifest.json      what is computed from what: another run is refused
-OUT/parts/             the scores, a part a block, in the order of the input
-OUT/records/           of every part: its checksum, and the sums that the results are made of
+OUT/.monge-run         marks the directory as one that monge made
+OUT/manifest.json      settings and input of the run: a run with others is refused
+OUT/parts/             the scores, one part per block, in the order of the input
+OUT/records/           per part: its checksum, and the sums that the results are made of
 OUT/index.json         the blocks of the input, and rows of it that cannot be read
-OUT/statistics.json    what was fitted
-OUT/work/              the input in blocks, and what was fitted on each; gone when the run is done
+OUT/statistics.json    the fitted statistics
+OUT/work/              the input in blocks, and the statistics of each; removed when the run is done
 OUT/result.json        the results, as `monge score --format json` gives them
-OUT/bad-rows.jsonl     rows that were left out, where they may be
+OUT/bad-rows.jsonl     rows that were left out, if that is allowed
 
-A file is written beside its place, to the disk, and then put there: it is whole or it is not there.
+Files are written atomically: to a temporary name, flushed to disk, then renamed.
 """
 
 from __future__ import annotations
@@ -28,80 +28,80 @@ from typing import Any
 from monge.errors import UsageError
 
 PASSES = COUNT, SUM, RANGE, SCORE = "count", "sum", "range", "score"
-"""What is done with every block: pieces are counted, vectors are summed, ranges are found, pairs are scored."""
+"""The passes over all blocks: count pieces, sum vectors, find ranges, score pairs."""
 _HOMES = {COUNT: "work/count", SUM: "work/sum", RANGE: "work/range", SCORE: "records"}
 _FRESH = "; -o another place, or --fresh to begin anew"
 MARK = ".monge-run"
 _MARKED = "monge: the directory of a run with --engine ray; --fresh may empty it\n"
 _OWN = re.compile(r"\.?(part-\d{6}\.(parquet|jsonl|tsv)|\d{6}\.json)(\.\d+)?")
-"""Names of parts and records, and of those that are being written."""
+"""Names of parts and records, and of their temporary files."""
 
 
 class Folder:
-    """The files of a run below one directory, which all workers can see."""
+    """The files of a run below one directory that all workers have access to."""
 
     def __init__(self, path: str | Path) -> None:
-        """Nothing is made yet."""
+        """Store the path; nothing is created yet."""
         self.path = Path(path).absolute()
 
     @property
     def blocks(self) -> Path:
-        """The input, cut into blocks."""
+        """The directory of the input in blocks."""
         return self.path / "work" / "blocks"
 
     @property
     def new_blocks(self) -> Path:
-        """Where an input is cut, until it is known to be the input of this run."""
+        """The directory of newly cut blocks, until they are known to be the input of this run."""
         return self.path / "work" / "new-blocks"
 
     def drop_new_blocks(self) -> None:
-        """Take away an input that is not that of this run; the blocks of the run stay as they are."""
+        """Remove newly cut blocks that are not the input of this run; the blocks of the run stay."""
         shutil.rmtree(self.new_blocks, ignore_errors=True)
 
     def take_new_blocks(self) -> None:
-        """Make the input that was cut the blocks of this run."""
+        """Make the newly cut blocks the blocks of this run."""
         shutil.rmtree(self.blocks, ignore_errors=True)
         self.new_blocks.replace(self.blocks)
 
     @property
     def mark(self) -> Path:
-        """What tells a directory of ours from others: it is written before anything else."""
+        """The file that marks the directory as one that monge made; it is written first."""
         return self.path / MARK
 
     @property
     def index(self) -> Path:
-        """What is known of the blocks."""
+        """The index of the blocks."""
         return self.path / "index.json"
 
     @property
     def statistics(self) -> Path:
-        """What was fitted on all of them."""
+        """The fitted statistics."""
         return self.path / "statistics.json"
 
     @property
     def result(self) -> Path:
-        """The results."""
+        """The file of the results."""
         return self.path / "result.json"
 
     @property
     def bad_rows(self) -> Path:
-        """Rows that were left out."""
+        """The list of rows that were left out."""
         return self.path / "bad-rows.jsonl"
 
     def part(self, block: int, suffix: str) -> Path:
-        """The scores of a block."""
+        """Return the path of the scores of a block."""
         return self.path / "parts" / f"part-{block:06d}.{suffix}"
 
-    def record(self, what: str, block: int) -> Path:
-        """What a pass found in a block."""
-        return self.path / _HOMES[what] / f"{block:06d}.json"
+    def record(self, pass_kind: str, block: int) -> Path:
+        """Return the path of the record that a pass wrote for a block."""
+        return self.path / _HOMES[pass_kind] / f"{block:06d}.json"
 
-    def opened(self, settings: Mapping[str, Any], *, fresh: bool) -> dict[str, Any]:
-        """The manifest of a run with these settings, begun or to be gone on with; raises where another is here."""
+    def open_run(self, settings: Mapping[str, Any], *, fresh: bool) -> dict[str, Any]:
+        """Create or reopen the run with these settings and return its manifest; raise if another run is here."""
         manifest = self.path / "manifest.json"
         begun = read_json(manifest)
         try:
-            inside = sorted(one.name for one in self.path.iterdir()) if self.path.exists() else []
+            inside = sorted(path.name for path in self.path.iterdir()) if self.path.exists() else []
         except OSError as error:
             raise UsageError(f"{self.path}: expected a directory for the parts ({error.strerror})") from None
         if inside and not self._is_ours(begun):
@@ -109,136 +109,136 @@ class Folder:
         if inside and (fresh or begun is None or "input" not in begun):
             if begun is None and manifest.is_file() and not fresh:
                 raise UsageError(f"{manifest} is no manifest of a run{_FRESH}")
-            self.clear()  # also what ended before its input was read: nothing is lost
+            self.clear()  # also a run that ended before its input was read: nothing is lost
             inside = []
-        known = {}
+        stored = {}
         if inside:
-            known = self._manifest(manifest)
-            other = next((name for name in {**known["settings"], **settings}
-                          if known["settings"].get(name) != settings.get(name)), None)  # fmt: skip
-            if other is not None:
-                was, now = (_brief(one.get(other)) for one in (known["settings"], settings))
-                raise UsageError(f"{self.path} holds a run with other settings: {other} was {was}, is {now}{_FRESH}")
-        _made(self.path)
+            stored = self._read_manifest(manifest)
+            changed = next((name for name in {**stored["settings"], **settings}
+                          if stored["settings"].get(name) != settings.get(name)), None)  # fmt: skip
+            if changed is not None:
+                was, now = (_shorten(run_settings.get(changed)) for run_settings in (stored["settings"], settings))
+                raise UsageError(f"{self.path} holds a run with other settings: {changed} was {was}, is {now}{_FRESH}")
+        _make_directory(self.path)
         if not self.mark.is_file():
-            placed(self.mark, lambda place: place.write_text(_MARKED, "utf-8"))
+            write_atomically(self.mark, lambda path: path.write_text(_MARKED, "utf-8"))
         for home in ("parts", *_HOMES.values()):
-            _made(self.path / home)
-        return known if inside else self.told({"settings": dict(settings)})
+            _make_directory(self.path / home)
+        return stored if inside else self.save_manifest({"settings": dict(settings)})
 
     def _is_ours(self, manifest: dict[str, Any] | None) -> bool:
-        """Whether the directory is one that a run of monge made: it has our mark, or a manifest of ours."""
+        """Return whether monge made the directory: it has the mark file, or a manifest."""
         marked = self.mark.is_file() and self.mark.read_bytes() == _MARKED.encode()
         return marked or (manifest is not None and isinstance(manifest.get("settings"), dict))
 
-    def told(self, manifest: dict[str, Any]) -> dict[str, Any]:
-        """Keep a manifest."""
+    def save_manifest(self, manifest: dict[str, Any]) -> dict[str, Any]:
+        """Write a manifest and return it."""
         write_json(self.path / "manifest.json", manifest)
         return manifest
 
-    def _manifest(self, path: Path) -> dict[str, Any]:
-        found = read_json(path)
-        if found is not None and isinstance(found.get("settings"), dict):
-            return found
+    def _read_manifest(self, path: Path) -> dict[str, Any]:
+        manifest = read_json(path)
+        if manifest is not None and isinstance(manifest.get("settings"), dict):
+            return manifest
         raise UsageError(f"{path} is no manifest of a run{_FRESH}")
 
     def clear(self) -> None:
-        """Take away what a run has written, by name, and nothing else."""
+        """Remove the files that a run has written, by name, and nothing else."""
         for home in ("parts", "records"):
-            for one in (self.path / home).glob("*"):
-                if _OWN.fullmatch(one.name):
-                    one.unlink(missing_ok=True)
+            for path in (self.path / home).glob("*"):
+                if _OWN.fullmatch(path.name):
+                    path.unlink(missing_ok=True)
         shutil.rmtree(self.path / "work", ignore_errors=True)
-        own = self.result, self.bad_rows, self.index, self.statistics, self.path / "manifest.json", self.mark
-        for one in own:
-            one.unlink(missing_ok=True)
+        run_files = self.result, self.bad_rows, self.index, self.statistics, self.path / "manifest.json", self.mark
+        for path in run_files:
+            path.unlink(missing_ok=True)
         for directory in (self.path / "parts", self.path / "records", self.path):
-            with suppress(OSError):  # what else is there stays
+            with suppress(OSError):  # a directory with other files stays
                 directory.rmdir()
 
-    def finished(self) -> None:
-        """Take away what only the run itself needed, and what a worker that was killed left beside its place."""
+    def remove_temporary_files(self) -> None:
+        """Remove the files that only the run needed, and the temporary files of workers that were killed."""
         shutil.rmtree(self.path / "work", ignore_errors=True)
         for home in ("parts", "records"):
-            for left in (self.path / home).glob(".*"):
-                if _OWN.fullmatch(left.name):
-                    left.unlink(missing_ok=True)
+            for leftover in (self.path / home).glob(".*"):
+                if _OWN.fullmatch(leftover.name):
+                    leftover.unlink(missing_ok=True)
 
-    def done(self, what: str, block: int, suffix: str, *, read: bool, tolerant: bool) -> bool:
-        """Whether a pass has finished a block; `read` compares the checksum of its part too.
+    def is_done(self, pass_kind: str, block: int, suffix: str, *, read: bool, tolerant: bool) -> bool:
+        """Return whether a pass has finished a block; `read` also compares the checksum of its part.
 
-        A block that was finished without its bad rows is not, unless these may be left out.
+        A block whose bad rows were left out counts as finished only if `tolerant`.
         """
-        found = read_json(self.record(what, block))
-        if found is None or (found["bad"] and not tolerant):
+        record = read_json(self.record(pass_kind, block))
+        if record is None or (record["bad"] and not tolerant):
             return False
-        if what != SCORE or found.get("lost"):
+        if pass_kind != SCORE or record.get("lost"):
             return True
         part = self.part(block, suffix)
         try:
-            same = part.stat().st_size == found["bytes"]
-            return same and (not read or checksum(part) == found["sha256"])
+            same = part.stat().st_size == record["bytes"]
+            return same and (not read or checksum(part) == record["sha256"])
         except OSError:
             return False
 
-    def records(self, what: str, blocks: int) -> Iterator[dict[str, Any]]:
-        """What a pass found in every block, in order."""
+    def records(self, pass_kind: str, blocks: int) -> Iterator[dict[str, Any]]:
+        """Yield the records of a pass in the order of the blocks."""
         for block in range(blocks):
-            found = read_json(self.record(what, block))
-            if found is None:
-                raise UsageError(f"{self.record(what, block)} is gone: the same command makes it again")
-            yield found
+            record = read_json(self.record(pass_kind, block))
+            if record is None:
+                raise UsageError(f"{self.record(pass_kind, block)} is gone: the same command makes it again")
+            yield record
 
 
 def read_json(path: Path) -> dict[str, Any] | None:
-    """What a file of `write_json` holds; None where there is none, or a damaged one."""
+    """Read a file of `write_json`; None if it is missing or damaged."""
     try:
-        found = json.loads(path.read_text("utf-8"))
-        inside = found.pop("check")
-        return found if inside == _digest(found) else None
+        content = json.loads(path.read_text("utf-8"))
+        stored_digest = content.pop("check")
+        return content if stored_digest == _digest(content) else None
     except (OSError, ValueError, KeyError, AttributeError):
         return None
 
 
 def write_json(path: Path, data: Mapping[str, Any]) -> None:
-    """Write an object with a checksum of itself; whole or not at all."""
+    """Write an object with a checksum of itself, atomically."""
     text = json.dumps({**data, "check": _digest(data)}, separators=(",", ":"))
-    placed(path, lambda place: place.write_text(text, "utf-8"))
+    write_atomically(path, lambda target: target.write_text(text, "utf-8"))
 
 
-def placed(path: Path, write: Callable[[Path], object]) -> None:
-    """Have a file written beside its place, to the disk, and put it there."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
+def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
+    """Call `write` with a temporary path, flush the file to disk, and rename it to `path`."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        write(beside)
-        with beside.open("rb") as file:
+        write(temporary)
+        with temporary.open("rb") as file:
             os.fsync(file.fileno())
-        beside.replace(path)
+        temporary.replace(path)
     finally:
         with suppress(OSError):
-            beside.unlink(missing_ok=True)
+            temporary.unlink(missing_ok=True)
 
 
 def checksum(path: Path) -> str:
-    """sha256 of a file."""
-    found = sha256()
+    """Return the sha256 of a file."""
+    digest = sha256()
     with path.open("rb") as file:
         while piece := file.read(1 << 20):
-            found.update(piece)
-    return found.hexdigest()
+            digest.update(piece)
+    return digest.hexdigest()
 
 
 def _digest(data: Mapping[str, Any]) -> str:
     return sha256(json.dumps(data, separators=(",", ":")).encode()).hexdigest()[:16]
 
 
-def _made(path: Path) -> None:
+def _make_directory(path: Path) -> None:
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UsageError(f"{path}: the directory cannot be made ({error.strerror})") from None
 
 
-def _brief(value: object) -> str:
-    shown = json.dumps(value, ensure_ascii=False)
-    return shown if len(shown) <= 160 else f"{shown[:157]}..."
+def _shorten(value: object) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 160 else f"{text[:157]}..."

@@ -1,4 +1,4 @@
-"""What every worker of a run is told, and the metrics that it makes of it."""
+"""The description of a pass that every worker receives, and the metrics that it makes from it."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Recipe:
-    """How a worker makes the metrics of a run: by name and settings, with a model that it loads itself.
+    """How a worker makes the metrics of a run: from names and settings, with a model that it loads itself.
 
-    identities: what each metric must turn out to be, the digests of its model included; corpora: names of texts that
-    idf is fitted on, other than those of the run; idf: whether one of them replaces the corpus of every metric.
+    identities: the expected identity of each metric, with the digests of its model; corpora: names of texts that idf
+    is fitted on, other than those of the run; idf: whether one of them replaces the corpus of every metric.
     """
 
     metrics: Sequence[tuple[str, Spec]]
@@ -38,42 +38,42 @@ class Recipe:
     idf: bool = False
     identities: Sequence[str] = ()
 
-    def bound(self) -> list[Scorer]:
-        """The metrics with their models; raises where they are not what the driver has."""
-        where = {"model": self.model, "lang": self.lang, "device": self.device, "online": self.online}
-        made = [api.bind(name, spec, **where) for name, spec in self.metrics]  # type: ignore[arg-type]
-        found = [api.with_corpus(one.scorer, self.given)[0] for one in made]
-        for one, wanted in zip(found, self.identities, strict=False):
-            if identity(one) != wanted:
-                raise ModelError(f"{one.name}: this worker has another model, library or version than the driver")
-        return found
+    def bind_metrics(self) -> list[Scorer]:
+        """Load the metrics with their models; raise if they differ from those of the driver."""
+        model_options = {"model": self.model, "lang": self.lang, "device": self.device, "online": self.online}
+        metrics = [api.bind(name, spec, **model_options) for name, spec in self.metrics]  # type: ignore[arg-type]
+        scorers = [api.with_corpus(metric.scorer, self.worker_corpora)[0] for metric in metrics]
+        for scorer, expected_identity in zip(scorers, self.identities, strict=False):
+            if identity(scorer) != expected_identity:
+                raise ModelError(f"{scorer.name}: this worker has another model, library or version than the driver")
+        return scorers
 
     @property
-    def given(self) -> api.Corpora:
-        """Where statistics come from; the texts themselves stay with the driver."""
+    def worker_corpora(self) -> api.Corpora:
+        """The corpora as workers see them: names and ready-made statistics, without the texts."""
         return api.Corpora(self.stats, dict.fromkeys(self.corpora, ()), () if self.idf else None)
 
     @property
     def labels(self) -> list[str]:
-        """What tells the metrics apart in the results."""
+        """The labels of the metrics in the results."""
         return list(labels(self.metrics))
 
 
 @dataclass(frozen=True)
-class Job:
+class PassJob:
     """A pass over the blocks of a run.
 
-    name: of this pass of this start of the run; what: one of `folder.PASSES`; names: the files of the input; counts:
-    what weighs units while vectors are summed; fitted: for each member that reads vectors the statistics of every
-    system; form: the format of the parts; seed: of the interval, None without one; tolerant: whether bad rows are
-    counted; threads: of a worker.
+    pass_id: a unique name of this pass in this start of the run; kind: one of `folder.PASSES`; names: the files of the
+    input; counts: the document counts that weigh units while vectors are summed; fitted: statistics by system for each
+    member that compares vectors; form: the format of the parts; seed: of the interval, None without one; tolerant:
+    whether bad rows are counted instead of ending the run; threads: per worker.
     """
 
-    name: str
+    pass_id: str
     recipe: Recipe
     folder: str
-    what: str
-    looked: InputSummary
+    kind: str
+    summary: InputSummary
     names: Sequence[str]
     form: str
     texts: bool = False
@@ -84,18 +84,18 @@ class Job:
     fitted: Sequence[StatsBySystem] = field(default=())
 
 
-def readers(metrics: Sequence[Scorer]) -> list[TransportMetric]:
-    """The members of metrics that compare vectors, in the order in which a run has them."""
-    return [cast("TransportMetric", one) for metric in metrics for one in metric.members.values() if one.reads]
+def vector_members(metrics: Sequence[Scorer]) -> list[TransportMetric]:
+    """Return the members of metrics that compare vectors, in the order of a run."""
+    return [cast("TransportMetric", member) for metric in metrics for member in metric.members.values() if member.reads]
 
 
-def faced_metrics(metrics: Sequence[Scorer], given: Mapping[str, Any]) -> list[Scorer]:
-    """The metrics as they face an input that has these sides."""
-    return [bind_side(one, given) for one in metrics]
+def bind_sides(metrics: Sequence[Scorer], sides: Mapping[str, Any]) -> list[Scorer]:
+    """Bind every metric to the references or sources of an input that has these sides."""
+    return [bind_side(metric, sides) for metric in metrics]
 
 
 def identity(metric: Scorer) -> str:
-    """Everything that a score depends on besides texts and statistics: settings, model, libraries, code."""
+    """Return a text of all that a score depends on besides texts and statistics: settings, model, libraries, code."""
     fingerprints = [
         cast("TransportMetric", member).identity.fingerprint if member.reads else member.fingerprint(CorpusStats(""))
         for member in metric.members.values()
@@ -104,7 +104,7 @@ def identity(metric: Scorer) -> str:
 
 
 def check_scalable(metrics: Sequence[Scorer]) -> None:
-    """Raise where a metric needs all segments, or neighbours, in one place."""
+    """Raise if a metric scores several segments together, which blocks would separate."""
     for metric in metrics:
         for member in metric.members.values():
             if member.block != 1:

@@ -1,4 +1,4 @@
-"""The scores of a block as a file: a row a segment and metric, in the order of the input."""
+"""Write the scores of a block to a file: one row per segment and metric, in the order of the input."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FORMATS = ("parquet", "jsonl", "tsv")
 
 
 def check_format(form: str, *, texts: bool) -> None:
-    """Raise where parts cannot be written so."""
+    """Raise if parts cannot be written in this format."""
     if form not in FORMATS:
         raise InvalidSetting(f"--engine ray writes parts as {', '.join(FORMATS)}, got {form!r}")
     if texts and form == "tsv":
@@ -28,8 +28,8 @@ def check_format(form: str, *, texts: bool) -> None:
 
 
 @dataclass(frozen=True)
-class Scored:
-    """The scores of a block: results of every system and metric, and of each system the places of its rows."""
+class BlockScores:
+    """The scores of a block: results per system and metric, and the places of the rows of each system."""
 
     results: Sequence[Result]
     places: Mapping[str, Sequence[int]]
@@ -37,39 +37,39 @@ class Scored:
 
     @property
     def names(self) -> list[str]:
-        """The parts that any of the metrics has."""
+        """The names of the parts (precision, recall …) that any of the metrics has."""
         return list(part_names(checked(self.results))) if self.results else []
 
     def rows(self, *, texts: bool) -> Iterator[tuple[str, str, dict[str, Any]]]:
-        """Metric, system and JSON row of every score, segment by segment."""
-        found: list[list[tuple[Result, int]]] = [[] for _ in self.segments]
+        """Yield metric, system and JSON row of every score, segment by segment."""
+        scores_of_rows: list[list[tuple[Result, int]]] = [[] for _ in self.segments]
         for result in self.results:
             for i, place in enumerate(self.places[result.system]):
-                found[place].append((result, i))
-        for segment, mine in zip(self.segments, found, strict=True):
-            for result, i in mine:
+                scores_of_rows[place].append((result, i))
+        for segment, row_scores in zip(self.segments, scores_of_rows, strict=True):
+            for result, i in row_scores:
                 row = {**result.segment(i), **(text_fields(segment) if texts else {})}
                 yield result.metric, result.system, row
 
     def table(self, *, texts: bool) -> Any:
-        """The same rows as a table of Arrow, made column by column."""
+        """Return the same rows as an Arrow table, made column by column."""
         arrow, _ = pyarrow()
         schema = segment_schema(self.names, texts=texts)
         if not self.results:
             return schema.empty_table()
-        places = np.concatenate([np.asarray(self.places[one.system], dtype=np.int64) for one in self.results])
+        places = np.concatenate([np.asarray(self.places[result.system], dtype=np.int64) for result in self.results])
         plain = segment_schema(self.names, texts=False)
-        tables = [arrow.Table.from_pydict(arrow_columns(one, self.names), schema=plain) for one in self.results]
+        tables = [arrow.Table.from_pydict(arrow_columns(result, self.names), schema=plain) for result in self.results]
         order = np.argsort(places, kind="stable")
-        found = arrow.concat_tables(tables).take(order)
+        table = arrow.concat_tables(tables).take(order)
         if texts:
-            each = [text_fields(self.segments[place]) for place in places[order].tolist()]
-            for field in list(schema)[len(found.schema) :]:
-                found = found.append_column(field, arrow.array([one.get(field.name) for one in each], field.type))
-        return found
+            text_rows = [text_fields(self.segments[place]) for place in places[order].tolist()]
+            for field in list(schema)[len(table.schema) :]:
+                table = table.append_column(field, arrow.array([row.get(field.name) for row in text_rows], field.type))
+        return table
 
 
-def write_part(place: Path, form: str, scored: Scored, *, texts: bool) -> None:
+def write_part(place: Path, form: str, scored: BlockScores, *, texts: bool) -> None:
     """Write the scores of a block in a format of `FORMATS`."""
     if form == "parquet":
         _, parquet = pyarrow()
@@ -83,11 +83,11 @@ def write_part(place: Path, form: str, scored: Scored, *, texts: bool) -> None:
             )
         else:
             file.write(tsv_line(tsv_head(names)))
-            file.writelines(tsv_line(tsv_row(*one, names)) for one in rows)
+            file.writelines(tsv_line(tsv_row(*row, names)) for row in rows)
 
 
 def join_parts(parts: Sequence[Path], target: Path, form: str) -> None:
-    """All parts as one file, one after another."""
+    """Join all parts to one file, in order."""
     if form == "parquet":
         _join_tables(parts, target)
         return
@@ -95,15 +95,15 @@ def join_parts(parts: Sequence[Path], target: Path, form: str) -> None:
     with target.open("wb") as file:
         file.write(head)
         for part in parts:
-            with part.open("rb") as one:
+            with part.open("rb") as source:
                 if form == "tsv":
-                    one.readline()  # the header stands once
-                while piece := one.read(1 << 20):
+                    source.readline()  # the header is written once
+                while piece := source.read(1 << 20):
                     file.write(piece)
 
 
 def _join_tables(parts: Sequence[Path], target: Path) -> None:
-    """Join parts in Parquet; one without rows, whose columns are not known, gives none."""
+    """Join parts in Parquet; parts without rows, whose columns are unknown, are skipped."""
     _, parquet = pyarrow()
     sizes = [parquet.read_metadata(part).num_rows for part in parts]
     filled = [part for part, rows in zip(parts, sizes, strict=True) if rows] or list(parts[:1])
@@ -117,9 +117,9 @@ def _join_tables(parts: Sequence[Path], target: Path) -> None:
 
 
 def _longest_head(parts: Sequence[Path]) -> bytes:
-    """The header of the parts: that of a part without rows lacks columns."""
+    """Return the longest header of the parts: that of a part without rows lacks columns."""
     heads = []
     for part in parts:
-        with part.open("rb") as one:
-            heads.append(one.readline())
+        with part.open("rb") as file:
+            heads.append(file.readline())
     return max(heads, key=len, default=b"")

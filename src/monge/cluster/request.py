@@ -1,4 +1,4 @@
-"""What is asked of a run on a cluster, what it tells, and what comes of it."""
+"""The request for a run on a cluster, its progress callbacks, and its outcome."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ SUFFIXES = {".parquet": "parquet", ".jsonl": "jsonl", ".tsv": "tsv"}
 
 @dataclass(frozen=True)
 class Request:
-    """What is to be written, and where.
+    """The output of a run: where it is written, and how.
 
-    output: a directory for the parts, or one file; form: the format of the parts; texts: whether texts stand beside
-    scores; seed: of the intervals, None without them; tolerant: whether bad rows are left out and counted; fresh:
-    whether what another run left is taken away; expect: for each metric what a replay must find again.
+    output: a directory for the parts, or one file; form: the format of the parts; texts: whether texts are written
+    beside scores; seed: of the intervals, None without them; tolerant: whether bad rows are left out and counted;
+    fresh: whether the files of another run are removed; expect: the digests that a replay must meet, per metric.
     """
 
     output: str | Path
@@ -32,31 +32,31 @@ class Request:
     expect: Expected | None = None
 
     @property
-    def single(self) -> bool:
-        """Whether all goes to one file."""
+    def is_single_file(self) -> bool:
+        """Whether all scores go to one file."""
         return Path(self.output).suffix in SUFFIXES
 
     @property
     def folder(self) -> Folder:
         """The directory of the run."""
-        return Folder(f"{self.output}.partial" if self.single else self.output)
+        return Folder(f"{self.output}.partial" if self.is_single_file else self.output)
 
-    def done(self, what: str, block: Block, *, read: bool) -> bool:
-        """Whether a pass has finished a block, without bad rows where none may be."""
-        return self.folder.done(what, block.number, self.form, read=read, tolerant=self.tolerant)
+    def is_done(self, pass_kind: str, block: Block, *, read: bool) -> bool:
+        """Return whether a pass has finished a block; one with bad rows counts only if `tolerant`."""
+        return self.folder.is_done(pass_kind, block.number, self.form, read=read, tolerant=self.tolerant)
 
 
 @dataclass(frozen=True)
 class Watch:
-    """What a run tells while it goes on: a pass begins with so many rows to do, and what became of a block."""
+    """Progress callbacks: `began` with a pass and its number of rows, `block_done` with a pass and a block's report."""
 
-    began: Callable[[str, int], None] = lambda what, rows: None
-    told: Callable[[str, Mapping[str, Any]], None] = lambda what, told: None
+    began: Callable[[str, int], None] = lambda pass_kind, rows: None
+    block_done: Callable[[str, Mapping[str, Any]], None] = lambda pass_kind, block_done: None
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """The results, as JSON has them, how many rows were left out, and where all of it lies."""
+    """The results in the form of the JSON output, the number of rows left out, and the paths of the files."""
 
     results: Sequence[Mapping[str, Any]]
     bad_rows: int

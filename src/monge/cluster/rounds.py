@@ -1,4 +1,4 @@
-"""A pass over all blocks of a run: what fails is tried again, what cannot be done is an error or is counted."""
+"""A pass over all blocks of a run: failed blocks are retried; a block that keeps failing is an error or is counted."""
 
 from __future__ import annotations
 
@@ -11,31 +11,31 @@ from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from monge import api
-from monge.cluster.blocks import Block, Staged, block_rows
-from monge.cluster.engine import DEATHS, Engine, each_done
+from monge.cluster.blocks import Block, StagedInput, block_rows
+from monge.cluster.engine import DEATHS, Engine, run_blocks
 from monge.cluster.folder import COUNT, RANGE, SUM, Folder, read_json, write_json
-from monge.cluster.job import Job
+from monge.cluster.job import PassJob
 from monge.cluster.request import Request, Watch
-from monge.cluster.worker import at_work
+from monge.cluster.worker import open_block_runner
 from monge.errors import DataError, MongeError
 
 if TYPE_CHECKING:
     from monge.scoring.scorer import Scorer
 
 ATTEMPTS = 3
-"""How often a block is tried that fails."""
+"""How often a failing block is tried."""
 
 
 @dataclass(frozen=True)
-class Run:
-    """A run that was staged: what every pass of it shares; `workers` are how many there will be."""
+class ClusterRun:
+    """A run whose input is staged, with what all its passes share; `workers` is the number of workers."""
 
     metrics: Sequence[Scorer]
     corpora: api.Corpora
     request: Request
     engine: Engine
-    job: Job
-    staged: Staged
+    job: PassJob
+    staged: StagedInput
     watch: Watch
     workers: Future[int]
 
@@ -45,67 +45,70 @@ class Run:
         return self.request.folder
 
 
-def done_with(run: Run) -> None:
-    """Have every block done that is not; a block that fails again and again is an error, or is lost and counted."""
-    what, done = run.job.what, partial(run.request.done, run.job.what)
-    run = replace(run, job=replace(run.job, name=f"{uuid4()}"))
-    missing = [one for one in run.staged.blocks if not done(one, read=True)]
-    lost = {} if what == COUNT else _lost_before(run, missing)
-    missing = [one for one in missing if one.number not in lost]
-    run.watch.began(what, sum(one.rows for one in missing))
+def complete_blocks(run: ClusterRun) -> None:
+    """Run every block that has no finished record; a block that keeps failing is an error, or its rows count as bad."""
+    pass_kind, is_done = run.job.kind, partial(run.request.is_done, run.job.kind)
+    run = replace(run, job=replace(run.job, pass_id=f"{uuid4()}"))
+    missing = [block for block in run.staged.blocks if not is_done(block, read=True)]
+    lost = {} if pass_kind == COUNT else _carry_over_lost(run, missing)
+    missing = [block for block in missing if block.number not in lost]
+    run.watch.began(pass_kind, sum(block.rows for block in missing))
     why: dict[int, str] = {}
     for _ in range(ATTEMPTS):
         if not missing:
             return
-        heard = set()
-        with closing(each_done(run.job, missing, workers=run.workers.result())) as each:
-            for told in each:
-                heard.add(told["block"])
-                run.watch.told(what, told)
-                if told["error"]:
-                    why[told["block"]] = told["error"]
-                if told["error"] and told["data"] and not run.request.tolerant:
-                    raise DataError(told["error"])
-        missing = [one for one in missing if not done(one, read=False)]
-        for block in [one for one in missing if one.number not in heard]:
-            _lose(run, block, f"its worker died {DEATHS} times")
+        reported_blocks = set()
+        with closing(run_blocks(run.job, missing, workers=run.workers.result())) as reports:
+            for report in reports:
+                reported_blocks.add(report["block"])
+                run.watch.block_done(pass_kind, report)
+                if report["error"]:
+                    why[report["block"]] = report["error"]
+                if report["error"] and report["data"] and not run.request.tolerant:
+                    raise DataError(report["error"])
+        missing = [block for block in missing if not is_done(block, read=False)]
+        for block in [block for block in missing if block.number not in reported_blocks]:
+            _give_up_block(run, block, f"its worker died {DEATHS} times")
             missing.remove(block)
     for block in missing:
-        _lose(run, block, f"{why[block.number]}, {ATTEMPTS} times")
+        _give_up_block(run, block, f"{why[block.number]}, {ATTEMPTS} times")
 
 
-def counted_here(run: Run) -> None:
-    """Count blocks in this process as long as there are no workers; what fails is left to them."""
+def count_in_process(run: ClusterRun) -> None:
+    """Count blocks in this process until workers are ready; stop at a block that fails and leave it to them."""
     if run.workers.done():
         return
-    missing = [one for one in run.staged.blocks if not run.request.done(COUNT, one, read=True)]
-    run.watch.began(COUNT, sum(one.rows for one in missing))
-    with at_work(run.job) as does:
+    missing = [block for block in run.staged.blocks if not run.request.is_done(COUNT, block, read=True)]
+    run.watch.began(COUNT, sum(block.rows for block in missing))
+    with open_block_runner(run.job) as run_block:
         for block in missing:
-            told = None if run.workers.done() else does(block)
-            if told is None or told["error"]:
+            report = None if run.workers.done() else run_block(block)
+            if report is None or report["error"]:
                 return
-            run.watch.told(COUNT, told)
+            run.watch.block_done(COUNT, report)
 
 
-def _lose(run: Run, block: Block, why: str) -> None:
-    """Count the rows of a block as bad, or raise: what could not be done is named by file and line."""
+def _give_up_block(run: ClusterRun, block: Block, why: str) -> None:
+    """Record the rows of a block as bad, or raise an error that names them by file and line."""
     rows, names = block_rows(run.folder.blocks, block), run.job.names
     (_, file, line), (_, last_file, last_line) = rows[0], rows[-1]
-    said = f"{names[file]}:{line} to {names[last_file]}:{last_line}: given up ({why})"
+    message = f"{names[file]}:{line} to {names[last_file]}:{last_line}: given up ({why})"
     if not run.request.tolerant:
-        raise MongeError(f"{said}; what was done is kept in {run.folder.path}: the same command goes on from there")
+        raise MongeError(f"{message}; what was done is kept in {run.folder.path}: the same command goes on from there")
     bad = [{"file": names[file], "line": line, "why": f"its block was given up: {why}"} for _, file, line in rows]
-    write_json(run.folder.record(run.job.what, block.number), {"lost": True, "found": [], "sums": [], "bad": bad})
+    write_json(run.folder.record(run.job.kind, block.number), {"lost": True, "found": [], "sums": [], "bad": bad})
 
 
-def _lost_before(run: Run, blocks: Sequence[Block]) -> set[int]:
-    """Blocks that an earlier pass has lost: they are lost to this one."""
-    found = set()
+def _carry_over_lost(run: ClusterRun, blocks: Sequence[Block]) -> set[int]:
+    """Record the blocks that an earlier pass gave up as given up by this one; return their numbers."""
+    lost = set()
     for block in blocks:
-        earlier = [read_json(run.folder.record(what, block.number)) for what in (COUNT, SUM, RANGE)]
-        record = next((one for one in earlier if one is not None and one.get("lost")), None)
+        earlier = [read_json(run.folder.record(pass_kind, block.number)) for pass_kind in (COUNT, SUM, RANGE)]
+        record = next(
+            (earlier_record for earlier_record in earlier if earlier_record is not None and earlier_record.get("lost")),
+            None,
+        )
         if record is not None:
-            write_json(run.folder.record(run.job.what, block.number), {**record, "sums": []})
-            found.add(block.number)
-    return found
+            write_json(run.folder.record(run.job.kind, block.number), {**record, "sums": []})
+            lost.add(block.number)
+    return lost

@@ -1,4 +1,4 @@
-"""A run on a cluster: cut the input, count, sum, score, and add up; begun again, it does only what is missing."""
+"""A run on a cluster: split the input, count, sum, score, merge; a restarted run computes only what is missing."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from monge import api
-from monge.cluster.blocks import Block, Input, Staged, block_file, staged
-from monge.cluster.engine import Engine, connecting
-from monge.cluster.fitted import check_replay, statistics
-from monge.cluster.folder import COUNT, SCORE, placed, read_json, write_json
-from monge.cluster.job import Job, Recipe, check_scalable, faced_metrics, identity, readers
+from monge.cluster.blocks import Block, SegmentInput, StagedInput, block_file, stage_input
+from monge.cluster.engine import Engine, connect_in_background
+from monge.cluster.fitted import check_replay, fit_statistics
+from monge.cluster.folder import COUNT, SCORE, read_json, write_atomically, write_json
+from monge.cluster.job import PassJob, Recipe, bind_sides, check_scalable, identity, vector_members
 from monge.cluster.parts import check_format, join_parts
 from monge.cluster.request import Outcome, Request, Watch
-from monge.cluster.rounds import Run, done_with
+from monge.cluster.rounds import ClusterRun, complete_blocks
 from monge.errors import DataError, UsageError
 from monge.render.checks import dumps
 from monge.scoring.scan import InputSummary, warn_unused_references
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 def score(
-    given: Input,
+    segments_input: SegmentInput,
     recipe: Recipe,
     request: Request,
     *,
@@ -41,57 +41,57 @@ def score(
     engine: Engine = Engine(),  # noqa: B008 - frozen
     watch: Watch = Watch(),  # noqa: B008 - frozen
 ) -> Outcome:
-    """Score an input with the metrics of a recipe; the results are those of one machine.
+    """Score an input with the metrics of a recipe; the results equal those of one machine.
 
-    `corpora` are the statistics, or texts to fit them from, that do not come from the input.
+    `corpora` are ready-made statistics, or texts other than the input to fit them from.
     """
     check_format(request.form, texts=request.texts)
     if Path(recipe.model).exists():  # a worker has another working directory
         recipe = replace(recipe, model=str(Path(recipe.model).absolute()))
-    with connecting(engine, recipe) as workers:
-        recipe, metrics, corpora = _known(recipe, corpora)
-        manifest = request.folder.opened(_settings(recipe, corpora, request, engine), fresh=request.fresh)
-        cut = _staged(given, metrics, corpora, manifest, request, watch)
-        metrics = faced_metrics(metrics, cut.looked.sides)
-        look_at(metrics, cut.looked.first, lambda texts, reader: reader.read(texts))
-        warn_unused_references(metrics, cut.looked.sides)
+    with connect_in_background(engine, recipe) as workers:
+        recipe, metrics, corpora = _resolve(recipe, corpora)
+        manifest = request.folder.open_run(_settings(recipe, corpora, request, engine), fresh=request.fresh)
+        staged = _stage(segments_input, metrics, corpora, manifest, request, watch)
+        metrics = bind_sides(metrics, staged.summary.sides)
+        look_at(metrics, staged.summary.first, lambda texts, reader: reader.read(texts))
+        warn_unused_references(metrics, staged.summary.sides)
         watch.began("start", 0)
-        job = _job(recipe, request, cut.looked, given.names, engine.threads)
-        run = Run(metrics, corpora, request, engine, job, cut, watch, workers)
-        stats = statistics(run)
+        job = _job(recipe, request, staged.summary, segments_input.names, engine.threads)
+        run = ClusterRun(metrics, corpora, request, engine, job, staged, watch, workers)
+        stats = fit_statistics(run)
         check_replay(run, stats)
-        workers.result()  # a Ray that does not come is an error, also where nothing is left to do
-        done_with(replace(run, job=replace(job, what=SCORE, fitted=stats)))
-    return _finished(run)
+        workers.result()  # a Ray that does not start is an error, also where all blocks are done
+        complete_blocks(replace(run, job=replace(job, kind=SCORE, fitted=stats)))
+    return _merge_results(run)
 
 
-def _job(recipe: Recipe, request: Request, looked: InputSummary, names: Sequence[str], threads: int) -> Job:
-    """What workers are told of the first pass."""
-    about = {"form": request.form, "texts": request.texts, "seed": request.seed, "tolerant": request.tolerant}
-    return Job("", recipe, str(request.folder.path), COUNT, looked, names, threads=threads, **about)  # type: ignore[arg-type]
+def _job(recipe: Recipe, request: Request, summary: InputSummary, names: Sequence[str], threads: int) -> PassJob:
+    """Return the description of the first pass."""
+    output_options = {"form": request.form, "texts": request.texts, "seed": request.seed, "tolerant": request.tolerant}
+    return PassJob("", recipe, str(request.folder.path), COUNT, summary, names, threads=threads, **output_options)  # type: ignore[arg-type]
 
 
-def _known(recipe: Recipe, corpora: api.Corpora) -> tuple[Recipe, list[Scorer], api.Corpora]:
-    """The recipe with what its metrics turned out to be, the metrics themselves, and the texts that idf comes from."""
-    bound = recipe.bound()
-    check_scalable(bound)
-    where = {"model": recipe.model, "lang": recipe.lang, "device": recipe.device, "online": recipe.online}
+def _resolve(recipe: Recipe, corpora: api.Corpora) -> tuple[Recipe, list[Scorer], api.Corpora]:
+    """Load the metrics; return the recipe with their identities, the metrics, and the corpora with the texts of idf."""
+    scorers = recipe.bind_metrics()
+    check_scalable(scorers)
+    model_options = {"model": recipe.model, "lang": recipe.lang, "device": recipe.device, "online": recipe.online}
     files: dict[str, Iterable[str]] = {}
     for name, spec in recipe.metrics:
-        files.update(api.with_corpus(api.bind(name, spec, **where).scorer, corpora)[1])  # type: ignore[arg-type]
-    if corpora.idf is not None and not any(one.idf_corpora for one in bound):
+        files.update(api.with_corpus(api.bind(name, spec, **model_options).scorer, corpora)[1])  # type: ignore[arg-type]
+    if corpora.idf is not None and not any(scorer.idf_corpora for scorer in scorers):
         raise UsageError("an idf corpus was given, but no metric of this run weighs by idf")
-    named = replace(recipe, corpora=tuple(files), identities=tuple(map(identity, bound)))
-    return named, bound, api.Corpora(corpora.stats, files)
+    resolved = replace(recipe, corpora=tuple(files), identities=tuple(map(identity, scorers)))
+    return resolved, scorers, api.Corpora(corpora.stats, files)
 
 
 def _settings(recipe: Recipe, corpora: api.Corpora, request: Request, engine: Engine) -> dict[str, Any]:
-    """What must be the same when a run is begun again."""
-    texts = {name: _digest("\n".join(some)) for name, some in corpora.files.items()}
+    """Return the settings that must be the same when a run is restarted."""
+    texts = {name: _digest("\n".join(corpus_texts)) for name, corpus_texts in corpora.files.items()}
     return {
         "monge": version("monge"),
         "metrics": recipe.labels,
-        "settings and models": [_digest(one) for one in recipe.identities],
+        "settings and models": [_digest(identity_text) for identity_text in recipe.identities],
         "statistics": _digest(json.dumps(None if corpora.stats is None else corpora.stats.to_dict())),
         "corpora": texts,
         "format": request.form,
@@ -108,119 +108,129 @@ def _digest(text: str) -> str:
 # --- the input -----------------------------------------------------------------------------------------------------
 
 
-def _staged(
-    given: Input,
+def _stage(
+    segments_input: SegmentInput,
     metrics: Sequence[Scorer],
     corpora: api.Corpora,
     manifest: dict[str, Any],
     request: Request,
     watch: Watch,
-) -> Staged:
-    """The input in blocks: as it was cut before, if it is the same, or cut now."""
-    folder, known = request.folder, manifest.get("input")
-    stamp = given.stamp
-    if known is not None and stamp is not None and known["stamp"] == stamp:
-        found = read_json(folder.index)
-        if found is not None and _at_hand(request, cut := _index(found)):
-            return cut
+) -> StagedInput:
+    """Return the input in blocks: those of an earlier start if the input is unchanged, else newly cut ones."""
+    folder, recorded = request.folder, manifest.get("input")
+    stamp = segments_input.stamp
+    if recorded is not None and stamp is not None and recorded["stamp"] == stamp:
+        index = read_json(folder.index)
+        if index is not None and _has_block_files(request, staged := _staged_from_index(index)):
+            return staged
     watch.began("read", 0)
     bad: list[str] = []
-    sides = {one.against for one in metrics}
-    rows = given.located(bad.append if request.tolerant else None)
+    sides = {metric.against for metric in metrics}
+    rows = segments_input.read_located(bad.append if request.tolerant else None)
     first = next(rows, None)
     if first is None:
         raise DataError("there is nothing to score: no segments")
     if not (first[0].references and first[0].source is not None):
         sides = {"references" if first[0].references else "source"}
-    fits = corpora.stats is None and any(one.fits for one in readers(metrics))
+    fits = corpora.stats is None and any(member.fits for member in vector_members(metrics))
     side = next(iter(sides)) if len(sides) == 1 else None
-    cut = staged(chain([first], rows), folder.new_blocks, side=side, firsts=fits)
-    if known is not None and known["digest"] != cut.digest:
+    staged = stage_input(chain([first], rows), folder.new_blocks, side=side, firsts=fits)
+    if recorded is not None and recorded["digest"] != staged.digest:
         folder.drop_new_blocks()
         raise UsageError(
-            f"{folder.path} holds a run on another input ({known['rows']} rows, now {cut.rows}); "
+            f"{folder.path} holds a run on another input ({recorded['rows']} rows, now {staged.rows}); "
             "-o another place, or --fresh to begin anew"
         )
     folder.take_new_blocks()
-    write_json(folder.index, {**_indexed(cut), "bad": bad})
-    about = {"stamp": stamp, "digest": cut.digest, "rows": cut.rows, "files": list(given.names)}
-    folder.told({**manifest, "input": about})
-    return cut
+    write_json(folder.index, {**_index_of(staged), "bad": bad})
+    input_facts = {"stamp": stamp, "digest": staged.digest, "rows": staged.rows, "files": list(segments_input.names)}
+    folder.save_manifest({**manifest, "input": input_facts})
+    return staged
 
 
-def _at_hand(request: Request, cut: Staged) -> bool:
-    """Whether the blocks that are not done are there to be read."""
+def _has_block_files(request: Request, staged: StagedInput) -> bool:
+    """Return whether every block that is not done has its file."""
     return all(
-        block_file(request.folder.blocks, one.number).is_file() or request.done(SCORE, one, read=True)
-        for one in cut.blocks
+        block_file(request.folder.blocks, block.number).is_file() or request.is_done(SCORE, block, read=True)
+        for block in staged.blocks
     )
 
 
-def _indexed(cut: Staged) -> dict[str, Any]:
-    looked = {
-        "systems": list(cut.looked.systems),
-        "given": [[side, None if one is None else asdict(one)] for side, one in cut.looked.sides.items()],
-        "first": [asdict(one) for one in cut.looked.first],
+def _index_of(staged: StagedInput) -> dict[str, Any]:
+    summary = {
+        "systems": list(staged.summary.systems),
+        "given": [
+            [side, None if lacking is None else asdict(lacking)] for side, lacking in staged.summary.sides.items()
+        ],
+        "first": [asdict(segment) for segment in staged.summary.first],
     }
-    return {"looked": looked, "blocks": [asdict(one) for one in cut.blocks], "digest": cut.digest}
+    return {"looked": summary, "blocks": [asdict(block) for block in staged.blocks], "digest": staged.digest}
 
 
-def _index(found: Mapping[str, Any]) -> Staged:
-    def segment(one: Mapping[str, Any]) -> Segment:
-        return Segment(**{**one, "references": tuple(one["references"])})
+def _staged_from_index(index: Mapping[str, Any]) -> StagedInput:
+    def read_segment(fields: Mapping[str, Any]) -> Segment:
+        return Segment(**{**fields, "references": tuple(fields["references"])})
 
-    looked = found["looked"]
-    given = {side: None if one is None else segment(one) for side, one in looked["given"]}
-    blocks = [Block(**one) for one in found["blocks"]]
-    return Staged(
-        InputSummary(looked["systems"], given, [segment(one) for one in looked["first"]]), blocks, found["digest"]
+    summary = index["looked"]
+    sides = {side: None if fields is None else read_segment(fields) for side, fields in summary["given"]}
+    blocks = [Block(**fields) for fields in index["blocks"]]
+    return StagedInput(
+        InputSummary(summary["systems"], sides, [read_segment(fields) for fields in summary["first"]]),
+        blocks,
+        index["digest"],
     )
 
 
 # --- the results ---------------------------------------------------------------------------------------------------
 
 
-def _finished(run: Run) -> Outcome:
-    """Add up the records of all parts, and write the results."""
-    folder, cut = run.folder, run.staged
+def _merge_results(run: ClusterRun) -> Outcome:
+    """Merge the records of all parts, and write the results."""
+    folder, staged = run.folder, run.staged
     bad: list[dict[str, Any]] = [{"why": why} for why in (read_json(folder.index) or {"bad": []})["bad"]]
 
     def summaries() -> Iterator[Summary]:
-        for record in folder.records(SCORE, len(cut.blocks)):
+        for record in folder.records(SCORE, len(staged.blocks)):
             bad.extend(record["bad"])
             yield from map(Summary.from_dict, record["sums"])
 
-    found = merged(summaries())
+    totals = merged(summaries())
     names = run.job.recipe.labels
-    order = [(system, k) for system in cut.looked.systems for k in range(len(names)) if (system, names[k]) in found]
-    sums = [found[system, names[k]] for system, k in order]
+    order = [
+        (system, k) for system in staged.summary.systems for k in range(len(names)) if (system, names[k]) in totals
+    ]
+    sums = [totals[system, names[k]] for system, k in order]
     if not sums:
         raise DataError(f"no row could be scored: {len(bad)} bad rows")
     warn_unknown(run.metrics, cast("list[Result]", sums), [])
-    results = [one.shown(getattr(run.metrics[k], "pool", None)) for one, (_, k) in zip(sums, order, strict=True)]
-    shown = {"monge": version("monge"), "results": results, **({"bad_rows": len(bad)} if bad else {})}
-    return _placed(run, results, dumps(shown) + "\n", bad)
+    results = [total.shown(getattr(run.metrics[k], "pool", None)) for total, (_, k) in zip(sums, order, strict=True)]
+    document = {"monge": version("monge"), "results": results, **({"bad_rows": len(bad)} if bad else {})}
+    return _write_outcome(run, results, dumps(document) + "\n", bad)
 
 
-def _placed(run: Run, results: Sequence[Mapping[str, Any]], text: str, bad: Sequence[Mapping[str, Any]]) -> Outcome:
-    """Write the results, the rows that were left out and, where one file is wanted, that file."""
+def _write_outcome(
+    run: ClusterRun, results: Sequence[Mapping[str, Any]], text: str, bad: Sequence[Mapping[str, Any]]
+) -> Outcome:
+    """Write the results, the rows that were left out and, if one file was requested, that file."""
     folder, request = run.folder, run.request
-    if not request.single:
+    if not request.is_single_file:
         if bad:
-            placed(folder.bad_rows, lambda place: place.write_text("".join(f"{dumps(one)}\n" for one in bad), "utf-8"))
-        placed(folder.result, lambda place: place.write_text(text, "utf-8"))
-        folder.finished()
+            write_atomically(
+                folder.bad_rows, lambda path: path.write_text("".join(f"{dumps(row)}\n" for row in bad), "utf-8")
+            )
+        write_atomically(folder.result, lambda path: path.write_text(text, "utf-8"))
+        folder.remove_temporary_files()
         return Outcome(results, len(bad), folder.path, folder.result)
     target = Path(request.output)
-    beside = {".result.json": text, ".bad-rows.jsonl": "".join(f"{dumps(one)}\n" for one in bad)}
-    parts = [folder.part(one.number, request.form) for one in run.staged.blocks]
-    placed(target, lambda place: join_parts([one for one in parts if one.exists()], place, request.form))
-    for suffix, content in beside.items():
+    side_files = {".result.json": text, ".bad-rows.jsonl": "".join(f"{dumps(row)}\n" for row in bad)}
+    parts = [folder.part(block.number, request.form) for block in run.staged.blocks]
+    write_atomically(target, lambda path: join_parts([part for part in parts if part.exists()], path, request.form))
+    for suffix, content in side_files.items():
         if content:
-            placed(target.with_suffix(suffix), partial(_write, content))
+            write_atomically(target.with_suffix(suffix), partial(_write, content))
     folder.clear()
     return Outcome(results, len(bad), target, target.with_suffix(".result.json"))
 
 
-def _write(content: str, place: Path) -> None:
-    place.write_text(content, "utf-8")
+def _write(content: str, path: Path) -> None:
+    path.write_text(content, "utf-8")

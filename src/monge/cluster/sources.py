@@ -1,4 +1,4 @@
-"""What a run on a cluster reads: tables one after another, or files side by side; from anywhere pyarrow opens."""
+"""The input of a run on a cluster: tables, or parallel files; from any address that pyarrow opens."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from monge.cluster.blocks import Bad, Located
+from monge.cluster.blocks import BadRowHandler, LocatedSegment
 from monge.data.columns import Given
 from monge.data.lines import STDIN, shown
 from monge.data.parallel import Parallel, read_parallel
@@ -21,132 +21,136 @@ from monge.render.arrow import pyarrow
 
 
 class Tables:
-    """Tables one after another: their rows are those of one input.
+    """Tables whose rows, one table after another, are one input.
 
-    `note` says, once they are read, how, where their names did not tell.
+    `note` says, after reading, how a table was read if its name did not tell its format.
     """
 
     def __init__(self, paths: Sequence[str], form: str | None = None, columns: Given | None = None) -> None:
-        self._paths = [one for path in paths for one in _listed(path)]
+        self._paths = [table_path for path in paths for table_path in _table_paths(path)]
         self._form, self._columns, self.note = form, columns, ""
         if not self._paths:
             raise UsageError("no table was given")
 
     @property
     def names(self) -> Sequence[str]:
-        """What messages call the tables."""
+        """Names of the tables, as messages show them."""
         return [shown(path) for path in self._paths]
 
     @property
     def stamp(self) -> list[Any] | None:
-        """Size and time of every table."""
+        """Name, size and time of every table."""
         return stamps(self._paths)
 
-    def located(self, bad: Bad | None) -> Iterator[Located]:
-        """The segments of all tables; an id is by default the number of the segment in its system, over all of them."""
-        seen: Counter[str] = Counter()
+    def read_located(self, bad: BadRowHandler | None) -> Iterator[LocatedSegment]:
+        """Yield the segments of all tables; by default the id of a segment is its number in its system."""
+        segment_counts: Counter[str] = Counter()
         columns_known = False
 
-        def told(line: int, why: str) -> None:
-            if bad is not None and columns_known:  # a row that is bad when columns are looked for is met again
+        def report_bad(line: int, why: str) -> None:
+            if bad is not None and columns_known:  # a row that is bad while columns are found is read again
                 bad(why)
 
         for number, path in enumerate(self._paths):
             columns_known = False
-            table = Table(Rows(path, self._form, bad=None if bad is None else told), None, self._columns)
+            table = Table(Rows(path, self._form, bad=None if bad is None else report_bad), None, self._columns)
             columns_known, self.note = True, self.note or table.note
-            for row, segment in table.numbered(None if bad is None else told, seen):
+            for row, segment in table.numbered(None if bad is None else report_bad, segment_counts):
                 yield segment, number, row.line
 
 
 class Files:
-    """Files of text side by side, as `-t`, `-r` and `-s` name them."""
+    """Parallel text files, as `-t`, `-r` and `-s` name them."""
 
     note = ""
 
     def __init__(self, hypotheses: Sequence[str], references: Sequence[str], source: str | None) -> None:
-        self._given = hypotheses, references, source
+        self._paths = hypotheses, references, source
 
     @property
-    def _every(self) -> list[str]:
-        hypotheses, references, source = self._given
+    def _all_paths(self) -> list[str]:
+        hypotheses, references, source = self._paths
         return [*hypotheses, *references, *([] if source is None else [source])]
 
     @property
     def names(self) -> Sequence[str]:
-        """The files of the hypotheses: a line is named by the first of them."""
-        return [shown(self._every[0])]
+        """The first file of hypotheses: messages name lines of it."""
+        return [shown(self._all_paths[0])]
 
     @property
     def stamp(self) -> list[Any] | None:
-        """Size and time of every file."""
-        return stamps(self._every)
+        """Name, size and time of every file."""
+        return stamps(self._all_paths)
 
-    def located(self, bad: Bad | None) -> Iterator[Located]:
-        """The segments, by line then by system."""
-        told = None if bad is None else lambda line, why: bad(why)
-        files: Parallel = read_parallel(*self._given, errors="strict" if bad is None else "surrogateescape")
-        for line, segment in files.numbered(told):
+    def read_located(self, bad: BadRowHandler | None) -> Iterator[LocatedSegment]:
+        """Yield the segments, by line, then by system."""
+        report_bad = None if bad is None else lambda line, why: bad(why)
+        files: Parallel = read_parallel(*self._paths, errors="strict" if bad is None else "surrogateescape")
+        for line, segment in files.numbered(report_bad):
             yield segment, 0, line
 
 
 def stamps(paths: Sequence[str]) -> list[Any] | None:
-    """Name, size and time of files; None where one of them is a stream."""
-    found = []
+    """Return name, size and time of files; None if one of them is a stream."""
+    file_stamps = []
     for path in paths:
         if not Path(path).is_file():
             return None
         facts = Path(path).stat()
-        found.append([str(Path(path).resolve()), facts.st_size, facts.st_mtime_ns])
-    return found
+        file_stamps.append([str(Path(path).resolve()), facts.st_size, facts.st_mtime_ns])
+    return file_stamps
 
 
-def _listed(path: str) -> list[str]:
-    """A table, or the tables of a directory by name."""
+def _table_paths(path: str) -> list[str]:
+    """Return the path of a table, or the paths of the tables in a directory, sorted by name."""
     if path in ("", STDIN) or not Path(path).is_dir():
         return [path]
-    found = sorted(str(one) for one in Path(path).iterdir() if one.is_file() and not one.name.startswith((".", "_")))
-    if not found:
+    tables = sorted(
+        str(table) for table in Path(path).iterdir() if table.is_file() and not table.name.startswith((".", "_"))
+    )
+    if not tables:
         raise Unreadable(f"{path} is a directory without a file in it; expected the parts of a table")
-    for one in found:
-        table_format(one)
-    return found
+    for table in tables:
+        table_format(table)
+    return tables
 
 
 @contextmanager
 def beside(output: Path) -> Iterator[Path]:
-    """A directory for copies of an input, beside the output; it goes when the run ends."""
-    into = Path(f"{output}.input")
+    """Yield the path of a directory for copies of the input, beside the output; it is removed at the end."""
+    copy_folder = Path(f"{output}.input")
     try:
-        yield into
+        yield copy_folder
     finally:
-        shutil.rmtree(into, ignore_errors=True)
+        shutil.rmtree(copy_folder, ignore_errors=True)
 
 
-def fetched(path: str, into: Path) -> str:
-    """A local copy of what is at an address such as s3://bucket/name, a file or a directory; itself if it is a path."""
+def fetched(path: str, copy_folder: Path) -> str:
+    """Copy a file or directory at an address such as s3://bucket/name; return the local path (a path as it is)."""
     if "://" not in path:
         return path
     pyarrow()
     from pyarrow import fs
 
     try:
-        system, inside = fs.FileSystem.from_uri(path)
-        target = into / sha256(path.encode()).hexdigest()[:8] / Path(inside).name  # others may have the same name
+        system, remote_path = fs.FileSystem.from_uri(path)
+        target = (
+            copy_folder / sha256(path.encode()).hexdigest()[:8] / Path(remote_path).name
+        )  # others may have the same name
         target.parent.mkdir(parents=True, exist_ok=True)
-        if system.get_file_info(inside).type == fs.FileType.Directory:
+        if system.get_file_info(remote_path).type == fs.FileType.Directory:
             target.mkdir(exist_ok=True)
-        fs.copy_files(inside, str(target), source_filesystem=system, destination_filesystem=fs.LocalFileSystem())
+        fs.copy_files(remote_path, str(target), source_filesystem=system, destination_filesystem=fs.LocalFileSystem())
     except (OSError, ValueError) as error:
         raise Unreadable(f"{path}: cannot be read ({' '.join(str(error).split())[:200]})") from None
     return str(target)
 
 
-def from_arrow(data: Any, into: Path) -> str:
-    """A Parquet file with the rows of a pyarrow table or a Ray data set, in their order."""
+def from_arrow(data: Any, copy_folder: Path) -> str:
+    """Write the rows of a pyarrow table or a Ray data set to a Parquet file, in order; return its path."""
     arrow, parquet = pyarrow()
-    into.mkdir(parents=True, exist_ok=True)
-    target = into / "rows.parquet"
+    copy_folder.mkdir(parents=True, exist_ok=True)
+    target = copy_folder / "rows.parquet"
     if isinstance(data, arrow.Table):
         parquet.write_table(data, target)
         return str(target)

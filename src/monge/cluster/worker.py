@@ -1,7 +1,7 @@
-"""A worker: loads the models once, then takes block after block and writes what it finds beside the others.
+"""A worker: loads the models once, then processes blocks and writes a part and a record per block.
 
-A block is finished when its record is there; a worker that is handed a finished block does nothing. Whatever goes
-wrong with a block is told, not raised: the driver decides whether it is tried again.
+A block is finished when its record exists; a finished block is not computed again. Errors in a block are reported, not
+raised: the driver decides whether it is tried again.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from monge.cluster.blocks import Block, Located, block_rows
-from monge.cluster.folder import COUNT, RANGE, SCORE, Folder, checksum, placed, write_json
-from monge.cluster.job import Job, Recipe, faced_metrics, readers
-from monge.cluster.parts import Scored, write_part
+from monge.cluster.blocks import Block, LocatedSegment, block_rows
+from monge.cluster.folder import COUNT, RANGE, SCORE, Folder, checksum, write_atomically, write_json
+from monge.cluster.job import PassJob, Recipe, bind_sides, vector_members
+from monge.cluster.parts import BlockScores, write_part
 from monge.errors import DataError, MongeError
 from monge.scoring.firsts import only_firsts
 from monge.scoring.run import ScoringRun, ShardContext
@@ -34,208 +34,214 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 Windows = list[list[int]]
 """The places of rows in their block, window by window."""
-KEPT = 1 << 21
-"""Characters of texts whose pieces a worker keeps from block to block and pass to pass: some 100 MB of them."""
+KEPT_CHARACTERS = 1 << 21
+"""Characters of texts whose pieces a worker keeps from block to block and pass to pass: about 100 MB of pieces."""
 
 
 _counters: dict[str, Any] = {}
-_here: dict[str, Worker] = {}
-"""The worker of this process, by the name of its pass; the process stays from block to block and pass to pass."""
+_workers: dict[str, Worker] = {}
+"""The worker of this process by pass id; the process stays alive from block to block and pass to pass."""
 
 
-def warm(recipe: Recipe) -> None:
-    """Load what a worker needs, before there is a block."""
-    recipe.bound()
+def load_models(recipe: Recipe) -> None:
+    """Load the models of a worker before it gets its first block."""
+    recipe.bind_metrics()
 
 
-def do_block(block: Block, job: Job) -> dict[str, Any]:
-    """Do a block as a task of Ray; says what became of it."""
-    told = _told(block, job)
-    _counted(job.what, told)
-    return told
+def do_block(block: Block, job: PassJob) -> dict[str, Any]:
+    """Process a block as a task of Ray, and return its report."""
+    report = _run_in_process(block, job)
+    _count_for_dashboard(job.kind, report)
+    return report
 
 
-def unable(block: Block, error: BaseException) -> dict[str, Any]:
-    """What is said of a block that was not done."""
+def report_failure(block: Block, error: BaseException) -> dict[str, Any]:
+    """Return the report of a block that failed."""
     data = isinstance(error, MongeError)
-    why = {"error": str(error) if data else f"{type(error).__name__}: {error}", "data": data, "fresh": True}
-    return {**_about(block), **why, "seconds": 0.0}
+    failure = {"error": str(error) if data else f"{type(error).__name__}: {error}", "data": data, "fresh": True}
+    return {**_block_facts(block), **failure, "seconds": 0.0}
 
 
-def _about(block: Block) -> dict[str, Any]:
+def _block_facts(block: Block) -> dict[str, Any]:
     return {"block": block.number, "rows": block.rows, "pid": os.getpid(), "error": "", "data": False, "bad": 0}
 
 
 @contextmanager
-def at_work(job: Job) -> Iterator[Callable[[Block], dict[str, Any]]]:
-    """What does a block of a pass in this process, and tells what became of it; all that it loaded goes with it."""
+def open_block_runner(job: PassJob) -> Iterator[Callable[[Block], dict[str, Any]]]:
+    """Yield a function that processes a block in this process and returns its report; release the models at the end."""
     try:
-        yield lambda block: _told(block, job)
+        yield lambda block: _run_in_process(block, job)
     finally:
-        _here.clear()
+        _workers.clear()
 
 
-def _told(block: Block, job: Job) -> dict[str, Any]:
-    """Do a block, by the worker of this process, and say what became of it."""
+def _run_in_process(block: Block, job: PassJob) -> dict[str, Any]:
+    """Process a block with the worker of this process, and return its report."""
     began = time.perf_counter()
     try:
-        told = {**_about(block), **_worker(job).done(block)}
-    except Exception as error:  # noqa: BLE001 - whatever it is, the driver must hear of it
-        told = unable(block, error)
-    return {**told, "seconds": time.perf_counter() - began}
+        report = {**_block_facts(block), **_worker(job).process(block)}
+    except Exception as error:  # noqa: BLE001 - the driver must get every error
+        report = report_failure(block, error)
+    return {**report, "seconds": time.perf_counter() - began}
 
 
-def _worker(job: Job) -> Worker:
-    """The worker of this process for a pass; it takes over what the pass before it has cut and encoded."""
-    if job.name not in _here:
-        before = next((one for one in _here.values() if one.alike(job)), None)
-        _here.clear()  # models are taken over anyway: `api` keeps them
-        _here[job.name] = Worker(job, None if before is None else before.encoding)
-    return _here[job.name]
+def _worker(job: PassJob) -> Worker:
+    """Return the worker of this process for a pass; it takes over the encoding of the pass before."""
+    if job.pass_id not in _workers:
+        previous = next((worker for worker in _workers.values() if worker.is_of_same_run(job)), None)
+        _workers.clear()  # models stay loaded: `api` keeps them
+        _workers[job.pass_id] = Worker(job, None if previous is None else previous.encoding)
+    return _workers[job.pass_id]
 
 
-def _counted(what: str, told: Mapping[str, Any]) -> None:
-    """Tell Ray's own dashboard, where it runs, how many rows were done and how many blocks failed."""
+def _count_for_dashboard(pass_kind: str, report: Mapping[str, Any]) -> None:
+    """Count finished rows and failed blocks for the dashboard of Ray."""
     from ray.util.metrics import Counter
 
-    name, number = ("monge_blocks_failed", 1) if told["error"] else ("monge_rows_done", told["rows"])
+    name, number = ("monge_blocks_failed", 1) if report["error"] else ("monge_rows_done", report["rows"])
     if name not in _counters:
         _counters[name] = Counter(name, tag_keys=("pass",))
-    _counters[name].inc(number, {"pass": what})
+    _counters[name].inc(number, {"pass": pass_kind})
 
 
 class Worker:
-    """What does a pass over blocks, one at a time."""
+    """Processes the blocks of a pass, one at a time."""
 
-    def __init__(self, job: Job, encoding: Encoding | None = None) -> None:
-        """Loads the models, unless this process has them; `encoding` is that of the pass before."""
+    def __init__(self, job: PassJob, encoding: Encoding | None = None) -> None:
+        """Load the models, unless this process has them; `encoding` is that of the pass before."""
         import torch
 
         torch.set_num_threads(job.threads)
         self._job, self._folder = job, Folder(job.folder)
-        self._metrics = faced_metrics(job.recipe.bound(), job.looked.sides)
-        self.encoding = self._opened() if encoding is None else encoding
+        self._metrics = bind_sides(job.recipe.bind_metrics(), job.summary.sides)
+        self.encoding = self._open_encoding() if encoding is None else encoding
 
-    def alike(self, job: Job) -> bool:
-        """Whether a pass is one of the same run: its texts are cut and encoded in the same way."""
-        mine = self._job
-        return (mine.folder, mine.recipe.identities) == (job.folder, job.recipe.identities)
+    def is_of_same_run(self, job: PassJob) -> bool:
+        """Return whether a pass is one of the same run, so that its texts are cut and encoded in the same way."""
+        own_job = self._job
+        return (own_job.folder, own_job.recipe.identities) == (job.folder, job.recipe.identities)
 
-    def done(self, block: Block) -> dict[str, Any]:
-        """Do a block, unless it is done; says whether it had to be, and how many of its rows were left out."""
+    def process(self, block: Block) -> dict[str, Any]:
+        """Process a block unless it is done; return whether it was computed, and how many rows were left out."""
         job = self._job
-        if self._folder.done(job.what, block.number, job.form, read=True, tolerant=job.tolerant):
+        if self._folder.is_done(job.kind, block.number, job.form, read=True, tolerant=job.tolerant):
             return {"fresh": False}
-        return {"fresh": True, "bad": self._do(block)}
+        return {"fresh": True, "bad": self._process_rows(block)}
 
-    def _do(self, block: Block) -> int:
-        """Do a block and write its record; gives how many of its rows were left out."""
+    def _process_rows(self, block: Block) -> int:
+        """Compute a block and write its record; return the number of rows that were left out."""
         rows = block_rows(self._folder.blocks, block)
-        if self._job.what == SCORE:
-            found, bad = self._without_bad(block, rows, partial(self._results, rows))
-            record = self._written(block, rows, found or [], bad)
+        if self._job.kind == SCORE:
+            results, bad = self._call_without_bad(block, rows, partial(self._score_rows, rows))
+            record = self._write_part(block, rows, results or [], bad)
         else:
-            work = partial(self._ranges, rows) if self._job.what == RANGE else partial(self._fitted, block, rows)
-            fitted, bad = self._without_bad(block, rows, work)
+            work = partial(self._fit_ranges, rows) if self._job.kind == RANGE else partial(self._fit_block, block, rows)
+            fitted, bad = self._call_without_bad(block, rows, work)
             record = {"found": fitted or []}
-        record["bad"] = [self._named(rows[place], why) for place, why in bad.items()]
-        write_json(self._folder.record(self._job.what, block.number), record)
+        record["bad"] = [self._describe_bad(rows[place], why) for place, why in bad.items()]
+        write_json(self._folder.record(self._job.kind, block.number), record)
         return len(bad)
 
-    def _named(self, row: Located, why: str) -> dict[str, Any]:
+    def _describe_bad(self, row: LocatedSegment, why: str) -> dict[str, Any]:
         return {"file": self._job.names[row[1]], "line": row[2], "why": why}
 
-    def _without_bad(
-        self, block: Block, rows: Sequence[Located], work: Callable[[Windows], T]
+    def _call_without_bad(
+        self, block: Block, rows: Sequence[LocatedSegment], work: Callable[[Windows], T]
     ) -> tuple[T | None, dict[int, str]]:
-        """What is found in a block, and the rows that it was found without: by place, with the reason.
+        """Return the result of `work` on a block without its bad rows, and the reason per bad row by place.
 
-        Where the whole block fails, rows that fail by themselves are looked for.
+        If the whole block fails, every row is tried by itself; those that fail are bad.
         """
         places = iter(range(len(rows)))
         windows = [[next(places) for _ in range(size)] for size in block.windows]
         try:
             return work(windows), {}
-        except DataError as error:  # only what is wrong with the data makes a row bad: memory may be there next time
+        except DataError as error:  # only an error of the data makes a row bad: a lack of memory may pass
             bad = {place: why for place in range(len(rows)) if (why := _failure(work, place))}
             if not bad:
                 raise
             if not self._job.tolerant:
-                first = self._named(rows[min(bad)], bad[min(bad)])
+                first = self._describe_bad(rows[min(bad)], bad[min(bad)])
                 raise MongeError(f"{first['file']}:{first['line']}: {first['why']}") from error
-        kept = [mine for window in windows if (mine := [place for place in window if place not in bad])]
-        return (work(kept) if kept else None), bad
+        good_windows = [
+            good_places for window in windows if (good_places := [place for place in window if place not in bad])
+        ]
+        return (work(good_windows) if good_windows else None), bad
 
-    def _results(self, rows: Sequence[Located], windows: Windows) -> list[Result]:
-        """The results of a block, system by system, metrics in order."""
+    def _score_rows(self, rows: Sequence[LocatedSegment], windows: Windows) -> list[Result]:
+        """Score a block; return results system by system, metrics in order."""
         results = self._run(rows, windows).results()
         names = self._job.recipe.labels
-        return [replace(one, metric=names[k % len(names)]) for k, one in enumerate(results)]
+        return [replace(result, metric=names[k % len(names)]) for k, result in enumerate(results)]
 
-    def _ranges(self, rows: Sequence[Located], windows: Windows) -> list[dict[str, Any]]:
-        """The ranges of the members of blends in a block."""
-        found = self._run(rows, windows).ranges()
-        return [{"metric": k, "system": system, "ranges": one.to_dict()} for (k, system), one in found.items()]
+    def _fit_ranges(self, rows: Sequence[LocatedSegment], windows: Windows) -> list[dict[str, Any]]:
+        """Return the ranges of the members of blends in a block."""
+        ranges = self._run(rows, windows).ranges()
+        return [{"metric": k, "system": system, "ranges": stats.to_dict()} for (k, system), stats in ranges.items()]
 
-    def _run(self, rows: Sequence[Located], windows: Windows) -> ScoringRun:
-        """The metrics on the rows of a block."""
-        kept = [[rows[place][0] for place in window] for window in windows]
-        systems = list(dict.fromkeys(row.system for window in kept for row in window))
-        shard = ShardContext(InputSummary(systems, self._job.looked.sides, ()), self._job.fitted, kept, self.encoding)
-        return ScoringRun(self._metrics, (), corpora=self._job.recipe.given, shard=shard)
+    def _run(self, rows: Sequence[LocatedSegment], windows: Windows) -> ScoringRun:
+        """Return a run of the metrics on the rows of a block."""
+        good_windows = [[rows[place][0] for place in window] for window in windows]
+        systems = list(dict.fromkeys(row.system for window in good_windows for row in window))
+        shard = ShardContext(
+            InputSummary(systems, self._job.summary.sides, ()), self._job.fitted, good_windows, self.encoding
+        )
+        return ScoringRun(self._metrics, (), corpora=self._job.recipe.worker_corpora, shard=shard)
 
-    def _written(
-        self, block: Block, rows: Sequence[Located], results: Sequence[Result], bad: Mapping[int, str]
+    def _write_part(
+        self, block: Block, rows: Sequence[LocatedSegment], results: Sequence[Result], bad: Mapping[int, str]
     ) -> dict[str, Any]:
-        """Write the part of a block; gives its checksum and the sums of its scores."""
+        """Write the part of a block; return its size, its checksum and the sums of its scores."""
         job, part = self._job, self._folder.part(block.number, self._job.form)
-        here: dict[str, list[int]] = {}  # of each system the places of its rows
+        places_of_system: dict[str, list[int]] = {}  # of each system the places of its rows
         for place, (row, *_) in enumerate(rows):
-            here.setdefault(row.system, []).append(place)
-        kept = {system: [place for place in mine if place not in bad] for system, mine in here.items()}
-        scored = Scored(results, kept, [row for row, *_ in rows])
-        placed(part, lambda place: write_part(place, job.form, scored, texts=job.texts))
+            places_of_system.setdefault(row.system, []).append(place)
+        good_places = {
+            system: [place for place in places if place not in bad] for system, places in places_of_system.items()
+        }
+        scored = BlockScores(results, good_places, [row for row, *_ in rows])
+        write_atomically(part, lambda path: write_part(path, job.form, scored, texts=job.texts))
         sums = []
         for result in results:
-            whole = np.array([place not in bad for place in here[result.system]])
-            mine = block.start.get(result.system, 0) + np.flatnonzero(whole)
-            draws = None if job.seed is None else drawn(result, mine, job.seed)
+            is_good = np.array([place not in bad for place in places_of_system[result.system]])
+            positions = block.start.get(result.system, 0) + np.flatnonzero(is_good)
+            draws = None if job.seed is None else drawn(result, positions, job.seed)
             sums.append(Summary.of(result, draws).to_dict())
         return {"bytes": part.stat().st_size, "sha256": checksum(part), "sums": sums}
 
-    def _fitted(self, block: Block, rows: Sequence[Located], windows: Windows) -> list[dict[str, Any]]:
-        """What a block adds to every count, or to every sum of vectors."""
+    def _fit_block(self, block: Block, rows: Sequence[LocatedSegment], windows: Windows) -> list[dict[str, Any]]:
+        """Return the counts of a block, or its sums of vectors, one per fitting job."""
         from monge.scoring import fit
 
-        job, kept = self._job, {place for window in windows for place in window}
-        for metric in readers(self._metrics):  # a row that cannot be scored must not be counted
+        job, good_places = self._job, {place for window in windows for place in window}
+        for metric in vector_members(self._metrics):  # a row that cannot be scored must not be counted
             if metric.reader.overlong == "error":
-                metric.reader.read(distinct([faced(rows[place][0], metric.against) for place in sorted(kept)]))
+                metric.reader.read(distinct([faced(rows[place][0], metric.against) for place in sorted(good_places)]))
         segments = only_firsts(self._folder.blocks, block.at, [row for row, *_ in rows])
-        mine = [segment for place, segment in enumerate(segments) if place in kept]
-        wanted = fit.wanted_of(readers(self._metrics), job.looked.systems, job.recipe.given)
-        texts = partial(fit.texts_of_run, mine, {}, fit.corpora_of(wanted))
-        jobs = fit.count_jobs(wanted)
-        if job.what == COUNT:
+        counted_segments = [segment for place, segment in enumerate(segments) if place in good_places]
+        requests = fit.wanted_of(vector_members(self._metrics), job.summary.systems, job.recipe.worker_corpora)
+        texts = partial(fit.texts_of_run, counted_segments, {}, fit.corpora_of(requests))
+        jobs = fit.count_jobs(requests)
+        if job.kind == COUNT:
             counts = fit.counted(jobs, texts, self.encoding)
-            return [counts[one].to_dict() for one in jobs]
-        weights = fit.counted_stats(wanted, dict(zip(jobs, job.counts, strict=True)))
+            return [counts[count_job].to_dict() for count_job in jobs]
+        weights = fit.counted_stats(requests, dict(zip(jobs, job.counts, strict=True)))
         assert self.encoding is not None
-        sums = fit.summed(fit.mean_jobs(wanted), weights, texts, self.encoding)
-        return [one.to_dict() for one in sums.values()]
+        sums = fit.summed(fit.mean_jobs(requests), weights, texts, self.encoding)
+        return [total.to_dict() for total in sums.values()]
 
-    def _opened(self) -> Encoding | None:
-        """The encoding pass that all blocks and passes share; pieces and vectors of recent texts are kept."""
-        vectors = readers(self._metrics)
+    def _open_encoding(self) -> Encoding | None:
+        """Open the encoding that all blocks and passes share; it keeps pieces and vectors of recent texts."""
+        vectors = vector_members(self._metrics)
         if not vectors:
             return None
         from monge.scoring.encoding import Encoding
 
-        return Encoding(vectors, kept=KEPT)
+        return Encoding(vectors, kept=KEPT_CHARACTERS)
 
 
 def _failure(work: Callable[[Windows], object], place: int) -> str:
-    """Why a row fails by itself; nothing where it does not."""
+    """Return the error of a row by itself, or an empty text."""
     try:
         work([[place]])
     except DataError as error:

@@ -1,4 +1,4 @@
-"""The call shapes of other libraries: change an import, keep the script, get monge's numbers and signatures.
+"""The interfaces of other libraries: change an import, keep the script, get monge's numbers and signatures.
 
-One module a peer, named as the peer is. Each needs its peer only where it subclasses something of it.
+One module per peer, with the name of the peer. A module imports its peer only if it subclasses something of it.
 """

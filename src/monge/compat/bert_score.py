@@ -3,9 +3,9 @@
     from bert_score import score              ->  from monge.compat.bert_score import score
     bert-score -r refs.txt -c hyps.txt        ->  python -m monge.compat.bert_score -r refs.txt -c hyps.txt
 
-Same parameters, shapes and dtypes, and the numbers of bert-score 0.3.13: the metric is `bertscore@release`. What
-differs is on docs/migration.md: the hash is monge's signature, nothing is fetched unless `online=True`, a baseline that
-is missing is an error. `batch_size`, `nthreads` and `use_fast_tokenizer` are taken and change nothing.
+Same parameters, shapes and dtypes, and the numbers of bert-score 0.3.13: the metric is `bertscore@release`. The
+differences are listed in docs/migration.md: the hash is monge's signature, nothing is fetched unless `online=True`, a
+missing baseline is an error. `batch_size`, `nthreads` and `use_fast_tokenizer` are accepted and ignored.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ import numpy as np
 
 from monge.api import Corpora, Metric, load, score_segments, segments_of
 from monge.compat.heatmap import draw
-from monge.compat.peers import PeerAssertionError, PeerValueError, raising
-from monge.compat.prepared_idf import prepared
+from monge.compat.peers import PeerAssertionError, PeerValueError, raise_as
+from monge.compat.prepared_idf import prepare_idf
 from monge.data.lines import is_there, read_lines
 from monge.data.lists import reference_lists
 from monge.data.rows import Rows
@@ -42,7 +42,7 @@ MODELS = {
     "tr": "dbmdz/bert-base-turkish-cased",
     "en-sci": "allenai/scibert_scivocab_uncased",
 }
-"""Language -> the model that bert-score takes for it."""
+"""Language -> the default model of bert-score."""
 OTHER_MODEL = "bert-base-multilingual-cased"
 Tensors = tuple["torch.Tensor", "torch.Tensor", "torch.Tensor"]
 Refs = Sequence[str] | Sequence[Sequence[str]]
@@ -68,7 +68,7 @@ def score(
     *,
     online: bool = False,
 ) -> Any:
-    """Precision, recall and F1 of candidates, each a float32 tensor [N], or [layers, N] with `all_layers`.
+    """Return precision, recall and F1 of candidates, each a float32 tensor [N], or [layers, N] with `all_layers`.
 
     `idf` is True (fitted on `refs`), a dictionary of bert-score's `get_idf_dict`, or statistics of `monge.fit`. With
     `return_hash` the result is ((P, R, F), signature). `online` lets a model be fetched from the hub.
@@ -77,14 +77,14 @@ def score(
         model_type, num_layers, batch_size, nthreads, all_layers, bool(idf), None, device, lang,
         rescale_with_baseline, baseline_path, use_fast_tokenizer, online=online,
     )  # fmt: skip
-    with raising(PeerAssertionError):
+    with raise_as(PeerAssertionError):
         _check(len(cands) == len(refs), f"{len(cands)} candidates but {len(refs)} references")
     scorer.weigh(idf, refs)
     return scorer.score(cands, refs, verbose, batch_size, return_hash)
 
 
 class BERTScorer:
-    """A scorer that keeps its model: bert-score's class of this name."""
+    """A scorer that keeps its model loaded, like bert-score's class of this name."""
 
     def __init__(
         self,
@@ -104,12 +104,12 @@ class BERTScorer:
         online: bool = False,
         max_length: int | None = None,
     ) -> None:
-        """Loads the model; with `idf` and `idf_sents` fits the weights of words.
+        """Load the model; with `idf` and `idf_sents` fit the idf weights.
 
         `online` lets a model be fetched from the hub; `max_length` is the number of pieces read of a text, by default
         all that the model can.
         """
-        with raising(PeerAssertionError):
+        with raise_as(PeerAssertionError):
             _check(lang is not None or model_type is not None, "Either lang or model_type should be specified")
             _check(lang is not None or not rescale_with_baseline, "rescale_with_baseline needs lang")
         self.lang, self.idf, self.all_layers, self.num_layers = lang, bool(idf), all_layers, num_layers
@@ -119,21 +119,21 @@ class BERTScorer:
         self._length = {} if max_length is None else {"encoder.max_length": str(max_length)}
         self._device, self._online = "auto" if device is None else str(device), online
         self._idf: CorpusStats | None = None
-        with raising(PeerAssertionError, of=UsageError):
-            self._metrics = self._loaded()
+        with raise_as(PeerAssertionError, of=UsageError):
+            self._metrics = self._load_metrics()
         if not all_layers:
             self.num_layers = _layer(self._metrics[0])
-        with raising(PeerValueError):
-            self._baselines = self._baseline()
+        with raise_as(PeerValueError):
+            self._baselines = self._read_baselines()
         if idf and idf_sents is not None:
             self.compute_idf(idf_sents)
 
     def _load(self, layer: int | str | None, **settings: str) -> Metric:
-        where = {"model": self.model_type, "device": self._device, "online": self._online}
-        return load(METRIC, layers=layer, settings=self._length | settings, **where)  # type: ignore[arg-type]
+        model_options = {"model": self.model_type, "device": self._device, "online": self._online}
+        return load(METRIC, layers=layer, settings=self._length | settings, **model_options)  # type: ignore[arg-type]
 
-    def _loaded(self) -> list[Metric]:
-        """The metric at its layer, or at every layer of the model."""
+    def _load_metrics(self) -> list[Metric]:
+        """Load the metric at its layer, or at every layer of the model."""
         settings = {"weights": "idf"} if self.idf else {}
         if self.rescale_with_baseline:
             settings["scale"] = f"baseline,lang={str(self.lang).lower()}"
@@ -141,8 +141,8 @@ class BERTScorer:
         depth = first.by_transport("score").reader.encoder.depth
         return [self._load(k, **settings) for k in range(depth + 1)] if self.all_layers else [first]
 
-    def _baseline(self) -> CorpusStats | None:
-        """The baselines of a file of the user's: `LAYER,P,R,F`, a row a layer."""
+    def _read_baselines(self) -> CorpusStats | None:
+        """Read the baselines of the user's file `LAYER,P,R,F`, one row per layer; raise if a baseline is missing."""
         if not self.rescale_with_baseline:
             return None
         if self.baseline_path is None:
@@ -154,20 +154,20 @@ class BERTScorer:
                     )
             return None
         rows = Rows(self.baseline_path, "csv")
-        table = {int(rows.number(row, "LAYER")): [rows.number(row, one) for one in "PRF"] for row in rows}
-        found = {}
+        table = {int(rows.number(row, "LAYER")): [rows.number(row, column) for column in "PRF"] for row in rows}
+        baselines = {}
         for metric in self._metrics:
             layer = _layer(metric)
             if layer not in table:
                 raise StatisticsMismatch(f"{self.baseline_path}: no row for layer {layer} (it has {sorted(table)})")
             parts = dict(zip(PARTS, table[layer], strict=True))
             key = self._load(layer).by_transport("rescale").identity.pair
-            found[key] = PartSums({**parts, "score": parts["f1"]}, 1, 0)
-        return CorpusStats(self._reader, baselines=found)
+            baselines[key] = PartSums({**parts, "score": parts["f1"]}, 1, 0)
+        return CorpusStats(self._reader, baselines=baselines)
 
     @property
     def layers(self) -> int:
-        """How many layers it scores at: 1, or with all_layers all of the model, the embeddings among them."""
+        """The number of layers that are scored: 1, or with all_layers all of the model and the embeddings."""
         return len(self._metrics)
 
     @property
@@ -175,19 +175,19 @@ class BERTScorer:
         return self._metrics[0].by_transport("score").reader.key
 
     def compute_idf(self, sents: Iterable[str]) -> None:
-        """Fit the weights of words on these texts."""
-        with raising(PeerValueError):
+        """Fit the idf weights on these texts."""
+        with raise_as(PeerValueError):
             if not self.idf:
                 raise UsageError("compute_idf: the scorer was made without idf=True")
             self._idf = self._metrics[0].fit(list(sents))
 
     def take_idf(self, idf: CorpusStats | Mapping[int, float]) -> None:
-        """Take weights of words that were made before: monge's statistics, or a dictionary of `get_idf_dict`."""
-        with raising(PeerValueError):
-            self._idf = idf if isinstance(idf, CorpusStats) else prepared(self._reader, references=idf)
+        """Use idf weights that were fitted before: monge's statistics, or a dictionary of `get_idf_dict`."""
+        with raise_as(PeerValueError):
+            self._idf = idf if isinstance(idf, CorpusStats) else prepare_idf(self._reader, references=idf)
 
     def weigh(self, idf: Idf, refs: Refs) -> None:
-        """Take `idf` as calls do: True fits the weights of words on `refs`, False gives every word the same."""
+        """Set the weights as `score` does: True fits idf on `refs`, False means equal weights, else use `idf`."""
         if idf is True:
             self.compute_idf([text for row in refs for text in ([row] if isinstance(row, str) else row)])
         elif not isinstance(idf, bool):
@@ -195,13 +195,13 @@ class BERTScorer:
 
     @property
     def _stats(self) -> CorpusStats | None:
-        given = [one for one in (self._idf, self._baselines) if one is not None]
-        return given[0] | given[1] if len(given) == 2 else given[0] if given else None
+        available = [stats for stats in (self._idf, self._baselines) if stats is not None]
+        return available[0] | available[1] if len(available) == 2 else available[0] if available else None
 
     @property
     def hash(self) -> str:
-        """The signature: everything that moves the scores, the fitted idf included."""
-        with raising(PeerAssertionError):
+        """The signature: everything that the scores depend on, the fitted idf included."""
+        with raise_as(PeerAssertionError):
             _check(not self.idf or self._idf is not None, "idf weights are not computed: call compute_idf(sents)")
         return str(self._metrics[0].scorer.signed(self._stats or CorpusStats(self._reader)))
 
@@ -213,47 +213,49 @@ class BERTScorer:
         batch_size: int = 64,
         return_hash: bool = False,
     ) -> Any:
-        """Precision, recall and F1, each a float32 tensor [N] ([layers, N] with all_layers); see `score`."""
+        """Return precision, recall and F1, each a float32 tensor [N] ([layers, N] with all_layers); see `score`."""
         results = self.results(cands, refs, verbose=verbose)
-        found = _tensors(results, all_layers=self.all_layers)
-        return (found, str(results[0].signature)) if return_hash else found
+        tensors = _tensors(results, all_layers=self.all_layers)
+        return (tensors, str(results[0].signature)) if return_hash else tensors
 
     def results(self, cands: Sequence[str], refs: Refs, *, verbose: bool = False) -> list[Result]:
-        """What monge says of the texts: a result a layer, in float64, with flags and signature."""
-        with raising(PeerAssertionError):
+        """Return monge's results, one per layer, in float64, with flags and signature."""
+        with raise_as(PeerAssertionError):
             _check(not self.idf or self._idf is not None, "idf weights are not computed: call compute_idf(sents)")
             segments = segments_of(cands, refs)
         start = time.perf_counter()
-        with raising(PeerValueError):
-            found = score_segments(self._metrics, segments, corpora=Corpora(self._stats))
+        with raise_as(PeerValueError):
+            results = score_segments(self._metrics, segments, corpora=Corpora(self._stats))
         if verbose:
             took = time.perf_counter() - start
             sys.stderr.write(f"done in {took:.2f} seconds, {len(segments) / took:.2f} sentences/sec\n")
-        return found
+        return results
 
     def plot_example(self, candidate: str, reference: str, fname: str = "") -> None:
         """Draw the similarity of every piece of a candidate with every piece of a reference; to `fname`, if given."""
-        with raising(PeerAssertionError):
+        with raise_as(PeerAssertionError):
             for text in (candidate, reference):
                 _check(isinstance(text, str), f"expected a text (str), got {type(text).__name__}")
         metric = self._load(self.num_layers, **{"units.specials": "drop"})
-        shown = metric.explain(candidate, reference)
-        similarity, title = shown.similarity, "Similarity Matrix"
+        explanation = metric.explain(candidate, reference)
+        similarity, title = explanation.similarity, "Similarity Matrix"
         if self.rescale_with_baseline:
-            scaled = next(one for one in self._metrics if _layer(one) == _layer(metric)).by_transport("rescale")
+            scaled = next(
+                scaled_metric for scaled_metric in self._metrics if _layer(scaled_metric) == _layer(metric)
+            ).by_transport("rescale")
             base = (scaled.scaling.baseline(self._baselines or CorpusStats("")) or {"f1": 0.0})["f1"]
             similarity, title = (similarity - base) / (1 - base), f"{title} (after Rescaling)"
         draw(
             similarity,
-            rows=(shown.hypothesis.units, "Candidate (tokenized)"),
-            columns=(shown.reference.units, "Reference (tokenized)"),
+            rows=(explanation.hypothesis.units, "Candidate (tokenized)"),
+            columns=(explanation.reference.units, "Reference (tokenized)"),
             title=title,
             file=fname,
         )
 
     def __repr__(self) -> str:
-        about = self.hash if self._idf is not None or not self.idf else f"{METRIC}, idf not computed"
-        return f"BERTScorer(hash={about}, batch_size={self.batch_size}, nthreads={self.nthreads})"
+        identity = self.hash if self._idf is not None or not self.idf else f"{METRIC}, idf not computed"
+        return f"BERTScorer(hash={identity}, batch_size={self.batch_size}, nthreads={self.nthreads})"
 
 
 def plot_example(
@@ -277,8 +279,8 @@ def plot_example(
 def _tensors(results: Sequence[Result], *, all_layers: bool) -> Tensors:
     import torch
 
-    stacked = (np.stack([one.parts[part] for one in results]).astype(np.float32) for part in PARTS)
-    p, r, f = (torch.from_numpy(one if all_layers else one[0]) for one in stacked)
+    stacked = (np.stack([result.parts[part] for result in results]).astype(np.float32) for part in PARTS)
+    p, r, f = (torch.from_numpy(part_scores if all_layers else part_scores[0]) for part_scores in stacked)
     return p, r, f
 
 
@@ -295,28 +297,28 @@ def _check(holds: bool, message: str) -> None:
 
 
 @dataclass(frozen=True)
-class _Given:
+class _CommandInput:
     """Candidates and references of a command line: files, or one text and its references."""
 
     cands: list[str]
     refs: list[list[str]]
 
 
-def _read(cand: str, refs: Sequence[str], *, idf: bool) -> _Given:
+def _read_input(cand: str, refs: Sequence[str], *, idf: bool) -> _CommandInput:
     if is_there(cand):
         cands = [line.strip() for line in read_lines(cand)]
-        columns = [[line.strip() for line in read_lines(one)] for one in refs]
+        columns = [[line.strip() for line in read_lines(path)] for path in refs]
         for name, column in zip(refs, columns, strict=True):
             _check(len(column) == len(cands), f"{name} has {len(column)} lines, {cand} has {len(cands)}")
-        return _Given(cands, [list(row) for row in zip(*columns, strict=True)])
+        return _CommandInput(cands, [list(row) for row in zip(*columns, strict=True)])
     _check(not any(map(is_there, refs)), f"candidate file {cand} does not exist, though the references are files")
     _check(not idf, "idf of a single pair of sentences is not defined: give files")
     reference_lists([list(refs)], 1)
-    return _Given([cand], [list(refs)])
+    return _CommandInput([cand], [list(refs)])
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """bert-score's command; errors are one line."""
+    """Run bert-score's command; errors are one line."""
     parser = argparse.ArgumentParser("python -m monge.compat.bert_score", description="Calculate BERTScore")
     parser.add_argument("--lang", help="two-letter language code, or en-sci for scientific text")
     parser.add_argument("-m", "--model", help="model name or directory")
@@ -336,20 +338,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--online", action="store_true", help="fetch the model from the hub where it is not here")
     args = parser.parse_args(arguments)
     try:
-        given = _read(args.cand, args.ref, idf=args.idf)
+        texts = _read_input(args.cand, args.ref, idf=args.idf)
         parts, signature = score(
-            given.cands, given.refs, args.model, args.num_layers, args.verbose, args.idf, None, args.batch_size,
+            texts.cands, texts.refs, args.model, args.num_layers, args.verbose, args.idf, None, args.batch_size,
             args.nthreads, False, args.lang, True, args.rescale_with_baseline, args.baseline_path, online=args.online,
         )  # fmt: skip
     except MongeError as error:
         sys.stderr.write(f"bert-score (monge): {' '.join(str(error).split())}\n")
         return error.exit_code
-    means = (float(one.mean()) for one in parts)
-    said = " ".join(f"{name}: {mean:.6f}" for name, mean in zip(("P", "R", "F1"), means, strict=True))
-    sys.stdout.write(f"{signature} {said}\n")
+    means = (float(part.mean()) for part in parts)
+    mean_texts = " ".join(f"{name}: {mean:.6f}" for name, mean in zip(("P", "R", "F1"), means, strict=True))
+    sys.stdout.write(f"{signature} {mean_texts}\n")
     if args.seg_level:
-        for row in zip(*(one.tolist() for one in parts), strict=True):
-            sys.stdout.write("\t".join(f"{one:.6f}" for one in row) + "\n")
+        for row in zip(*(part.tolist() for part in parts), strict=True):
+            sys.stdout.write("\t".join(f"{value:.6f}" for value in row) + "\n")
     return 0
 
 

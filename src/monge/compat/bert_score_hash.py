@@ -1,4 +1,4 @@
-"""The hash that bert-score prints, as settings of monge: what it says, and what it does not tell."""
+"""Translate the hash that bert-score prints into settings of monge, and list what the hash leaves out."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _UNTOLD = (
 
 @dataclass(frozen=True)
 class FromHash:
-    """What a hash of bert-score says."""
+    """The settings in a hash of bert-score."""
 
     model: str
     layer: int
@@ -31,39 +31,39 @@ class FromHash:
 
     @property
     def metric(self) -> str:
-        """The metric as `-m` takes it."""
+        """The metric in the form of the option `-m`."""
         changed = [f"layers={self.layer}", *["weights=idf"] * self.idf]
         return f"bertscore@release[{','.join(changed)}]"
 
     @property
     def command(self) -> str:
-        """The command that computes the same, as far as the hash tells."""
+        """The command that computes the same scores, as far as the hash tells."""
         rescale = " --rescale --lang LANG" * self.rescaled + " --stats BASELINE" * self.custom
         return f"monge score -t HYPOTHESES -r REFERENCES -m '{self.metric}' --model {self.model}{rescale}"
 
     @property
     def untold(self) -> list[str]:
-        """What moves the score and is not in the hash."""
-        found = [_UNTOLD]
+        """The things that change the score and are not in the hash."""
+        missing = [_UNTOLD]
         if self.idf:
-            found.append(
+            missing.append(
                 "the texts that idf was fitted on: monge takes the references of the run, or --idf-corpus FILE"
             )
         if self.custom:
-            found.append(
+            missing.append(
                 "what the baseline file said: fit one with monge fit --baseline, or use baseline_path in Python"
             )
         elif self.rescaled:
-            found.append(
+            missing.append(
                 "the language of the baseline (--lang), and whether it was there: score() of bert-score says -rescaled "
                 "though it found no file and rescaled nothing"
             )
         if self.version == "0.3.12":
-            found.append("its own version: the package 0.3.13 calls itself 0.3.12")
-        return found
+            missing.append("its own version: the package 0.3.13 calls itself 0.3.12")
+        return missing
 
     def facts(self) -> dict[str, str]:
-        """The settings by name, in words."""
+        """Return the settings by name, as texts."""
         return {
             "metric": self.metric,
             "model": self.model,
@@ -83,20 +83,20 @@ class FromHash:
 
 
 def parse_hash(line: str) -> FromHash:
-    """What a hash such as `roberta-large_L17_no-idf_version=0.3.12(hug_trans=4.30.2)-rescaled` says."""
-    found = _HASH.fullmatch(line.strip())
-    if found is None:
+    """Parse a hash such as `roberta-large_L17_no-idf_version=0.3.12(hug_trans=4.30.2)-rescaled`."""
+    match = _HASH.fullmatch(line.strip())
+    if match is None:
         raise StatisticsMismatch(
             f"not a hash of bert-score: {line.strip()[:80]!r}; expected one such as "
             "'roberta-large_L17_no-idf_version=0.3.12(hug_trans=4.30.2)-rescaled', in quotes"
         )
     return FromHash(
-        model=found["model"],
-        layer=int(found["layer"]),
-        idf=found["idf"] == "idf",
-        rescaled=found["rescaled"] is not None,
-        custom=found["rescaled"] == "custom-rescaled",
-        version=found["version"],
-        transformers=found["transformers"],
-        fast=found["fast"] is not None,
+        model=match["model"],
+        layer=int(match["layer"]),
+        idf=match["idf"] == "idf",
+        rescaled=match["rescaled"] is not None,
+        custom=match["rescaled"] == "custom-rescaled",
+        version=match["version"],
+        transformers=match["transformers"],
+        fast=match["fast"] is not None,
     )

@@ -1,9 +1,9 @@
-"""The library `evaluate`: two metric modules that `evaluate.load` takes from a directory of this package.
+"""Two metric modules for the library `evaluate`, which `evaluate.load` reads from a directory of this package.
 
     evaluate.load(directory())               any metric of monge: evaluate.load(directory(), "moverscore")
     evaluate.load("bertscore")          ->   evaluate.load(directory("bertscore"))
 
-Every call of `compute` fits its own statistics: nothing of an earlier call weighs a later one.
+Every call of `compute` fits its own statistics: a call does not depend on earlier ones.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import evaluate
 
 from monge.api import DEFAULT_METRIC, load
 from monge.compat.bert_score import PARTS, BERTScorer, Idf
-from monge.compat.peers import PeerValueError, raising
+from monge.compat.peers import PeerValueError, raise_as
 from monge.errors import UnknownName
 
 MODULES = ("monge_score", "bertscore")
@@ -26,27 +26,27 @@ _TEXT = datasets.Value("string")
 
 
 def directory(name: str = MODULES[0]) -> str:
-    """The directory of a module, for `evaluate.load` and `evaluate.combine`: monge_score or bertscore."""
+    """Return the directory of a module, monge_score or bertscore, for `evaluate.load` and `evaluate.combine`."""
     if name not in MODULES:
         raise UnknownName("module of evaluate", name, MODULES)
     return str(Path(__file__).parent / "evaluate_modules" / name)
 
 
-def _about(description: str, usage: str, *, citation: str, urls: Sequence[str]) -> evaluate.MetricInfo:
-    """What evaluate wants to know of a module; predictions are texts, references texts or lists of texts."""
-    several = datasets.Features({"predictions": _TEXT, "references": datasets.Sequence(_TEXT, id="references")})
-    single = datasets.Features({"predictions": _TEXT, "references": _TEXT})
+def _module_info(description: str, usage: str, *, citation: str, urls: Sequence[str]) -> evaluate.MetricInfo:
+    """Return the description of a module; predictions are texts, references texts or lists of texts."""
+    with_lists = datasets.Features({"predictions": _TEXT, "references": datasets.Sequence(_TEXT, id="references")})
+    with_texts = datasets.Features({"predictions": _TEXT, "references": _TEXT})
     return evaluate.MetricInfo(
         description=description, citation=citation, homepage=urls[0], inputs_description=usage,
-        features=[several, single], reference_urls=list(urls),
+        features=[with_lists, with_texts], reference_urls=list(urls),
     )  # fmt: skip
 
 
 class MongeScore(evaluate.Metric):  # type: ignore[misc]
-    """Any metric of monge: the configuration is its name, `twmd` without one."""
+    """Any metric of monge: the configuration is its name, by default `twmd`."""
 
     def _info(self) -> evaluate.MetricInfo:
-        return _about(
+        return _module_info(
             "The metric of monge that the configuration names: evaluate.load(directory(), 'moverscore').",
             "compute(predictions=..., references=...) gives score, scores and parts (of every pair), signature. "
             "Further keywords as of monge.load: model, layers, precision, device, lang, settings, online, cache.",
@@ -68,7 +68,7 @@ class MongeScore(evaluate.Metric):  # type: ignore[misc]
         cache: str | None = None,
     ) -> dict[str, Any]:
         name = DEFAULT_METRIC if self.config_name == "default" else self.config_name
-        with raising(PeerValueError):
+        with raise_as(PeerValueError):
             metric = load(
                 name, model=model, layers=layers, precision=precision, device=device, lang=lang, settings=settings,
                 online=online, cache=cache,
@@ -77,10 +77,10 @@ class MongeScore(evaluate.Metric):  # type: ignore[misc]
 
 
 class BERTScore(evaluate.Metric):  # type: ignore[misc]
-    """evaluate's `bertscore`, by its parameters."""
+    """The metric `bertscore` of evaluate, with the same parameters."""
 
     def _info(self) -> evaluate.MetricInfo:
-        return _about(
+        return _module_info(
             "BERTScore as bert-score 0.3.13 computes it.",
             "compute(predictions=..., references=..., lang=... or model_type=...) gives precision, recall and f1 of "
             "every pair, and hashcode, which is monge's signature. Further keywords are those of evaluate's bertscore, "
@@ -109,7 +109,7 @@ class BERTScore(evaluate.Metric):  # type: ignore[misc]
     ) -> dict[str, Any]:
         if all_layers:
             raise PeerValueError("all_layers: give num_layers; for every layer use monge.compat.bert_score.score")
-        rows = [[one] if isinstance(one, str) else list(one) for one in references]
+        rows = [[row] if isinstance(row, str) else list(row) for row in references]
         try:
             scorer = BERTScorer(
                 model_type, num_layers, batch_size, nthreads, idf=bool(idf), device=device, lang=lang,
@@ -118,6 +118,6 @@ class BERTScore(evaluate.Metric):  # type: ignore[misc]
             )  # fmt: skip
             scorer.weigh(idf, rows)
             (result,) = scorer.results(predictions, rows, verbose=verbose)
-        except AssertionError as error:  # a kind of bert-score's; here ValueError is what users catch
+        except AssertionError as error:  # bert-score raises this; users of evaluate catch ValueError
             raise PeerValueError(str(error)) from None
         return {part: result.parts[part].tolist() for part in PARTS} | {"hashcode": str(result.signature)}

@@ -1,4 +1,4 @@
-"""A matrix with a word at every row and column, drawn as bert-score and MoverScore draw theirs."""
+"""Draw a matrix with a word at every row and column, as bert-score and MoverScore do."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from monge.errors import MissingExtra, UsageError
 from monge.types import Array
 
 Labels = tuple[Sequence[str], str]
-"""The labels of an axis, and what the axis is."""
+"""The labels of an axis, and its title."""
 
 
 def draw(values: Array, *, rows: Labels, columns: Labels, title: str, file: str = "", top: float = 1.0) -> None:
-    """Draw values [n, m], darkest at `top`: to a file, whose suffix is the format, else on the screen if any."""
+    """Draw values [n, m], darkest at `top`, to a file (its suffix is the format), else on the screen, if any."""
     try:
         from matplotlib import get_backend, pyplot
     except ImportError:

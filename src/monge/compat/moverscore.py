@@ -5,7 +5,7 @@
 
 The metric is `moverscore@v1` (bigrams with n_gram=2), or `moverscore@v2`. Nothing is loaded at import. The model is
 `model=`, else the environment variable MOVERSCORE_MODEL, as in release 2, else the embedded one. `batch_size` and
-`nthreads` are taken and change nothing.
+`nthreads` are accepted and ignored.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ import numpy as np
 
 from monge.api import Corpora, Metric, load, score_segments, segments_of
 from monge.compat.heatmap import draw
-from monge.compat.peers import PeerEOFError, PeerValueError, raising
-from monge.compat.prepared_idf import IdfTable, prepared
+from monge.compat.peers import PeerEOFError, PeerValueError, raise_as
+from monge.compat.prepared_idf import IdfTable, prepare_idf
 from monge.errors import ModelError, Unused, UsageError
 from monge.text import stopwords
 from monge.types import CorpusStats
@@ -33,14 +33,14 @@ Table = Mapping[int, float]
 
 @dataclass(frozen=True)
 class Release:
-    """A release of MoverScore: its profile; `plain` where it knows neither n-grams nor whole subwords (release 2)."""
+    """A release of MoverScore: its metric; `plain` if it has neither n-grams nor an option for subwords (release 2)."""
 
     metric: str
     plain: bool = False
 
     def get_idf_dict(self, arr: Iterable[str], nthreads: int = 4, *, model: str | None = None) -> IdfTable:
-        """The idf of every piece in these texts: a dictionary by piece number, ln(N+1) for pieces it does not hold."""
-        with raising(PeerValueError):
+        """Return the idf of every piece in these texts: a dictionary by piece number, ln(N+1) for other pieces."""
+        with raise_as(PeerValueError):
             fitted = self._load({"weights.corpus": "references"}, None, model).fit(list(arr))
         return IdfTable(fitted.counts["references"])
 
@@ -58,30 +58,30 @@ class Release:
         *,
         model: str | None = None,
     ) -> list[float]:
-        """The score of every pair, in order.
+        """Return the score of every pair, in order.
 
         An idf dictionary is one of `get_idf_dict`, or gives 1.0 for every piece: equal weights.
         """
-        with raising(PeerValueError), _listed(stop_words) as words:
-            settings = {"units.stopwords": words, **self._cut(n_gram, remove_subwords)}
-            equal = [_equal(one) for one in (idf_dict_ref, idf_dict_hyp)]
-            if any(equal) != all(equal):
+        with raise_as(PeerValueError), _stopword_list(stop_words) as words:
+            settings = {"units.stopwords": words, **self._unit_settings(n_gram, remove_subwords)}
+            uniform = [_is_uniform(table) for table in (idf_dict_ref, idf_dict_hyp)]
+            if any(uniform) != all(uniform):
                 raise UsageError("one idf dictionary weighs all pieces alike, the other does not; give two of a kind")
-            if all(equal):
+            if all(uniform):
                 settings["weights"] = "uniform"
             metric = self._load(settings, device, model)
             stats: CorpusStats | None = None
-            if not all(equal):
+            if not all(uniform):
                 reader = metric.by_transport("score").reader.key
-                stats = prepared(reader, references=idf_dict_ref, hypotheses=idf_dict_hyp)
-            (found,) = score_segments([metric], segments_of(hyps, refs), corpora=Corpora(stats))
-        return list(map(float, found.segments))
+                stats = prepare_idf(reader, references=idf_dict_ref, hypotheses=idf_dict_hyp)
+            (result,) = score_segments([metric], segments_of(hyps, refs), corpora=Corpora(stats))
+        return list(map(float, result.segments))
 
     def sentence_score(
         self, hypothesis: str, references: Sequence[str], trace: int = 0, *, model: str | None = None
     ) -> float:
-        """The mean score of a hypothesis over its references, with equal weights."""
-        return self._means([hypothesis], [list(references)], model)[0]
+        """Return the mean score of a hypothesis over its references, with equal weights."""
+        return self._score_means([hypothesis], [list(references)], model)[0]
 
     def corpus_score(
         self,
@@ -91,17 +91,19 @@ class Release:
         *,
         model: str | None = None,
     ) -> float:
-        """The mean of `sentence_score` over a corpus; every reference stream has a reference a hypothesis."""
+        """Return the mean of `sentence_score` over a corpus; a reference stream has one reference per hypothesis."""
         hypotheses = [sys_stream] if isinstance(sys_stream, str) else list(sys_stream)
-        streams = [[ref_streams]] if isinstance(ref_streams, str) else [list(one) for one in ref_streams]
+        streams = [[ref_streams]] if isinstance(ref_streams, str) else [list(stream) for stream in ref_streams]
         for number, stream in enumerate(streams, 1):
             if len(stream) != len(hypotheses):
                 raise PeerEOFError(f"{len(hypotheses)} hypotheses, but reference stream {number} has {len(stream)}")
-        return float(np.mean(self._means(hypotheses, [list(row) for row in zip(*streams, strict=True)], model)))
+        return float(np.mean(self._score_means(hypotheses, [list(row) for row in zip(*streams, strict=True)], model)))
 
-    def _means(self, hypotheses: Sequence[str], references: Sequence[Sequence[str]], model: str | None) -> list[float]:
-        settings = {"weights": "uniform", **self._cut(1, remove_subwords=self.plain)}
-        with raising(PeerValueError):
+    def _score_means(
+        self, hypotheses: Sequence[str], references: Sequence[Sequence[str]], model: str | None
+    ) -> list[float]:
+        settings = {"weights": "uniform", **self._unit_settings(1, remove_subwords=self.plain)}
+        with raise_as(PeerValueError):
             return list(map(float, self._load(settings, None, model).score(hypotheses, references).segments))
 
     def plot_example(
@@ -115,58 +117,61 @@ class Release:
         fname: str = "",
     ) -> None:
         """Draw the mass moved between the pieces of two texts (`is_flow`), or 1 - the cost; to `fname`, if given."""
-        every = {"weights": "uniform", "units.subwords": "all", "units.punctuation": "keep"}
-        with raising(PeerValueError):
-            shown = self._load(every, device, model).explain(translation, reference)
-        values = shown.plans["plan"].T if is_flow else 1 - shown.cost.T
+        settings = {"weights": "uniform", "units.subwords": "all", "units.punctuation": "keep"}
+        with raise_as(PeerValueError):
+            explanation = self._load(settings, device, model).explain(translation, reference)
+        values = explanation.plans["plan"].T if is_flow else 1 - explanation.cost.T
         draw(
             values,
-            rows=(shown.reference.units, "Human Reference"),
-            columns=(shown.hypothesis.units, "System Translation"),
+            rows=(explanation.reference.units, "Human Reference"),
+            columns=(explanation.hypothesis.units, "System Translation"),
             title="Flow Matrix" if is_flow else "Similarity Matrix",
             file=fname,
             top=float(values.max()),
         )
 
-    def _cut(self, n_gram: int, remove_subwords: bool) -> dict[str, str]:
-        """The settings of n-grams and subwords; release 2 has neither, and says so (its code ignores both)."""
+    def _unit_settings(self, n_gram: int, remove_subwords: bool) -> dict[str, str]:
+        """Return the settings of n-grams and subwords; warn in release 2, whose code ignores both."""
         if not isinstance(n_gram, int) or n_gram < 1:
             raise UsageError(f"n_gram takes a whole number from 1, got {n_gram!r}")
         if not self.plain:
             return {"units.ngram": str(n_gram), "units.subwords": "first" if remove_subwords else "all"}
-        for name, given, does in (("n_gram", n_gram, 1), ("remove_subwords", remove_subwords, True)):
-            if given != does:
-                said = (
-                    f"MoverScore's release 2 computes {name}={does} whatever is asked, {given} here; release 1 has it"
+        for name, value, computed in (("n_gram", n_gram, 1), ("remove_subwords", remove_subwords, True)):
+            if value != computed:
+                message = (
+                    f"MoverScore's release 2 computes {name}={computed} whatever is asked, "
+                    f"{value} here; release 1 has it"
                 )
-                warnings.warn(said, Unused, stacklevel=4)
+                warnings.warn(message, Unused, stacklevel=4)
         return {}
 
     def _load(self, settings: Mapping[str, str], device: str | None, model: str | None) -> Metric:
-        named = model or os.environ.get("MOVERSCORE_MODEL") or "auto"
+        model_name = model or os.environ.get("MOVERSCORE_MODEL") or "auto"
         try:
-            return load(self.metric, model=named, device=device or "auto", settings=settings)
+            return load(self.metric, model=model_name, device=device or "auto", settings=settings)
         except ModelError as error:  # nothing is fetched here
             raise ModelError(str(error).replace(", or --online to fetch it", "")) from None
 
 
-def _equal(table: Table) -> bool:
-    """Whether a dictionary gives 1.0 for every piece."""
+def _is_uniform(table: Table) -> bool:
+    """Return whether a dictionary gives 1.0 for every piece."""
     make = getattr(table, "default_factory", None)
     return make is not None and make() == 1 and all(value == 1 for value in table.values())
 
 
 @contextmanager
-def _listed(words: Iterable[str]) -> Iterator[str]:
-    """The name of a stopword list: none, a shipped one, or a file that holds the words for as long as it is needed."""
-    wanted = frozenset(word.lower() for word in words)
-    known = next((name for name in stopwords.names() if stopwords.load(name) == wanted), "none" if not wanted else "")
-    if known:
-        yield known
+def _stopword_list(words: Iterable[str]) -> Iterator[str]:
+    """Yield the name of a stopword list: `none`, a shipped list, or a temporary file with the words."""
+    lowered = frozenset(word.lower() for word in words)
+    list_name = next(
+        (name for name in stopwords.names() if stopwords.load(name) == lowered), "none" if not lowered else ""
+    )
+    if list_name:
+        yield list_name
         return
     with TemporaryDirectory() as folder:
         file = Path(folder) / "stop_words"
-        file.write_text(" " + " ".join(sorted(wanted)), "utf-8")  # a line that begins with # would be a comment
+        file.write_text(" " + " ".join(sorted(lowered)), "utf-8")  # a line that begins with # would be a comment
         yield str(file)
 
 

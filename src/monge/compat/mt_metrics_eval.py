@@ -1,10 +1,10 @@
-"""mt-metrics-eval and the WMT metrics task: score files, read and written, and a whole submission.
+"""Read and write score files of mt-metrics-eval and the WMT metrics task, and make a whole submission.
 
     metric-scores/SRC-TGT/NAME-REF.seg.score   lines of system and score, as mt-metrics-eval reads them
     NAME.seg.score   metric, pair, test set, domain, document, reference, system, segment, score: what the task asks for
     NAME.sys.score   metric, pair, test set, domain, reference, system, score
 
-A metric whose lower scores are better is written with its sign turned: both take higher for better.
+Scores of a metric for which lower is better are negated: both formats expect that higher is better.
 """
 
 from __future__ import annotations
@@ -31,12 +31,15 @@ _SEGMENT_FIELDS, _SYSTEM_FIELDS = 9, 7
 
 
 def write_scores(path: StrPath, scores: Mapping[str, Iterable[float]]) -> None:
-    """A score file of mt-metrics-eval: for every system its scores, one a line."""
-    write_text(Path(path), (f"{system}\t{score!r}\n" for system, some in scores.items() for score in map(float, some)))
+    """Write a score file of mt-metrics-eval: one line per system and score."""
+    write_text(
+        Path(path),
+        (f"{system}\t{score!r}\n" for system, system_scores in scores.items() for score in map(float, system_scores)),
+    )
 
 
 class TaskKey(NamedTuple):
-    """What a score in a file of the metrics task is of."""
+    """The key of scores in a file of the metrics task."""
 
     metric: str
     pair: str
@@ -46,12 +49,12 @@ class TaskKey(NamedTuple):
 
 
 def read_task_scores(path: StrPath) -> dict[TaskKey, dict[str, list[float]]]:
-    """A file of the WMT metrics task, NAME.seg.score or NAME.sys.score: for every system its scores.
+    """Read a file of the WMT metrics task, NAME.seg.score or NAME.sys.score; return the scores of each system by key.
 
-    Those of segments are under the domain `all`, in the order of their numbers, which must begin at 1 and leave none
-    out; those of systems under the domain that the file names.
+    Scores of segments have the domain `all` and are in the order of their numbers, which must be 1, 2, 3 …; scores of
+    systems have the domain that the file names.
     """
-    found: dict[TaskKey, dict[str, list[float]]] = {}
+    by_key: dict[TaskKey, dict[str, list[float]]] = {}
     for number, line in enumerate(TextFile(Path(path)), 1):
         fields = line.rstrip("\n").split("\t")
         score = finite_number(fields[-1])
@@ -63,17 +66,17 @@ def read_task_scores(path: StrPath) -> dict[TaskKey, dict[str, list[float]]]:
         by_segment = len(fields) == _SEGMENT_FIELDS
         reference, system = fields[5:7] if by_segment else fields[4:6]
         key = TaskKey(fields[0], fields[1], fields[2], "all" if by_segment else fields[3], reference)
-        scores = found.setdefault(key, {}).setdefault(system, [])
+        scores = by_key.setdefault(key, {}).setdefault(system, [])
         scores.append(score)
         if fields[7] != str(len(scores)) if by_segment else len(scores) > 1:
-            said = f"segment {fields[7]}, expected {len(scores)}" if by_segment else "a second score"
-            raise Unreadable(f"{path}:{number}: {said} of {system}")
-    return found
+            problem = f"segment {fields[7]}, expected {len(scores)}" if by_segment else "a second score"
+            raise Unreadable(f"{path}:{number}: {problem} of {system}")
+    return by_key
 
 
 @dataclass(frozen=True)
-class Scored:
-    """The scores of a metric on a language pair: of every segment of every system, and of the systems."""
+class LanguagePairScores:
+    """The scores of a metric on a language pair: per segment of each system, and per system."""
 
     metric: str
     texts: EvalSet
@@ -85,44 +88,72 @@ class Scored:
 
 @dataclass(frozen=True)
 class Submission:
-    """All files of a submission: what was scored, under which name of test set."""
+    """All scores of a submission, and the name of the test set."""
 
     test_set: str
-    scored: Sequence[Scored]
+    scored: Sequence[LanguagePairScores]
 
     def write(self, folder: Path) -> list[Path]:
-        """Write every file below a directory; their paths."""
+        """Write all files below a directory and return their paths."""
         written = []
-        for one in self.scored:
-            place = folder / "metric-scores" / one.texts.pair
-            _made(place)
-            each = {"seg": one.segments, "sys": {system: [score] for system, score in one.systems.items()}}
-            for level, scores in each.items():
-                written.append(place / f"{one.metric}-{one.reference}.{level}.score")
+        for pair_scores in self.scored:
+            place = folder / "metric-scores" / pair_scores.texts.pair
+            _make_folder(place)
+            by_level = {
+                "seg": pair_scores.segments,
+                "sys": {system: [score] for system, score in pair_scores.systems.items()},
+            }
+            for level, scores in by_level.items():
+                written.append(place / f"{pair_scores.metric}-{pair_scores.reference}.{level}.score")
                 write_scores(written[-1], scores)
-        for metric in dict.fromkeys(one.metric for one in self.scored):
-            mine = [one for one in self.scored if one.metric == metric]
+        for metric in dict.fromkeys(pair_scores.metric for pair_scores in self.scored):
+            of_metric = [pair_scores for pair_scores in self.scored if pair_scores.metric == metric]
             for level, rows in (("seg", self._segment_rows), ("sys", self._system_rows)):
                 written.append(folder / f"{metric}.{level}.score")
-                write_text(written[-1], ("\t".join(map(str, row)) + "\n" for one in mine for row in rows(one)))
+                write_text(
+                    written[-1],
+                    ("\t".join(map(str, row)) + "\n" for pair_scores in of_metric for row in rows(pair_scores)),
+                )
         return written
 
-    def _segment_rows(self, one: Scored) -> Iterator[tuple[object, ...]]:
-        for system, scores in one.segments.items():
+    def _segment_rows(self, pair_scores: LanguagePairScores) -> Iterator[tuple[object, ...]]:
+        for system, scores in pair_scores.segments.items():
             for k, score in enumerate(scores):
-                domain, document = one.texts.documents[k]
-                yield one.metric, one.texts.pair, self.test_set, domain, document, one.reference, system, k + 1, score
+                domain, document = pair_scores.texts.documents[k]
+                yield (
+                    pair_scores.metric,
+                    pair_scores.texts.pair,
+                    self.test_set,
+                    domain,
+                    document,
+                    pair_scores.reference,
+                    system,
+                    k + 1,
+                    score,
+                )
 
-    def _system_rows(self, one: Scored) -> Iterator[tuple[object, ...]]:
-        """The systems as a whole, and in every domain where there are several: the mean of its segments."""
-        for system, score in one.systems.items():
-            yield one.metric, one.texts.pair, self.test_set, "all", one.reference, system, score
-        domains = sorted({domain for domain, _ in one.texts.documents})
+    def _system_rows(self, pair_scores: LanguagePairScores) -> Iterator[tuple[object, ...]]:
+        """Yield the rows of systems for all domains and, if there are several, per domain: the mean of segments."""
+        for system, score in pair_scores.systems.items():
+            yield pair_scores.metric, pair_scores.texts.pair, self.test_set, "all", pair_scores.reference, system, score
+        domains = sorted({domain for domain, _ in pair_scores.texts.documents})
         for domain in domains if len(domains) > 1 else ():
-            for system, scores in one.segments.items():
-                mine = [score for (own, _), score in zip(one.texts.documents, scores, strict=True) if own == domain]
-                mean = float(np.mean(mine))
-                yield one.metric, one.texts.pair, self.test_set, domain, one.reference, system, mean
+            for system, scores in pair_scores.segments.items():
+                domain_scores = [
+                    score
+                    for (segment_domain, _), score in zip(pair_scores.texts.documents, scores, strict=True)
+                    if segment_domain == domain
+                ]
+                mean = float(np.mean(domain_scores))
+                yield (
+                    pair_scores.metric,
+                    pair_scores.texts.pair,
+                    self.test_set,
+                    domain,
+                    pair_scores.reference,
+                    system,
+                    mean,
+                )
 
 
 def submit(
@@ -140,57 +171,63 @@ def submit(
     Args:
         metrics: Metrics, loaded.
         data: The directory of the test set, or of several.
-        pairs: Language pairs; `*-en` works; all by default.
-        test_set: Which of several.
+        pairs: Language pairs; patterns such as `*-en` work; all by default.
+        test_set: The name of the test set, if there are several.
         reference: A reference by name, or `all`; by default every reference by itself.
-        watch: Is told how far it has come.
-        grow: Is told how many segments there are more to score.
+        watch: Callbacks of progress.
+        grow: Called with the number of further segments to score.
     """
     folder = test_set_in(Path(data), test_set)
-    kinds = {against: [one for one in metrics if one.scorer.against == against] for against in (REFERENCES, "source")}
-    found: list[Scored] = []
+    by_side = {
+        against: [metric for metric in metrics if metric.scorer.against == against]
+        for against in (REFERENCES, "source")
+    }
+    scored: list[LanguagePairScores] = []
     for pair in matching(pairs, pairs_in(folder), "language pair"):
         texts = read_eval_set(folder, pair)
         sides = [reference] if reference else sorted(texts.references)
-        facing = [(side, kinds[REFERENCES]) for side in sides]
-        facing.append((SOURCE, kinds["source"] if sides else list(metrics)))
-        for side, some in facing:
-            found += _scored(some, texts, side, watch, grow) if some else []
-    return Submission(folder.resolve().name, found)
+        runs = [(side, by_side[REFERENCES]) for side in sides]
+        runs.append((SOURCE, by_side["source"] if sides else list(metrics)))
+        for side, side_metrics in runs:
+            scored += _score_side(side_metrics, texts, side, watch, grow) if side_metrics else []
+    return Submission(folder.resolve().name, scored)
 
 
-def _scored(
+def _score_side(
     metrics: Sequence[Metric], texts: EvalSet, side: str, watch: Watch, grow: Callable[[int], None] | None
-) -> list[Scored]:
-    """What the metrics give every system, the references that are used as one excepted."""
+) -> list[LanguagePairScores]:
+    """Score every system, except references that the systems are compared with."""
     used = () if side == SOURCE else texts.chosen(side)
     rows = [row for system in texts.systems(used, humans=True) for row in texts.segments(system, used)]
     if grow is not None:
         grow(len(rows))
     results = score_segments(metrics, rows, watch=watch)
-    by_metric = {one.metric: [other for other in results if other.metric == one.metric] for one in results}
-    return [_one(name, some, texts, side) for name, some in by_metric.items()]
+    by_metric = {
+        result.metric: [same_metric for same_metric in results if same_metric.metric == result.metric]
+        for result in results
+    }
+    return [_pair_scores(name, metric_results, texts, side) for name, metric_results in by_metric.items()]
 
 
-def _one(name: str, results: Sequence[Result], texts: EvalSet, side: str) -> Scored:
+def _pair_scores(name: str, results: Sequence[Result], texts: EvalSet, side: str) -> LanguagePairScores:
     turned = not results[0].higher_is_better
     sign = -1.0 if turned else 1.0
-    return Scored(
-        metric=_plain(name),
+    return LanguagePairScores(
+        metric=_file_name(name),
         texts=texts,
         reference=side,
-        segments={one.system: (sign * one.segments).tolist() for one in results},
-        systems={one.system: sign * one.score for one in results},
+        segments={result.system: (sign * result.segments).tolist() for result in results},
+        systems={result.system: sign * result.score for result in results},
         turned=turned,
     )
 
 
-def _plain(name: str) -> str:
-    """A metric's name as a file name: what tells references apart, and what separates, is replaced."""
-    return "".join(one if one.isalnum() or one in "+@_" else "_" for one in name)
+def _file_name(name: str) -> str:
+    """Return a metric's name as a part of a file name: separators are replaced by underscores."""
+    return "".join(character if character.isalnum() or character in "+@_" else "_" for character in name)
 
 
-def _made(folder: Path) -> None:
+def _make_folder(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Errors of a kind that the peer's users catch."""
+"""Errors of the classes that users of the peer libraries catch."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class PeerEOFError(MongeError, EOFError):
 
 
 class PeerModelError(ModelError, OSError, ValueError):
-    """A model that is not there or cannot be read: the peers let OSError of transformers through."""
+    """A model that is missing or cannot be read: the peers pass on the OSError of transformers."""
 
 
 class PeerTypeError(MongeError, TypeError):
@@ -29,10 +29,10 @@ class PeerValueError(MongeError, ValueError):
 
 
 @contextmanager
-def raising(kind: type[MongeError], of: type[MongeError] = MongeError) -> Iterator[None]:
-    """Errors of monge (`of` a class) inside become errors of this kind, with the same message and exit code.
+def raise_as(kind: type[MongeError], of: type[MongeError] = MongeError) -> Iterator[None]:
+    """Convert errors of monge (of the class `of`) to errors of `kind`, with the same message and exit code.
 
-    Those of models become PeerModelError, whatever is asked; options are called as Python calls them.
+    Errors of models always become PeerModelError. Options in messages get their Python names.
     """
     try:
         yield
@@ -42,6 +42,6 @@ def raising(kind: type[MongeError], of: type[MongeError] = MongeError) -> Iterat
         model = isinstance(error, ModelError) and not isinstance(error, StatisticsMismatch)
         if not model and not isinstance(error, of):
             raise
-        found = (PeerModelError if model else kind)(str(error).replace("--online", "online=True"))
-        found.exit_code, found.http_status = error.exit_code, error.http_status
-        raise found from error
+        peer_error = (PeerModelError if model else kind)(str(error).replace("--online", "online=True"))
+        peer_error.exit_code, peer_error.http_status = error.exit_code, error.http_status
+        raise peer_error from error

@@ -1,4 +1,4 @@
-"""Prepared idf: the dictionaries of bert-score's and MoverScore's `get_idf_dict`, made and read."""
+"""Make and read the idf dictionaries of `get_idf_dict` of bert-score and MoverScore."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from monge.errors import UsageError
 from monge.types import DIGEST_SPACE, CorpusStats, DocumentCounts
 
 _CLOSE = 1e-6
-"""How far a prepared idf may be from that of whole counts: dictionaries that went through float32 are read too."""
+"""Tolerance between an idf and that of whole counts, so that dictionaries in float32 are accepted."""
 
 
 class IdfTable(defaultdict[int, float]):
-    """The idf of every piece, ln((N+1)/(df+1)), as bert-score and MoverScore write it, and the counts it is made of."""
+    """The idf of every piece, ln((N+1)/(df+1)), as in bert-score and MoverScore, with the counts it is made of."""
 
     def __init__(self, counts: DocumentCounts) -> None:
-        """The weights of the pieces that were seen; others weigh ln(N+1)."""
+        """Compute the idf of the counted pieces; other pieces get ln(N+1)."""
         super().__init__(lambda: log(counts.n + 1))
         self.counts = counts
         self.update({piece: log((counts.n + 1) / (df + 1)) for piece, df in counts.df.items()})
 
 
 def document_counts(table: Mapping[int, float]) -> DocumentCounts:
-    """The counts behind an idf dictionary ln((N+1)/(df+1)) by piece, as bert-score and MoverScore make them.
+    """Recover the document counts from an idf dictionary ln((N+1)/(df+1)) of bert-score or MoverScore.
 
-    What the dictionary gives for pieces it does not hold, ln(N+1), tells the number of texts N.
+    The number of texts N follows from the default of the dictionary, ln(N+1).
     """
     make = getattr(table, "default_factory", None)
     if make is None:
@@ -43,14 +43,14 @@ def document_counts(table: Mapping[int, float]) -> DocumentCounts:
                 f"idf: {value!r} of piece {piece} is not ln((N+1)/(df+1)) for whole numbers (N={n} by the default of "
                 "the dictionary); take idf=True, or idf_sents"
             )
-    seen = {piece: count for piece, count in sorted(df.items()) if count}
-    known = getattr(table, "counts", None)
-    if known is not None and (known.n, dict(known.df)) == (n, seen):
-        return known  # type: ignore[no-any-return]
-    key = blake2b(repr((n, list(seen.items()))).encode(), digest_size=16).digest()
-    return DocumentCounts(n, seen, int.from_bytes(key) % DIGEST_SPACE)
+    positive_df = {piece: count for piece, count in sorted(df.items()) if count}
+    counts = getattr(table, "counts", None)
+    if counts is not None and (counts.n, dict(counts.df)) == (n, positive_df):
+        return counts  # type: ignore[no-any-return]
+    key = blake2b(repr((n, list(positive_df.items()))).encode(), digest_size=16).digest()
+    return DocumentCounts(n, positive_df, int.from_bytes(key) % DIGEST_SPACE)
 
 
-def prepared(reader: str, **sides: Mapping[int, float]) -> CorpusStats:
-    """Corpus statistics of idf dictionaries, one a side; `reader` is the key of what reads the texts."""
+def prepare_idf(reader: str, **sides: Mapping[int, float]) -> CorpusStats:
+    """Return corpus statistics from idf dictionaries, one per side; `reader` is the key of the text reader."""
     return CorpusStats(reader, {side: document_counts(table) for side, table in sides.items()})

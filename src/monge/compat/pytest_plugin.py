@@ -19,7 +19,7 @@ _CHECKS = pytest.StashKey[list[str]]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """`--monge-update`."""
+    """Add the option `--monge-update`."""
     group = parser.getgroup("monge", "quality of generated text")
     group.addoption(
         "--monge-update",
@@ -30,19 +30,19 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.fixture(name="assert_quality")
 def _assert_quality(request: pytest.FixtureRequest) -> Callable[..., Result]:
-    """`monge.compat.quality.assert_quality`: fails with a report where texts are worse than asked, or than before."""
+    """Provide `monge.compat.quality.assert_quality`, which fails with a report if texts are worse than required."""
     from monge.compat.quality import assert_quality
 
     lines = request.config.stash.setdefault(_CHECKS, [])
 
-    def seen(check: Check) -> None:
+    def note_check(check: Check) -> None:
         lines.append(f"{request.node.name}: {check.line}")
 
-    return partial(assert_quality, update=request.config.getoption("--monge-update"), seen=seen)
+    return partial(assert_quality, update=request.config.getoption("--monge-update"), seen=note_check)
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
-    """A line for every check, passed or not."""
+    """Print one line per check, passed or not."""
     lines = config.stash.get(_CHECKS, [])
     if lines:
         terminalreporter.section("quality of texts (monge)")

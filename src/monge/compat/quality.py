@@ -1,4 +1,4 @@
-"""A test of quality: is the output of a system good enough, and not worse than it was?
+"""Assert that the output of a system is good enough, and not worse than a baseline.
 
     assert_quality(hypotheses, references, metric="twmd", at_least=0.8)
     assert_quality(hypotheses, references, metric="twmd", not_worse_than="baseline.json")
@@ -26,14 +26,14 @@ from monge.stats import pooled_tests
 from monge.types import Array, Result, Segment
 
 FORM = "monge-baseline"
-SHOWN, WIDTH = 5, 110
+SHOWN_SEGMENTS, WIDTH = 5, 110
 _ROUNDING = 1e-5
-"""Scores of the same texts on another machine may differ by so much."""
+"""The difference that scores of the same texts may have on another machine."""
 
 
 @dataclass(frozen=True)
 class Check:
-    """One metric of some texts beside what was asked of it; `fall` is how much worse they are than the baseline."""
+    """The result of a metric, with the score that is required and the result of the baseline."""
 
     result: Result
     segments: Sequence[Segment]
@@ -46,7 +46,7 @@ class Check:
 
     @property
     def fall(self) -> float:
-        """How much worse the score is than that of the baseline, whatever the metric's direction."""
+        """How much worse the score is than that of the baseline, positive for either direction of the metric."""
         return 0.0 if self.before is None else self._sign * (self.before.score - self.result.score)
 
     @property
@@ -55,50 +55,54 @@ class Check:
 
     @property
     def too_low(self) -> bool:
-        """Whether the score is worse than asked."""
+        """Whether the score is worse than `at_least`."""
         return self.at_least is not None and self._sign * (self.at_least - self.result.score) > 0
 
     @property
     def fell(self) -> bool:
-        """Whether it is worse than the baseline, by more than noise where `alpha` says how sure that must be."""
+        """Whether the score is worse than the baseline, significantly so if `alpha` is given."""
         return self.fall > _ROUNDING and (self.alpha is None or self.p_value <= self.alpha)
 
     @property
     def line(self) -> str:
-        """The check in a line."""
+        """The check as one line of text."""
         result, before = self.result, self.before
-        said = f"{result.metric} {result.score:.4f} of {result.n} segment{'s' * (result.n != 1)}"
+        text = f"{result.metric} {result.score:.4f} of {result.n} segment{'s' * (result.n != 1)}"
         if self.at_least is not None:
-            said += f", asked: {'at least' if result.higher_is_better else 'at most'} {self.at_least:g}"
+            text += f", asked: {'at least' if result.higher_is_better else 'at most'} {self.at_least:g}"
         if before is not None:
             noise = "more than noise" if self.p_value <= (self.alpha or 0.05) else "could be noise"
             moved = f"{result.score - before.score:+.4f}, p = {self.p_value:.3g}: {noise}"
-            said += f", {Path(self.baseline).name}: {before.score:.4f} ({moved if self.fall else 'the same'})"
-        return said
+            text += f", {Path(self.baseline).name}: {before.score:.4f} ({moved if self.fall else 'the same'})"
+        return text
 
     def report(self) -> str:
-        """Why it fails: the line, then the segments that fell most, or the worst, with their texts."""
-        place = self._falls() if self.fell else np.argsort(self._sign * self.result.segments, kind="stable")[:SHOWN]
+        """Return the report of a failure: the line, then the texts of segments that fell most, or of the worst."""
+        places = (
+            self._falls()
+            if self.fell
+            else np.argsort(self._sign * self.result.segments, kind="stable")[:SHOWN_SEGMENTS]
+        )
         worse = "worse than the baseline" if self.fell else "not good enough"
         lines = [f"{worse}: {self.line}"]
         if self.fell:
             change = self._changes()
             lines.append(f"{int((change < -_ROUNDING).sum())} segments fell, {int((change > _ROUNDING).sum())} rose;")
-            lines[-1] += f" the {len(place)} that fell most:"
+            lines[-1] += f" the {len(places)} that fell most:"
         else:
-            lines.append(f"the {len(place)} worst segments:")
-        for k in map(int, place):
+            lines.append(f"the {len(places)} worst segments:")
+        for k in map(int, places):
             lines += self._segment(k)
         return "\n".join([*lines, f"signature: {self.result.signature}"])
 
     def _changes(self) -> Array:
-        """How much better every segment is than before [n]."""
+        """Return how much better each segment is than in the baseline [n]."""
         before = self.result.segments if self.before is None else self.before.segments
         return self._sign * (self.result.segments - before)
 
     def _falls(self) -> Any:
         changes = self._changes()
-        order = np.argsort(changes, kind="stable")[:SHOWN]
+        order = np.argsort(changes, kind="stable")[:SHOWN_SEGMENTS]
         return order[changes[order] < 0]
 
     def _segment(self, k: int) -> list[str]:
@@ -107,8 +111,8 @@ class Check:
         if self.before is not None:
             scores = f"{self.before.segments[k]:.4f} -> {now:.4f} ({now - self.before.segments[k]:+.4f})"
         texts = [("was", self.old[k])] if self.old and self.old[k] != row.hypothesis else []
-        texts += [("is", row.hypothesis), *(("ref", one) for one in row.references[:2])]
-        return [f"  {row.id}: {scores}", *(f"      {name:4}{_clipped(text)}" for name, text in texts)]
+        texts += [("is", row.hypothesis), *(("ref", reference) for reference in row.references[:2])]
+        return [f"  {row.id}: {scores}", *(f"      {name:4}{_clip(text)}" for name, text in texts)]
 
 
 def assert_quality(
@@ -124,23 +128,23 @@ def assert_quality(
     seen: Callable[[Check], None] = lambda _: None,
     **options: Unpack[Options],
 ) -> Result:
-    """Fail with a readable report where texts are worse than a number, or than a baseline file says they were.
+    """Raise an assertion error with a report if texts score worse than a number or than a baseline file.
 
     Args:
         hypotheses: The texts to judge.
-        references: One text or a list of texts a hypothesis; without them the sources stand in their place.
+        references: One text or a list of texts per hypothesis; without them the sources take their place.
         metric: A name, as `monge.load` takes it.
-        at_least: The score that is asked for; for a distance, the most that it may be.
-        not_worse_than: A baseline file. It holds the texts of then and their scores; where the settings or the version
-            of the metric were others, the texts of then are scored again.
+        at_least: The lowest score that passes; for a distance, the highest.
+        not_worse_than: A baseline file. It holds the earlier texts and their scores; if the settings or the version of
+            the metric differ, the earlier texts are scored again.
         sources: Source texts, for metrics that compare with the source.
-        alpha: A fall counts where a paired permutation test gives p <= alpha; None: any fall counts.
+        alpha: A fall counts if a paired permutation test gives p <= alpha; None: any fall counts.
         update: Write the baseline file instead of comparing with it.
-        seen: Is told of the check, passed or not.
+        seen: Called with the check, passed or not.
         options: model, layers, precision, device, lang, settings, online, cache: as `monge.load` takes them.
 
     Returns:
-        What the texts got.
+        The result of the texts.
     """
     __tracebackhide__ = True
     if at_least is None and not_worse_than is None:
@@ -152,7 +156,7 @@ def assert_quality(
     if not_worse_than is not None and update:
         _write(Path(not_worse_than), result, segments)
     elif not_worse_than is not None:
-        check = _compared(check, Path(not_worse_than), loaded)
+        check = _compare(check, Path(not_worse_than), loaded)
     seen(check)
     if check.too_low or check.fell:
         raise PeerAssertionError(check.report())
@@ -160,7 +164,7 @@ def assert_quality(
 
 
 def _write(path: Path, result: Result, segments: Sequence[Segment]) -> None:
-    """The baseline file: what was judged, what it got, and how."""
+    """Write the baseline file: texts, scores, and the signature."""
     rows = [
         {"id": row.id, "texts": _key(row), "hypothesis": row.hypothesis, "score": float(score)}
         for row, score in zip(segments, result.segments, strict=True)
@@ -169,35 +173,41 @@ def _write(path: Path, result: Result, segments: Sequence[Segment]) -> None:
     write_text(path, json.dumps({**head, "segments": rows}, ensure_ascii=False, indent=1) + "\n")
 
 
-def _compared(check: Check, path: Path, metric: Metric) -> Check:
-    """The check with what the baseline file says, or what its texts get today where that is not comparable."""
-    said = _read(path)
-    rows = said["segments"]
-    if [row["texts"] for row in rows] != [_key(one) for one in check.segments]:
+def _compare(check: Check, path: Path, metric: Metric) -> Check:
+    """Return the check with the baseline's result; its texts are scored again if its scores are not comparable."""
+    baseline = _read_baseline(path)
+    rows = baseline["segments"]
+    if [row["texts"] for row in rows] != [_key(segment) for segment in check.segments]:
         raise StatisticsMismatch(
             f"{path}: the baseline is of {len(rows)} segments with other references or sources than these "
             f"{len(check.segments)}: write it anew (pytest --monge-update)"
         )
     old = [str(row["hypothesis"]) for row in rows]
-    then = [Segment(one.id, text, one.references, one.source) for one, text in zip(check.segments, old, strict=True)]
-    same = said["signature"] == str(check.result.signature) and check.result.pooled is None
+    old_segments = [
+        Segment(segment.id, text, segment.references, segment.source)
+        for segment, text in zip(check.segments, old, strict=True)
+    ]
+    same = baseline["signature"] == str(check.result.signature) and check.result.pooled is None
     if same:
         scores = np.array([row["score"] for row in rows], dtype=np.float64)
         before = replace(check.result, segments=scores, score=float(scores.mean()))
     else:
-        (before,) = score_segments([metric], then)
-    return _with_p(replace(check, baseline=str(path), before=before, old=old))
+        (before,) = score_segments([metric], old_segments)
+    return _add_p_value(replace(check, baseline=str(path), before=before, old=old))
 
 
-def _with_p(check: Check) -> Check:
-    """The check with the p-value of the difference: paired, over segments."""
-    both = [one for one in (check.before, check.result) if one is not None]
+def _add_p_value(check: Check) -> Check:
+    """Return the check with the p-value of the difference, paired over segments."""
+    results = [result for result in (check.before, check.result) if result is not None]
     if check.result.pooled is not None:
-        statistics, of = [one.pooled.statistics for one in both if one.pooled is not None], check.result.pooled.of
+        statistics, of = (
+            [result.pooled.statistics for result in results if result.pooled is not None],
+            check.result.pooled.of,
+        )
     else:
-        statistics, of = [np.stack([one.segments, np.ones(one.n)], axis=1) for one in both], _mean
-    found = pooled_tests(np.stack(statistics), of, method="permutation")
-    return replace(check, p_value=float(found.p_values[0, 1]))
+        statistics, of = [np.stack([result.segments, np.ones(result.n)], axis=1) for result in results], _mean
+    tests = pooled_tests(np.stack(statistics), of, method="permutation")
+    return replace(check, p_value=float(tests.p_values[0, 1]))
 
 
 def _mean(sums: Array) -> Array:
@@ -205,25 +215,27 @@ def _mean(sums: Array) -> Array:
     return mean
 
 
-def _read(path: Path) -> dict[str, Any]:
+def _read_baseline(path: Path) -> dict[str, Any]:
     if not path.exists():
         raise PeerAssertionError(f"{path}: no such baseline file; write it with pytest --monge-update, and keep it")
     try:
-        said = json.loads("\n".join(read_lines(path)))
-        whole = said[FORM] == 1 and all({"texts", "hypothesis", "score"} <= row.keys() for row in said["segments"])
+        content = json.loads("\n".join(read_lines(path)))
+        complete = content[FORM] == 1 and all(
+            {"texts", "hypothesis", "score"} <= row.keys() for row in content["segments"]
+        )
     except (ValueError, KeyError, TypeError, AttributeError):
-        whole = False
-    if not whole:
+        complete = False
+    if not complete:
         raise StatisticsMismatch(f"{path}: not a baseline file of assert_quality; write it with --monge-update")
-    found: dict[str, Any] = said
-    return found
+    baseline: dict[str, Any] = content
+    return baseline
 
 
 def _key(row: Segment) -> str:
-    """What identifies the references and the source of a segment."""
+    """Return a digest of the references and the source of a segment."""
     return blake2b(repr((row.references, row.source)).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
-def _clipped(text: str) -> str:
+def _clip(text: str) -> str:
     plain = " ".join(text.split())
     return plain if len(plain) <= WIDTH else plain[: WIDTH - 1] + "…"

@@ -1,4 +1,4 @@
-"""sacrebleu's shape: its own metrics, checked and quicker, and any metric of monge beside them.
+"""The classes of sacrebleu: its own metrics, with checks and faster, and any metric of monge beside them.
 
     from sacrebleu.metrics import BLEU, CHRF, TER   ->  from monge.compat.sacrebleu import BLEU, CHRF, TER
 
@@ -6,10 +6,10 @@
         print(metric.corpus_score(hypotheses, [references]), metric.get_signature())
 
 References come as in sacrebleu, a list of streams: references[k][i] is the k-th reference of hypothesis i. Streams of
-another length than the hypotheses are an error; sacrebleu cuts them to the shortest. BLEU, CHRF and TER are those of
-sacrebleu, numbers and signatures too; what is counted in references is kept for the next system, and TER tries shifts
-in batches (`monge.text.ter`). Bootstrap intervals (`n_bootstrap`) and sacrebleu's `PairedTest` work on all.
-Importing this imports nothing else of monge.
+another length than the hypotheses are an error; sacrebleu cuts them to the shortest. BLEU, CHRF and TER have the scores
+and signatures of sacrebleu; counts of references are cached for the next system, and TER tries shifts in batches
+(`monge.text.ter`). Bootstrap intervals (`n_bootstrap`) and sacrebleu's `PairedTest` work on all. Importing this module
+imports nothing else of monge.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import sacrebleu.metrics as peer
 from sacrebleu.metrics.base import Metric as SacreMetric
 from sacrebleu.metrics.base import Score, Signature
 
-from monge.compat.peers import PeerTypeError, PeerValueError, raising
+from monge.compat.peers import PeerTypeError, PeerValueError, raise_as
 
 if TYPE_CHECKING:
     from monge.api import Options
@@ -34,12 +34,12 @@ DIGITS = 4
 
 
 def check_streams(hypotheses: Sequence[str], streams: Streams) -> None:
-    """Raise where hypotheses and streams are no lists of texts, or streams have another number of them."""
-    if not isinstance(hypotheses, Sequence) or isinstance(hypotheses, str) or any(map(_no_stream, streams)):
+    """Raise if hypotheses or streams are not lists of texts, or differ in length."""
+    if not isinstance(hypotheses, Sequence) or isinstance(hypotheses, str) or any(map(_is_no_stream, streams)):
         raise PeerTypeError("hypotheses are a list of texts, references a list of streams: [references]")
-    for k, one in enumerate(hypotheses):
-        if not isinstance(one, str):
-            raise PeerTypeError(f"hypothesis {k} is no text (str), but {type(one).__name__}")
+    for k, text in enumerate(hypotheses):
+        if not isinstance(text, str):
+            raise PeerTypeError(f"hypothesis {k} is no text (str), but {type(text).__name__}")
     for k, stream in enumerate(streams):
         if len(stream) != len(hypotheses):
             raise PeerValueError(
@@ -48,12 +48,12 @@ def check_streams(hypotheses: Sequence[str], streams: Streams) -> None:
             )
 
 
-def _no_stream(given: object) -> bool:
-    return isinstance(given, str) or not isinstance(given, Sequence)
+def _is_no_stream(stream: object) -> bool:
+    return isinstance(stream, str) or not isinstance(stream, Sequence)
 
 
 class _NotEmpty(SacreMetric):  # type: ignore[misc]
-    """A metric that says so where there is nothing to score; sacrebleu fails with an IndexError."""
+    """A metric that raises a clear error if there is nothing to score; sacrebleu raises an IndexError."""
 
     def _check_corpus_score_args(self, hyps: Sequence[str], refs: Streams | None) -> None:
         if hyps is not None and not len(hyps):
@@ -69,23 +69,23 @@ class _NotEmpty(SacreMetric):  # type: ignore[misc]
 
 
 class _Checked(_NotEmpty):
-    """A metric of sacrebleu that refuses streams of another length, and counts the words of references once."""
+    """A metric of sacrebleu that refuses streams of another length, and caches the counts of references."""
 
     num_refs: int
-    _counted: tuple[list[tuple[str | None, ...]], list[Any], int] | None = None
+    _counted_references: tuple[list[tuple[str | None, ...]], list[Any], int] | None = None
 
     def _cache_references(self, references: Streams) -> list[Any]:
         streams = [tuple(stream) for stream in references]
-        if self._counted is None or self._counted[0] != streams:
-            found = super()._cache_references(references)
-            self._counted = streams, found, self.num_refs
-        _, found, self.num_refs = self._counted
-        return found
+        if self._counted_references is None or self._counted_references[0] != streams:
+            reference_info = super()._cache_references(references)
+            self._counted_references = streams, reference_info, self.num_refs
+        _, reference_info, self.num_refs = self._counted_references
+        return reference_info
 
     def _extract_corpus_statistics(self, hypotheses: Sequence[str], references: Streams | None) -> Any:
-        given = references or ()
-        check_streams(hypotheses, given)
-        if not given and self._ref_cache and len(self._ref_cache) != len(hypotheses):
+        streams = references or ()
+        check_streams(hypotheses, streams)
+        if not streams and self._ref_cache and len(self._ref_cache) != len(hypotheses):
             raise PeerValueError(f"{len(hypotheses)} hypotheses, but references have {len(self._ref_cache)}")
         return super()._extract_corpus_statistics(hypotheses, references)
 
@@ -99,7 +99,7 @@ class CHRF(_Checked, peer.CHRF):  # type: ignore[misc]
 
 
 class TER(_Checked, peer.TER):  # type: ignore[misc]
-    """sacrebleu's TER, the same number of edits sooner."""
+    """sacrebleu's TER, with the same edits computed faster."""
 
     def _compute_segment_statistics(self, hypothesis: str, ref_kwargs: dict[str, Any]) -> list[float]:
         from monge.text.ter import counts
@@ -108,30 +108,30 @@ class TER(_Checked, peer.TER):  # type: ignore[misc]
 
 
 class MongeScore(Score):  # type: ignore[misc]
-    """A score with its name; it is shown with four digits, and as JSON with the signature whole."""
+    """A score with its name; it is shown with four digits, and as JSON with the full signature."""
 
     def format(self, width: int = DIGITS, score_only: bool = False, signature: str = "", is_json: bool = False) -> str:
-        """As text, or as JSON."""
+        """Return the score as text, or as JSON."""
         if not is_json:
             return str(super().format(width, score_only, signature))
-        said = {"name": self.name, "score": float(f"{self.score:.{width}f}"), "signature": signature}
+        fields = {"name": self.name, "score": float(f"{self.score:.{width}f}"), "signature": signature}
         if self._mean > 0:
-            said |= {"confidence_mean": round(self._mean, width), "confidence_var": round(self._ci, width)}
-        return json.dumps(said, indent=1, ensure_ascii=False)
+            fields |= {"confidence_mean": round(self._mean, width), "confidence_var": round(self._ci, width)}
+        return json.dumps(fields, indent=1, ensure_ascii=False)
 
 
 class MongeSignature(Signature):  # type: ignore[misc]
-    """monge's signature, and what sacrebleu adds: the seed and the number of resamples."""
+    """monge's signature, with the seed and the number of resamples that sacrebleu adds."""
 
     def __init__(self, args: dict[str, Any]) -> None:
-        """Raises before the metric was evaluated, as sacrebleu does."""
+        """Store the signature; raise if the metric was not evaluated yet, as sacrebleu does."""
         if not args.get("signature"):
             raise PeerValueError("the signature is known when texts were scored: evaluate the metric first")
         self.line = str(args["signature"])
         self.info = {"bs": args.get("n_bootstrap"), "ar": None, "seed": args.get("seed")}
 
     def format(self, short: bool = False) -> str:
-        """The whole signature, or its short form."""
+        """Return the full signature, or its short form."""
         from monge.spec.signature import shortened
 
         added = [f"{name}:{value}" for name, value in self.info.items() if value is not None]
@@ -151,42 +151,42 @@ class MongeMetric(_NotEmpty):
         stats: CorpusStats | None = None,
         **options: Unpack[Options],
     ) -> None:
-        """Loads the metric.
+        """Load the metric.
 
         Args:
             metric: Its name, as `monge.load` takes it.
-            references: Streams to score against where a call gives none.
+            references: Streams to score against if a call gives none.
             stats: Corpus statistics of `monge.fit`; otherwise each call fits its own.
             options: model, layers, precision, device, lang, settings, online, cache: as `monge.load` takes them.
         """
         from monge.api import load
 
         super().__init__()
-        with raising(PeerValueError):
+        with raise_as(PeerValueError):
             self.loaded = load(metric, **options)
         self.name, self.higher_is_better = self.loaded.name, self.loaded.scorer.bounds.higher_is_better
         self.signature, self.stats, self.num_refs = "", stats, 0
         self._references = references
-        self._whole: Callable[[Array], Array] = _mean
+        self._pool_statistics: Callable[[Array], Array] = _mean
 
     def _extract_corpus_statistics(self, hypotheses: Sequence[str], references: Streams | None) -> list[list[float]]:
-        """Of every segment the numbers that are added up: its score and 1, or what a corpus score is made of."""
+        """Return the numbers of each segment that are summed: its score and 1, or the counts of a corpus score."""
         from monge.api import Corpora, score_segments, segments_of
 
         streams = self._references if references is None else references
         if streams is None:
             raise RuntimeError("No references provided, neither here nor when the metric was made.")
         check_streams(hypotheses, streams)
-        with raising(PeerValueError):
-            rows = [[one for one in row if one is not None] for row in zip(*streams, strict=True)]
-            (found,) = score_segments([self.loaded], segments_of(hypotheses, rows), corpora=Corpora(self.stats))
+        with raise_as(PeerValueError):
+            rows = [[reference for reference in row if reference is not None] for row in zip(*streams, strict=True)]
+            (result,) = score_segments([self.loaded], segments_of(hypotheses, rows), corpora=Corpora(self.stats))
         counts = {len(row) for row in rows}
         self.num_refs = counts.pop() if len(counts) == 1 else -1
-        self.signature = str(found.signature)
-        if found.pooled is not None:
-            self._whole = found.pooled.of
-            return list(map(list, found.pooled.statistics))
-        return [[score, 1.0] for score in found.segments.tolist()]
+        self.signature = str(result.signature)
+        if result.pooled is not None:
+            self._pool_statistics = result.pooled.of
+            return list(map(list, result.pooled.statistics))
+        return [[score, 1.0] for score in result.segments.tolist()]
 
     def _aggregate_and_compute(self, stats: Sequence[Sequence[float]]) -> MongeScore:
         import numpy as np
@@ -194,9 +194,9 @@ class MongeMetric(_NotEmpty):
         return self._compute_score_from_stats(np.asarray(stats, dtype=np.float64).sum(0))
 
     def _compute_score_from_stats(self, stats: Array) -> MongeScore:
-        return MongeScore(self.name, float(self._whole(stats.astype("float64"))))
+        return MongeScore(self.name, float(self._pool_statistics(stats.astype("float64"))))
 
-    # what sacrebleu's base class wants of metrics that score one segment after another: ours scores all in one pass
+    # sacrebleu's base class needs these for metrics that score one segment after another: ours score all in one pass
 
     def _preprocess_segment(self, sent: str) -> str:
         return sent
@@ -209,6 +209,6 @@ class MongeMetric(_NotEmpty):
 
 
 def _mean(stats: Array) -> Array:
-    """The mean score, of the sum of the scores and their number."""
+    """Return the mean score from the sum of the scores and their number."""
     mean: Array = stats[..., 0] / stats[..., 1]
     return mean

@@ -1,10 +1,10 @@
-"""sentence-transformers: how well a metric on the vectors of a model in training agrees with people.
+"""An evaluator for sentence-transformers: agreement with people of a metric on the model in training.
 
     evaluator = MetricEvaluator(hypotheses, references, human_scores, metric="bertscore")
     trainer = SentenceTransformerTrainer(model, args, train_dataset=…, loss=…, evaluator=evaluator)
 
-At each call the model is written to a temporary directory and read as any other, so that the numbers are those which
-the saved model will give.
+Each call writes the model to a temporary directory and loads it from there, so that the numbers are those of the saved
+model.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from typing import Any, Unpack
 from sentence_transformers.evaluation import SentenceEvaluator
 
 from monge.api import Options, changes_of, load, segments_of
-from monge.compat.peers import PeerValueError, raising
+from monge.compat.peers import PeerValueError, raise_as
 from monge.errors import DataError, Misaligned
 from monge.spec.presets import resolve
 from monge.stats import pearson, spearman
 
 
 class MetricEvaluator(SentenceEvaluator):  # type: ignore[misc]
-    """The correlation of a metric, on the vectors of the model in training, with human scores of texts."""
+    """The correlation with human scores of a metric on the vectors of the model in training."""
 
     def __init__(
         self,
@@ -36,15 +36,15 @@ class MetricEvaluator(SentenceEvaluator):  # type: ignore[misc]
         name: str = "",
         **options: Unpack[Options],
     ) -> None:
-        """Checks what is given before hours of training; `options` are those of `monge.load`, without model."""
+        """Check the arguments before hours of training; `options` are those of `monge.load`, without model."""
         super().__init__()
-        with raising(PeerValueError):
+        with raise_as(PeerValueError):
             if not len(hypotheses) == len(references) == len(human_scores):
                 raise Misaligned(
                     f"{len(hypotheses)} hypotheses, {len(references)} references, {len(human_scores)} human scores"
                 )
             segments_of(hypotheses, references)
-            self.human = [_number(k, one) for k, one in enumerate(human_scores)]
+            self.human = [_number(k, human_score) for k, human_score in enumerate(human_scores)]
             resolve(metric, changes_of(options), options.get("lang"))
         self.texts = hypotheses, references
         self.metric, self.name, self.options = metric, name, options
@@ -53,31 +53,31 @@ class MetricEvaluator(SentenceEvaluator):  # type: ignore[misc]
     def __call__(
         self, model: Any, output_path: str | None = None, epoch: int = -1, steps: int = -1
     ) -> dict[str, float]:
-        """Pearson's and Spearman's correlation, higher is better whatever the metric's direction."""
-        with TemporaryDirectory() as folder, raising(PeerValueError):
+        """Return Pearson's and Spearman's correlation; higher is better for metrics of either direction."""
+        with TemporaryDirectory() as folder, raise_as(PeerValueError):
             model.save_pretrained(folder, create_model_card=False)
             options: Options = {**self.options, "model": folder}
             result = load(self.metric, **options).score(*self.texts)
         sign = 1.0 if result.higher_is_better else -1.0
-        found = {
-            f"{self.metric}_{called}": sign * float(of(self.human, result.segments))
-            for called, of in (("pearson", pearson), ("spearman", spearman))
+        correlations = {
+            f"{self.metric}_{name}": sign * float(correlate(self.human, result.segments))
+            for name, correlate in (("pearson", pearson), ("spearman", spearman))
         }
-        named: dict[str, float] = self.prefix_name_to_metrics(found, self.name)
-        self.store_metrics_in_model_card_data(model, named, epoch, steps)
-        return named
+        metrics: dict[str, float] = self.prefix_name_to_metrics(correlations, self.name)
+        self.store_metrics_in_model_card_data(model, metrics, epoch, steps)
+        return metrics
 
     def get_config_dict(self) -> dict[str, Any]:
-        """What the model card says of it."""
+        """Return the entry of the evaluator in the model card."""
         return {"metric": self.metric, "texts": len(self.human)}
 
 
-def _number(place: int, given: Any) -> float:
-    """A human score."""
+def _number(place: int, human_score: Any) -> float:
+    """Return a human score as a finite float."""
     try:
-        found = float(given)
+        number = float(human_score)
     except (TypeError, ValueError):
-        found = float("nan")
-    if not isfinite(found):
-        raise DataError(f"human score {place} is no number: {given!r}")
-    return found
+        number = float("nan")
+    if not isfinite(number):
+        raise DataError(f"human score {place} is no number: {human_score!r}")
+    return number

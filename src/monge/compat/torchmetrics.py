@@ -1,12 +1,12 @@
-"""torchmetrics' call shape: metrics with `update`, `compute`, `reset`, `forward`, `plot`, gathered over processes.
+"""Metrics for torchmetrics, with `update`, `compute`, `reset`, `forward`, `plot`, gathered over processes.
 
     from torchmetrics.text.bert import BERTScore               ->  from monge.compat.torchmetrics import BERTScore
     from torchmetrics.functional.text.bert import bert_score   ->  from monge.compat.torchmetrics import bert_score
     TextScore("twmd")                                          any metric of monge; MetricCollection holds them
 
-What is gathered is exact on every device: the scores of pairs that depend on nothing else, as bytes of float64, or,
-where a metric takes something from all texts (idf, means, counts of words), the texts, which are then scored in an
-order of their own. So the number does not depend on how many processes there were, or on who had which texts.
+Gathering is exact on every device. If the scores of a pair depend on nothing else, they are gathered as bytes of
+float64. If a metric uses statistics of all texts (idf, means, counts of words), the texts are gathered, sorted and
+scored together. So the result does not depend on the number of processes or on how texts are distributed.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from torchmetrics import Metric as TorchMetric
 
 from monge.api import Metric, Options, load, score_segments, segments_of
 from monge.compat.bert_score import PARTS, BERTScorer
-from monge.compat.peers import PeerTypeError, PeerValueError, raising
+from monge.compat.peers import PeerTypeError, PeerValueError, raise_as
 from monge.errors import UsageError
 from monge.spec.metric import MetricSpec
 from monge.types import Array, Result, Segment
@@ -37,7 +37,7 @@ References = str | Sequence[str] | Sequence[Sequence[str]]
 
 
 class _Gathered(TorchMetric):  # type: ignore[misc]
-    """Texts or their scores as bytes, gathered over processes; a kind of metric says how results are made of them."""
+    """Base class: texts or their scores as bytes, gathered over processes; subclasses make results of them."""
 
     is_differentiable = False
     full_state_update = False
@@ -47,44 +47,44 @@ class _Gathered(TorchMetric):  # type: ignore[misc]
         super().__init__(**settings)
         self.signature = ""
         self.add_state("records", default=[], dist_reduce_fx="cat")
-        self._begin()
+        self._add_empty_record()
 
-    def _begin(self) -> None:
-        """A process that gets no text must have something of the right kind to gather."""
+    def _add_empty_record(self) -> None:
+        """Add an empty tensor: a process without texts must have one of the right type to gather."""
         self.records.append(torch.zeros(0, dtype=torch.uint8, device=self.device))
 
     def reset(self) -> None:
-        """Forget all texts."""
+        """Remove all texts."""
         super().reset()
-        self._begin()
+        self._add_empty_record()
 
-    # --- what a kind says ------------------------------------------------------------------------------------------
+    # --- for subclasses --------------------------------------------------------------------------------------------
 
     def _load(self) -> Any:
-        """What scores: a metric, or a scorer. It is loaded again after copying or unpickling."""
+        """Load the metric or scorer; called again after copying or unpickling."""
         raise NotImplementedError
 
-    def _alone(self) -> bool:
-        """Whether a pair's scores depend on nothing but the pair."""
+    def _scores_pairs_alone(self) -> bool:
+        """Return whether the scores of a pair depend on nothing but the pair."""
         raise NotImplementedError
 
-    def _results(self, segments: Sequence[Segment]) -> list[Result]:
-        """What the texts get."""
+    def _score_texts(self, segments: Sequence[Segment]) -> list[Result]:
+        """Score the texts."""
         raise NotImplementedError
 
     def _columns(self, results: Sequence[Result]) -> list[Array]:
-        """The numbers of results that are kept, each [n]."""
+        """Return the columns of results to store, each [n]."""
         raise NotImplementedError
 
     def _width(self) -> int:
-        """How many columns there are."""
+        """Return the number of columns."""
         raise NotImplementedError
 
     # --- gathering -------------------------------------------------------------------------------------------------
 
     @property
     def loaded(self) -> Any:
-        """What scores."""
+        """The loaded metric or scorer."""
         if self.__dict__.get(_LOADED) is None:
             self.__dict__[_LOADED] = self._load()
         return self.__dict__[_LOADED]
@@ -93,57 +93,57 @@ class _Gathered(TorchMetric):  # type: ignore[misc]
         return {name: value for name, value in super().__getstate__().items() if name != _LOADED}
 
     def update(self, preds: Texts, target: References, sources: Iterable[str] | None = None) -> None:
-        """Take pairs in: predictions, a reference or a list of references each, sources where the metric wants them."""
-        with raising(PeerValueError):
+        """Add pairs: predictions, one reference or a list of references each, sources if the metric uses them."""
+        with raise_as(PeerValueError):
             segments = segments_of(_texts(preds), _rows(target), sources)
-            if self._alone():
-                data = self._measured(segments)[0].tobytes()
+            if self._scores_pairs_alone():
+                data = self._measure(segments)[0].tobytes()
             else:
-                data = b"".join(json.dumps(asdict(one)).encode() + b"\n" for one in segments)
+                data = b"".join(json.dumps(asdict(segment)).encode() + b"\n" for segment in segments)
         self.records.append(torch.frombuffer(bytearray(data), dtype=torch.uint8).to(self.device))
 
-    def _measured(self, segments: Sequence[Segment]) -> tuple[Array, float | None]:
-        """The columns [n, columns] of texts, and their score as a whole where it is not the mean of the first."""
-        found = self._results(segments)
-        self.signature = str(found[0].signature)
-        return np.stack(self._columns(found), axis=1), None if found[0].pooled is None else found[0].score
+    def _measure(self, segments: Sequence[Segment]) -> tuple[Array, float | None]:
+        """Return the columns [n, columns] of texts, and the corpus score if it is not the mean of the first column."""
+        results = self._score_texts(segments)
+        self.signature = str(results[0].signature)
+        return np.stack(self._columns(results), axis=1), None if results[0].pooled is None else results[0].score
 
-    def gathered(self) -> tuple[Array, float | None]:
-        """Scores [n, columns] of all pairs so far, processes one after another; and the score of the whole.
+    def gather_scores(self) -> tuple[Array, float | None]:
+        """Return scores [n, columns] of all pairs so far, in the order of processes, and the corpus score.
 
-        The latter is None where it is the mean of the pairs' scores.
+        The latter is None if it is the mean of the pairs' scores.
         """
         records = self.records if isinstance(self.records, list) else [self.records]
-        data = torch.cat([one.to("cpu", torch.uint8) for one in records]).numpy().tobytes()
+        data = torch.cat([record.to("cpu", torch.uint8) for record in records]).numpy().tobytes()
         if not data:
             raise PeerValueError("there is nothing to score: no pair was given before compute()")
-        if self._alone():
+        if self._scores_pairs_alone():
             return np.frombuffer(data, np.float64).reshape(-1, self._width()), None
         segments = [_segment(line, k) for k, line in enumerate(data.splitlines())]
         order = sorted(range(len(segments)), key=lambda k: repr(replace(segments[k], id="")))
-        with raising(PeerValueError):
-            found, whole = self._measured([replace(segments[k], id=str(n)) for n, k in enumerate(order)])
-        values = np.empty_like(found)
-        values[order] = found
-        return values, whole
+        with raise_as(PeerValueError):
+            sorted_values, pooled_score = self._measure([replace(segments[k], id=str(n)) for n, k in enumerate(order)])
+        values = np.empty_like(sorted_values)
+        values[order] = sorted_values
+        return values, pooled_score
 
     def plot(self, val: Any = None, ax: Any = None) -> Any:
-        """Plot a value or several, by default that of `compute`."""
+        """Plot one or more values, by default that of `compute`."""
         return self._plot(val, ax)
 
 
-def _listed(given: object, name: str) -> list[Any]:
-    """What was given as a list: one text, or several."""
-    if isinstance(given, str):
-        return [given]
-    if not isinstance(given, Iterable):
-        raise PeerTypeError(f"{name}: expected a text or a list of texts, got {type(given).__name__}")
-    return list(given)
+def _as_list(texts: object, name: str) -> list[Any]:
+    """Return one text or several texts as a list."""
+    if isinstance(texts, str):
+        return [texts]
+    if not isinstance(texts, Iterable):
+        raise PeerTypeError(f"{name}: expected a text or a list of texts, got {type(texts).__name__}")
+    return list(texts)
 
 
 def _texts(preds: Texts) -> list[str]:
-    texts = _listed(preds, "preds")
-    wrong = next(((k, one) for k, one in enumerate(texts) if not isinstance(one, str)), None)
+    texts = _as_list(preds, "preds")
+    wrong = next(((k, text) for k, text in enumerate(texts) if not isinstance(text, str)), None)
     if wrong is not None:  # the first words are the peer's
         raise PeerValueError(
             f"Invalid input provided. Prediction {wrong[0]} is no text (str), but {type(wrong[1]).__name__}; several "
@@ -153,49 +153,49 @@ def _texts(preds: Texts) -> list[str]:
 
 
 def _rows(target: References) -> Any:
-    """References as we take them; where some predictions have one and others several, all get lists."""
-    rows = _listed(target, "target")
-    mixed = {isinstance(one, str) for one in rows if isinstance(one, Iterable)} == {True, False}
-    return [[one] if isinstance(one, str) else one for one in rows] if mixed else rows
+    """Return references in the form of `segments_of`: if only some rows are lists, all become lists."""
+    rows = _as_list(target, "target")
+    mixed = {isinstance(row, str) for row in rows if isinstance(row, Iterable)} == {True, False}
+    return [[row] if isinstance(row, str) else row for row in rows] if mixed else rows
 
 
 def _segment(line: bytes, number: int) -> Segment:
-    said = json.loads(line)
-    return Segment(str(number), said["hypothesis"], tuple(said["references"]), said["source"])
+    fields = json.loads(line)
+    return Segment(str(number), fields["hypothesis"], tuple(fields["references"]), fields["source"])
 
 
 class TextScore(_Gathered):
-    """Any metric of monge; `compute` gives the score of all texts so far, a scalar tensor."""
+    """Any metric of monge; `compute` returns the score of all texts so far, a scalar tensor."""
 
     def __init__(
         self, metric: str = "twmd", *, metric_settings: dict[str, Any] | None = None, **options: Unpack[Options]
     ) -> None:
-        """Loads the metric.
+        """Load the metric.
 
         Args:
             metric: Its name, as `monge.load` takes it.
-            metric_settings: What torchmetrics' own Metric takes: dist_sync_on_step, process_group …
+            metric_settings: Arguments of torchmetrics' own Metric: dist_sync_on_step, process_group …
             options: model, layers, precision, device, lang, settings, online, cache: as `monge.load` takes them.
         """
         super().__init__(**(metric_settings or {}))
         self.metric_name, self.options = metric, options
-        with raising(PeerValueError, of=UsageError):
+        with raise_as(PeerValueError, of=UsageError):
             _ = self.loaded
 
     @property
     def higher_is_better(self) -> bool:
-        """Whether a higher score is better: distances are better low."""
+        """Whether a higher score is better; for a distance it is not."""
         better: bool = self.loaded.scorer.bounds.higher_is_better
         return better
 
     def _load(self) -> Metric:
         return load(self.metric_name, **self.options)
 
-    def _alone(self) -> bool:
+    def _scores_pairs_alone(self) -> bool:
         scorer = self.loaded.scorer
         return isinstance(scorer.spec, MetricSpec) and not scorer.fits and scorer.members[""].block == 1
 
-    def _results(self, segments: Sequence[Segment]) -> list[Result]:
+    def _score_texts(self, segments: Sequence[Segment]) -> list[Result]:
         return score_segments([self.loaded], segments, cache=self.options.get("cache"))
 
     def _columns(self, results: Sequence[Result]) -> list[Array]:
@@ -205,13 +205,15 @@ class TextScore(_Gathered):
         return 1
 
     def compute(self) -> torch.Tensor:
-        """The score of all texts so far."""
-        values, whole = self.gathered()
-        return torch.tensor(values[:, 0].mean() if whole is None else whole, dtype=self.dtype, device=self.device)
+        """Return the score of all texts so far."""
+        values, pooled_score = self.gather_scores()
+        return torch.tensor(
+            values[:, 0].mean() if pooled_score is None else pooled_score, dtype=self.dtype, device=self.device
+        )
 
 
 class BERTScore(_Gathered):
-    """torchmetrics' BERTScore by its parameters; `compute` gives precision, recall and f1 of every pair."""
+    """torchmetrics' BERTScore, with the same parameters; `compute` returns precision, recall and f1 of every pair."""
 
     higher_is_better = True
     plot_lower_bound = 0.0
@@ -241,10 +243,10 @@ class BERTScore(_Gathered):
         online: bool = False,
         **kwargs: Any,
     ) -> None:
-        """Loads the model; `kwargs` are those of torchmetrics' Metric.
+        """Load the model; `kwargs` are those of torchmetrics' Metric.
 
-        Without `num_layers` the last layer is taken, as torchmetrics does (bert-score takes the published one). A model
-        or tokenizer that is an object, and a baseline by address, are refused: give a directory, a file.
+        Without `num_layers` the last layer is used, as in torchmetrics (bert-score uses the published one). Model or
+        tokenizer objects and the URL of a baseline are refused: give a directory or a file.
         """
         super().__init__(**kwargs)
         objects = {"model": model, "user_tokenizer": user_tokenizer, "user_forward_fn": user_forward_fn}
@@ -265,41 +267,41 @@ class BERTScore(_Gathered):
         }  # fmt: skip
         if not isinstance(idf, bool):
             raise PeerValueError(f"Expected argument `idf` to be a boolean, but got {idf}.")
-        with raising(PeerValueError, of=UsageError):
+        with raise_as(PeerValueError, of=UsageError):
             _ = self.loaded
 
     def _load(self) -> BERTScorer:
         try:
             return BERTScorer(**self.settings)
-        except AssertionError as error:  # a kind of bert-score's; here ValueError is what users catch
+        except AssertionError as error:  # bert-score raises this; users of torchmetrics catch ValueError
             raise PeerValueError(str(error)) from None
 
-    def _alone(self) -> bool:
+    def _scores_pairs_alone(self) -> bool:
         return not self.idf
 
-    def _results(self, segments: Sequence[Segment]) -> list[Result]:
-        references = [list(one.references) for one in segments]
+    def _score_texts(self, segments: Sequence[Segment]) -> list[Result]:
+        references = [list(segment.references) for segment in segments]
         if self.idf:
             self.loaded.compute_idf([text for row in references for text in row])
-        found: list[Result] = self.loaded.results([one.hypothesis for one in segments], references)
-        return found
+        results: list[Result] = self.loaded.results([segment.hypothesis for segment in segments], references)
+        return results
 
     def _columns(self, results: Sequence[Result]) -> list[Array]:
-        return [one.parts[part] for one in results for part in PARTS]
+        return [result.parts[part] for result in results for part in PARTS]
 
     def _width(self) -> int:
         layers: int = self.loaded.layers
         return len(PARTS) * layers
 
     def compute(self) -> dict[str, Any]:
-        """Precision, recall and f1 of every pair so far [n], or [layers, n]; with return_hash the signature."""
-        values, _ = self.gathered()
+        """Return precision, recall and f1 of every pair so far [n], or [layers, n]; with return_hash the signature."""
+        values, _ = self.gather_scores()
         by_layer = values.reshape(len(values), -1, len(PARTS)).transpose(1, 0, 2)
-        found: dict[str, Any] = {}
+        parts: dict[str, Any] = {}
         for k, part in enumerate(PARTS):
             column = torch.tensor(by_layer[:, :, k], dtype=self.dtype, device=self.device)
-            found[part] = column if self.all_layers else column[0]
-        return {**found, "hash": self.signature} if self.return_hash else found
+            parts[part] = column if self.all_layers else column[0]
+        return {**parts, "hash": self.signature} if self.return_hash else parts
 
 
 def bert_score(
@@ -326,11 +328,13 @@ def bert_score(
     *,
     online: bool = False,
 ) -> dict[str, Any]:
-    """Precision, recall and f1 of every pair: torchmetrics' function of this name, a `BERTScore` used once."""
+    """Return precision, recall and f1 of every pair, like torchmetrics' function: a `BERTScore` used once."""
     metric = BERTScore(
         model_name_or_path, num_layers, all_layers, model, user_tokenizer, user_forward_fn, verbose, idf, device,
         max_length, batch_size, num_threads, return_hash, lang, rescale_with_baseline, baseline_path, baseline_url,
         truncation, online=online,
     )  # fmt: skip
     metric.update(preds, target)
-    return BERTScore.compute(metric)  # of one pair too a tensor [1]: the class makes a number of it, the function not
+    return BERTScore.compute(
+        metric
+    )  # a tensor [1] for one pair: torchmetrics' function does not squeeze, its class does

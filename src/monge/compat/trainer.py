@@ -1,4 +1,4 @@
-"""transformers' Trainer: `compute_metrics` for generated text, decoding included.
+"""`compute_metrics` for the Trainer of transformers: decode generated text and score it.
 
 Seq2SeqTrainer(…, args=Seq2SeqTrainingArguments(predict_with_generate=True, …),
                compute_metrics=compute_metrics(tokenizer, ["twmd", "chrf"]))
@@ -12,41 +12,41 @@ from typing import Any, Unpack
 import numpy as np
 
 from monge.api import DEFAULT_METRIC, Options, load, score_segments, segments_of
-from monge.compat.peers import PeerValueError, raising
+from monge.compat.peers import PeerValueError, raise_as
 
 IGNORED = -100
-"""The label that a loss passes over: it stands where a text has ended."""
+"""The label that a loss ignores: padding after the end of a text."""
 
 
 def compute_metrics(
     tokenizer: Any, metric: str | Sequence[str] = DEFAULT_METRIC, **options: Unpack[Options]
 ) -> Callable[[Any], dict[str, float]]:
-    """What a Trainer calls with predictions and labels: their texts, scored by one metric or several, loaded here.
+    """Load one or more metrics; return the function that a Trainer calls with predictions and labels.
 
     Args:
-        tokenizer: What decodes: a tokenizer, or a processor with `batch_decode`.
+        tokenizer: A tokenizer, or a processor with `batch_decode`.
         metric: A name, or several: one encoding pass for all.
         options: model, layers, precision, device, lang, settings, online, cache: as `monge.load` takes them.
 
     Returns:
-        A function of an EvalPrediction that gives a score a metric, by name.
+        A function of an EvalPrediction that returns one score per metric, by name.
     """
     names = list(dict.fromkeys([metric] if isinstance(metric, str) else metric))
-    with raising(PeerValueError):  # before hours of training
+    with raise_as(PeerValueError):  # before hours of training
         loaded = [load(name, **options) for name in names]
 
-    def computed(prediction: Any) -> dict[str, float]:
-        texts = [_decoded(tokenizer, one) for one in (prediction.predictions, prediction.label_ids)]
-        with raising(PeerValueError):
+    def compute(prediction: Any) -> dict[str, float]:
+        texts = [_decode(tokenizer, ids) for ids in (prediction.predictions, prediction.label_ids)]
+        with raise_as(PeerValueError):
             results = score_segments(loaded, segments_of(*texts), cache=options.get("cache"))
-        return {name: one.score for name, one in zip(names, results, strict=True)}
+        return {name: result.score for name, result in zip(names, results, strict=True)}
 
-    return computed
+    return compute
 
 
-def _decoded(tokenizer: Any, given: Any) -> list[str]:
-    """The texts of ids [n, length]; of a tuple, the first are meant."""
-    ids = np.asarray(given[0] if isinstance(given, tuple) else given)
+def _decode(tokenizer: Any, token_ids: Any) -> list[str]:
+    """Decode ids [n, length], or the first element of a tuple, to texts."""
+    ids = np.asarray(token_ids[0] if isinstance(token_ids, tuple) else token_ids)
     if ids.ndim != 2 or not np.issubdtype(ids.dtype, np.integer):
         raise PeerValueError(
             f"expected ids [n, length], got {ids.dtype} {list(ids.shape)}: logits are no text; set "

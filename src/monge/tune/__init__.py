@@ -1,14 +1,15 @@
-"""Learning from people: an encoder is tuned on human judgements through the metric's own code.
+"""Tune an encoder on human judgements, with gradients through the metric's own code.
 
-`lessons.py` what is learned from as a user names it, `examples.py` the judgements, `teacher.py` those of a teacher,
-`objectives.py` losses, `blocks.py` what learns, `learner.py` the model around it, `loop.py` the loop, `checkpoint.py`
-where it stands, `card.py` what is said about the result, `tuning.py` all of it from a plan to an adapter.
+`lessons.py` parses what a user gives as training data, `examples.py` reads the judgements, `teacher.py` makes scores of
+a teacher, `objectives.py` has the losses, `blocks.py` the trainable blocks, `learner.py` the model around them,
+`loop.py` the training loop, `checkpoint.py` saves and restores it, `card.py` describes the result, `tuning.py` joins
+all of it from a plan to an adapter.
 """
 
 from monge.tune.blocks import Method
 from monge.tune.lessons import Lesson
 from monge.tune.loop import Schedule
 from monge.tune.teacher import Teacher
-from monge.tune.tuning import Plan, Tuned, estimate, tune
+from monge.tune.tuning import Plan, TuningResult, estimate, tune
 
-__all__ = ["Lesson", "Method", "Plan", "Schedule", "Teacher", "Tuned", "estimate", "tune"]
+__all__ = ["Lesson", "Method", "Plan", "Schedule", "Teacher", "TuningResult", "estimate", "tune"]

@@ -1,9 +1,9 @@
-"""The blocks of an encoder with gradients: the same body as `encode.packed` runs, of which some weights learn.
+"""The blocks of an encoder with gradients: the body that `encode.packed` runs, with trainable weights.
 
-All texts of a batch lie end to end in one matrix ``h [pieces, d]``; only attention looks at texts. A low-rank change
-makes a linear map ``x (W + s B A)ᵀ + b`` with A [r, i] random and B [o, r] zero at the start, s = 2 whatever the rank
-(alpha = 2 r elsewhere). Our own rather than peft: a page together, where peft would bring accelerate and a module of
-transformers, which could not go on from vectors that are kept.
+All texts of a batch are concatenated in one matrix ``h [pieces, d]``; only attention separates texts. A low-rank change
+makes a linear map ``x (W + s B A)ᵀ + b`` with A [r, i] random and B [o, r] zero at the start, s = 2 for every rank
+(alpha = 2 r elsewhere). This is not peft: peft needs accelerate and a transformers module, which cannot start from
+cached vectors of a middle layer.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _MAPS = (0, 1, 2, 3, 5, 6)  # of the eight modules of a block those that are no 
 
 @dataclass(frozen=True)
 class Method:
-    """What of a model learns.
+    """Which weights of a model are trained.
 
     `lora`: low-rank changes of every linear map of the last `blocks` blocks in use (0: of all); `last`: all weights of
     the last `blocks` (0: 2); `all`: every weight; `mix`: the weights of the layers whose sum is read. With `bf16`
@@ -53,14 +53,14 @@ class Method:
             )
 
     def first(self, top: int) -> int:
-        """The first block that learns, of those below layer `top`; every block before it stands still."""
+        """Return the first trained block below layer `top`; all blocks before it are frozen."""
         if self.name in ("all", "mix"):
             return 0
         return max(0, top - (self.blocks or (top if self.name == "lora" else 2)))
 
 
 class Blocks:
-    """The blocks `first` to `top` of a body, and its embeddings where they learn too."""
+    """The blocks `first` to `top` of a body, and its embeddings if they are trained too."""
 
     def __init__(self, body: Body, top: int, method: Method, seed: int) -> None:
         if not 1 <= top <= body.depth:
@@ -68,7 +68,8 @@ class Blocks:
         self.body, self.top, self.method, self.first = body, top, method, method.first(top)
         self._family = FAMILIES[body.kind]
         self._weights: dict[str, Tensor] = {
-            name: nn.Parameter(one.clone()) if self._learns(name) else one for name, one in body.tensors.items()
+            name: nn.Parameter(tensor.clone()) if self._learns(name) else tensor
+            for name, tensor in body.tensors.items()
         }
         if method.name == "all":
             self._weights[WORDS] = nn.Parameter(body.words(torch.arange(body.settings["vocab_size"])).clone())
@@ -87,43 +88,43 @@ class Blocks:
         return int(name.removeprefix(prefix).partition(".")[0]) if name.startswith(prefix) else None
 
     def _low_rank(self, seed: int) -> dict[str, tuple[nn.Parameter, nn.Parameter]]:
-        """A [r, i] and B [o, r] of every linear map that learns, by its name."""
-        generator, found = torch.Generator().manual_seed(seed), {}
+        """Return A [r, i] and B [o, r] of every trained linear map, by name."""
+        generator, low_rank = torch.Generator().manual_seed(seed), {}
         for block in range(self.first, self.top):
             for name in (self._name(block, part) for part in _MAPS):
                 outputs, inputs = self._weights[f"{name}.weight"].shape
                 start = torch.empty(self.method.rank, inputs).uniform_(
                     -(inputs**-0.5), inputs**-0.5, generator=generator
                 )
-                found[name] = nn.Parameter(start), nn.Parameter(torch.zeros(outputs, self.method.rank))
-        return found
+                low_rank[name] = nn.Parameter(start), nn.Parameter(torch.zeros(outputs, self.method.rank))
+        return low_rank
 
     def _name(self, block: int, part: int) -> str:
         return f"{self._family.blocks}.{block}.{self._family.parts[part]}"
 
     @property
     def parameters(self) -> list[nn.Parameter]:
-        """What learns."""
+        """The trained parameters."""
         if self.method.name == "mix":
             return [self._logits]
-        whole = [one for one in self._weights.values() if isinstance(one, nn.Parameter)]
-        return [*whole, *(one for pair in self._low.values() for one in pair)]
+        full_weights = [weight for weight in self._weights.values() if isinstance(weight, nn.Parameter)]
+        return [*full_weights, *(factor for pair in self._low.values() for factor in pair)]
 
-    def kept(self) -> dict[str, Tensor]:
-        """What an adapter keeps, as `encode.adapter` reads it."""
+    def adapter_tensors(self) -> dict[str, Tensor]:
+        """Return the tensors of an adapter, as `encode.adapter` reads them."""
         if self.method.name == "mix":
             return {MIX: self._mix().detach()}
-        found = {name: one.detach() for name, one in self._weights.items() if isinstance(one, nn.Parameter)}
+        tensors = {name: weight.detach() for name, weight in self._weights.items() if isinstance(weight, nn.Parameter)}
         for name, (inwards, outwards) in self._low.items():
-            found[f"{name}.weight{OUT}"] = SCALE * outwards.detach()
-            found[f"{name}.weight{IN}"] = inwards.detach()
-        return found
+            tensors[f"{name}.weight{OUT}"] = SCALE * outwards.detach()
+            tensors[f"{name}.weight{IN}"] = inwards.detach()
+        return tensors
 
     def _mix(self) -> Tensor:
         return torch.softmax(self._logits, 0)
 
     def embed(self, ids: Tensor, positions: Tensor) -> Tensor:
-        """``LN(word + type + position)`` of pieces and their positions [pieces] -> [pieces, d]."""
+        """Return ``LN(word + type + position)`` of pieces and their positions [pieces] -> [pieces, d]."""
         w = self._weights
         h = F.embedding(ids, w[WORDS]) if WORDS in w else self.body.words(ids)
         types = w.get("embeddings.token_type_embeddings.weight")
@@ -134,7 +135,7 @@ class Blocks:
         return self._linear(h, "embeddings_project") if "embeddings_project.weight" in w else h
 
     def run(self, h: Tensor, lengths: Sequence[int]) -> Mapping[int, Tensor]:
-        """The layers from `first` on, by number, of ``h [pieces, d]``, the layer `first` of texts laid end to end."""
+        """Return the layers from `first` on, by number, given ``h [pieces, d]``, the layer `first` of all texts."""
         longest = max(lengths)
         starts = torch.tensor([0, *lengths[:-1]]).cumsum(0)
         place = torch.arange(longest)
@@ -153,7 +154,7 @@ class Blocks:
         return layers
 
     def _run(self, block: int, h: Tensor, rows: Tensor, bias: Tensor, present: Tensor) -> Tensor:
-        """One block: h [pieces, d] with the rows [texts, longest] of its texts' pieces -> [pieces, d]."""
+        """Run one block: h [pieces, d] with the rows [texts, longest] of the pieces of each text -> [pieces, d]."""
         query, key, value, out, norm, up, down, norm_out = (self._name(block, part) for part in range(8))
         heads = self.body.settings["num_attention_heads"]
         texts, longest = rows.shape
@@ -169,7 +170,7 @@ class Blocks:
         return self._norm(h + self._linear(inner, down), norm_out)
 
     def _linear(self, x: Tensor, name: str) -> Tensor:
-        """``x (W + s B A)ᵀ + b``, in bf16 where that was asked for: attention there would be slower than in float32."""
+        """Return ``x (W + s B A)ᵀ + b``, in bf16 if requested (attention stays in float32, which is faster)."""
         with torch.autocast("cpu", torch.bfloat16, enabled=self.method.precision == "bf16"):
             y = F.linear(x, self._weights[f"{name}.weight"], self._weights[f"{name}.bias"])
             if name in self._low:

@@ -1,4 +1,4 @@
-"""Where a run of training stands, on disk: safetensors and JSON, written whole or not at all."""
+"""Checkpoints of a training run: safetensors and JSON, written atomically."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ if TYPE_CHECKING:
 
 _FILE = "checkpoint.safetensors"
 CONTENT = "content of the data"
-"""The fact of a plan that identifies what is learned from, whatever its files are called."""
+"""The key of the digest of the training data, which does not depend on file names."""
 MADE = "made"
 """The directory of a finished adapter while it is written."""
 _MOMENTS = ("exp_avg", "exp_avg_sq", "step")
 
 
-def places(output: str | Path) -> tuple[Path, Path]:
-    """Where the adapter is put and where an unfinished run is kept, beside it; refused where neither could be made."""
+def check_output(output: str | Path) -> tuple[Path, Path]:
+    """Return the paths of the adapter and of the unfinished run beside it; raise if they cannot be written."""
     folder = Path(output).resolve()
     if folder.exists() or folder.is_symlink():
         raise UsageError(f"{output} exists already: choose another -o, or remove it")
-    above = next(one for one in folder.parents if one.exists())
+    above = next(parent for parent in folder.parents if parent.exists())
     if not above.is_dir() or not os.access(above, os.W_OK | os.X_OK):
-        what = "is no directory" if not above.is_dir() else "cannot be written to"
-        raise UsageError(f"-o {output}: {above} {what}: choose another -o")
+        reason = "is no directory" if not above.is_dir() else "cannot be written to"
+        raise UsageError(f"-o {output}: {above} {reason}: choose another -o")
     return folder, folder.with_name(f"{folder.name}.partial")
 
 
 def clear(folder: Path) -> None:
-    """Remove what an unfinished run has left, and its directory unless there are files of others in it."""
+    """Remove the files of an unfinished run, and its directory unless it has other files."""
     for path in (folder / _FILE, folder / f"{_FILE}.part"):
         path.unlink(missing_ok=True)
     if (folder / MADE).is_dir():
@@ -49,11 +49,11 @@ def clear(folder: Path) -> None:
 
 
 def save(folder: Path, loop: Loop, plan: Mapping[str, Any]) -> None:
-    """Write everything that going on needs: weights, their best, the optimizer's moments, the curve, the plan."""
+    """Write what resuming needs: weights, best weights, the optimizer's moments, the curve, the plan."""
     from safetensors.torch import save_file
 
     state, tensors = loop.state, {}
-    for k, parameter in enumerate(loop.learned):
+    for k, parameter in enumerate(loop.learned_parameters):
         tensors[f"now.{k}"] = parameter.detach().contiguous()
         tensors |= {f"{name}.{k}": value for name, value in _moments(loop, k).items()}
     tensors |= {f"best.{k}": value.contiguous() for k, value in state.best.items()}
@@ -71,12 +71,12 @@ def save(folder: Path, loop: Loop, plan: Mapping[str, Any]) -> None:
 
 
 def _moments(loop: Loop, k: int) -> dict[str, Tensor]:
-    known: dict[str, Tensor] = loop.optimizer.state.get(loop.learned[k], {})
-    return {name: torch.as_tensor(known[name]).contiguous() for name in _MOMENTS if name in known}
+    moments: dict[str, Tensor] = loop.optimizer.state.get(loop.learned_parameters[k], {})
+    return {name: torch.as_tensor(moments[name]).contiguous() for name in _MOMENTS if name in moments}
 
 
 def restore(folder: Path, loop: Loop, plan: Mapping[str, Any]) -> bool:
-    """Put a run where a checkpoint says it stands; False where there is none. Another plan is refused."""
+    """Load a checkpoint into a run; return False if there is none, raise if it is of another plan."""
     from safetensors import SafetensorError, safe_open
 
     path = folder / _FILE
@@ -88,17 +88,18 @@ def restore(folder: Path, loop: Loop, plan: Mapping[str, Any]) -> bool:
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - no mapping
     except (SafetensorError, OSError, KeyError, ValueError) as error:
         raise UsageError(f"{path}: not a checkpoint that can be gone on with ({error}): remove it") from None
-    other = next((name for name, value in plan.items() if facts["plan"].get(name) != value), None)
-    if other == CONTENT:
+    changed = next((name for name, value in plan.items() if facts["plan"].get(name) != value), None)
+    if changed == CONTENT:
         raise UsageError(
             f"{folder}: an unfinished run that learned from other data: give the same data, --fresh, or another -o"
         )
-    if other is not None:
+    if changed is not None:
         raise UsageError(
-            f"{folder}: an unfinished run with {other} = {facts['plan'].get(other)!r}, this one has {plan[other]!r}: "
+            f"{folder}: an unfinished run with {changed} = {facts['plan'].get(changed)!r}, "
+            f"this one has {plan[changed]!r}: "
             "give the same settings, --fresh, or another -o"
         )
-    _put(loop, tensors)
+    _load_tensors(loop, tensors)
     loop.state = State(
         step=facts["step"],
         curve=facts["curve"],
@@ -109,8 +110,8 @@ def restore(folder: Path, loop: Loop, plan: Mapping[str, Any]) -> bool:
     return True
 
 
-def _put(loop: Loop, tensors: Mapping[str, Tensor]) -> None:
-    parameters: Sequence[torch.nn.Parameter] = loop.learned
+def _load_tensors(loop: Loop, tensors: Mapping[str, Tensor]) -> None:
+    parameters: Sequence[torch.nn.Parameter] = loop.learned_parameters
     with torch.no_grad():
         for k, parameter in enumerate(parameters):
             parameter.copy_(tensors[f"now.{k}"])

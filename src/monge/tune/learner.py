@@ -1,4 +1,4 @@
-"""An encoder that learns: hidden states with gradients, of texts cut into pieces as the base model cuts them."""
+"""A trainable encoder: hidden states with gradients, with the tokenizer of the base model."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from monge.types import Tokens
 
 PIECES = 4096
-"""Pieces of a batch that goes through the model at once."""
+"""Pieces per batch that goes through the model."""
 KEPT_BYTES = 4 << 30
-"""What is kept at most of the vectors below the first block that learns; what does not fit is computed again."""
+"""Most bytes of cached vectors below the first trained block; what does not fit is computed again."""
 _Ids = tuple[int, ...]
 
 
 class Learner(TransformerEncoder):
-    """A base model of which some weights learn, once `begin` has said which."""
+    """A base model with trainable weights, which `begin` chooses."""
 
     def __init__(self, model: str, *, online: bool = False) -> None:
         files = find(model, online=online)
@@ -45,77 +45,79 @@ class Learner(TransformerEncoder):
         self._room = KEPT_BYTES
 
     def begin(self, top: int, method: Method, seed: int) -> None:
-        """Let learn what a method says, up to layer `top`."""
+        """Make the weights that a method names trainable, up to layer `top`."""
         self._blocks = Blocks(self._body, top, method, seed)
 
     @property
     def blocks(self) -> Blocks:
-        """What runs with gradients."""
+        """The blocks that run with gradients."""
         assert self._blocks is not None, "begin says what learns"
         return self._blocks
 
     @property
     def parameters(self) -> list[nn.Parameter]:
-        """What learns."""
+        """The trained parameters."""
         return self.blocks.parameters
 
     def hidden(self, ids: Sequence[Sequence[int]], layers: Sequence[int]) -> list[Tensor]:
-        """For each layer asked for, [total pieces, d] float32, texts one after another; with gradients."""
+        """Return a float32 tensor [total pieces, d] per requested layer, texts concatenated, with gradients."""
         if self._blocks is None:
             return super().hidden(ids, layers)
         texts = [tuple(text) for text in ids]
-        found = dict(self._blocks.run(self._start(texts), [len(text) for text in texts]))
-        lower = [layer for layer in layers if layer not in found]
+        by_layer = dict(self._blocks.run(self._start(texts), [len(text) for text in texts]))
+        lower = [layer for layer in layers if layer not in by_layer]
         if lower:
-            found.update(zip(lower, super().hidden(texts, lower), strict=True))
-        return [found[layer] for layer in layers]
+            by_layer.update(zip(lower, super().hidden(texts, lower), strict=True))
+        return [by_layer[layer] for layer in layers]
 
     def _start(self, texts: Sequence[_Ids]) -> Tensor:
-        """The layer below the first block that learns, texts end to end; kept where blocks were run for it."""
+        """Return the layer below the first trained block, texts concatenated; cached if blocks were run for it."""
         if self.blocks.first == 0:
             flat = torch.tensor([i for text in texts for i in text])
             return self.blocks.embed(flat, torch.cat([positions(text, self._body.pad) for text in texts]))
         new = [text for text in dict.fromkeys(texts) if text not in self._below]
-        made: dict[_Ids, Tensor] = {}
+        computed: dict[_Ids, Tensor] = {}
         for batch in batches(new, len, PIECES):
             h = super().hidden(batch, [self.blocks.first])[0].clone()
-            made.update(zip(batch, (one.clone() for one in torch.split(h, [len(text) for text in batch])), strict=True))
-        for text, vectors in made.items():
+            computed.update(
+                zip(batch, (vectors.clone() for vectors in torch.split(h, [len(text) for text in batch])), strict=True)
+            )
+        for text, vectors in computed.items():
             if self._room > 0:
                 self._below[text] = vectors
                 self._room -= vectors.nbytes
-        return torch.cat([self._below[text] if text in self._below else made[text] for text in texts])
+        return torch.cat([self._below[text] if text in self._below else computed[text] for text in texts])
 
 
-class Live:
-    """What a window reads its vectors from while a model learns: nothing is remembered but the pieces of texts."""
+class LiveEncoding:
+    """The encoding of a window while a model learns: it caches the pieces of texts, but no vectors."""
 
     def __init__(self, encoder: Encoder, request: Request) -> None:
         self._encoder, self._request = encoder, request
         self._pieces: dict[str, Tokens] = {}
 
     def read(self, texts: Sequence[str], reader: Reader, pieces: Mapping[str, Tokens] | None = None) -> Read:
-        """Pieces and vectors of distinct texts, with gradients."""
+        """Return pieces and vectors of distinct texts, with gradients."""
         new = [text for text in texts if text not in self._pieces]
         self._pieces.update(zip(new, reader.read(new), strict=True) if new else ())
-        wanted = list(dict.fromkeys(self._pieces[text].ids for text in texts))
-        found: dict[tuple[int, ...], Tensor] = {}
-        for batch in batches(wanted, len, PIECES):
+        distinct_ids = list(dict.fromkeys(self._pieces[text].ids for text in texts))
+        vectors_of_ids: dict[tuple[int, ...], Tensor] = {}
+        for batch in batches(distinct_ids, len, PIECES):
             layers = sorted(set(self._request.layers))
             hidden = dict(zip(layers, self._encoder.hidden(batch, layers), strict=True))
             split = torch.split(pool(hidden, self._request), [len(ids) for ids in batch])
-            found.update(zip(batch, split, strict=True))
-        return {text: (self._pieces[text], {self._request: found[self._pieces[text].ids]}) for text in texts}
+            vectors_of_ids.update(zip(batch, split, strict=True))
+        return {text: (self._pieces[text], {self._request: vectors_of_ids[self._pieces[text].ids]}) for text in texts}
 
     def size(self, text: str, reader: Reader) -> int:
-        """The number of pieces of a text."""
+        """Return the number of pieces of a text."""
         if text not in self._pieces:
             self._pieces[text] = reader.read([text])[0]
         return len(self._pieces[text].ids)
 
 
-def sentence_vectors(metric: TransportMetric, live: Live, texts: Sequence[str]) -> Tensor:
-    """Means over the pieces of each text, specials left out [n, d]."""
+def sentence_vectors(metric: TransportMetric, live: LiveEncoding, texts: Sequence[str]) -> Tensor:
+    """Return the mean vector over the pieces of each text, without special pieces [n, d]."""
     means = {}
     for text, (tokens, vectors) in live.read(list(dict.fromkeys(texts)), metric.reader).items():
         inner = [k for k, special in enumerate(tokens.special) if not special] or list(range(len(tokens.ids)))

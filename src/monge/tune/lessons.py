@@ -1,4 +1,4 @@
-"""What a run learns from, as a user names it, and the examples that this opens."""
+"""Parse the training data that a user names, and open its examples."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ _WRITTEN = re.compile(
     r"(?:(?P<objective>[a-z]+):)?(?P<data>[^*:()]+)(?:\((?P<options>[^()]*)\))?(?:\*(?P<weight>[0-9.]+))?"
 )
 _FORM = "[OBJECTIVE:]DATASET|FILE[(OPTION=VALUE,…)][*WEIGHT]"
-_OF_LESSONS = "sample", "batch", "teacher", "neighbours"  # options that are none of a data set
+_OF_LESSONS = "sample", "batch", "teacher", "neighbours"  # options of lessons, not of data sets
 GRADES: Mapping[str, Mapping[float, float]] = {
     "germeval": {1: 0.05, 1.5: 0.10, 2: 0.20, 2.5: 0.30, 3: 0.50, 3.5: 0.70, 4: 0.85}
 }
-"""Tables of grades by name -> the cosine that each stands for: of Opusparcus as in GermEval 2020."""
+"""Tables by name: grade -> its cosine; `germeval` is for Opusparcus, as in GermEval 2020."""
 
 
 @dataclass(frozen=True)
 class Lesson:
-    """An objective, what it learns from, and its weight.
+    """An objective, its training data, and its weight.
 
     Attributes:
         data: The names of data sets joined by +, or a file of labelled pairs of sentences.
-        objective: One of `objectives.OBJECTIVES`; `auto` is `score` where there are scores, `rank` where rankings.
-        weight: What its loss is multiplied with.
-        options: `pairs`, `human`, `text`, `sample` (so many judgements, drawn), `batch` (so many a step), `teacher`
-            (the group whose texts a teacher reads instead, such as en), `neighbours` (with so many texts that a teacher
-            finds nearest each text is paired too), or a switch of the data set.
+        objective: One of `objectives.OBJECTIVES`; `auto` is `score` for scores, `rank` for rankings.
+        weight: The factor of its loss.
+        options: `pairs`, `human`, `text`, `sample` (the number of judgements, drawn at random), `batch` (judgements per
+            step), `teacher` (the group whose texts the teacher reads instead, such as en), `neighbours` (the number of
+            nearest texts, by the teacher's vectors, that each text is paired with), or a switch of the data set.
     """
 
     data: str
@@ -44,56 +44,56 @@ class Lesson:
 
     @property
     def batch(self) -> int | None:
-        """How many judgements a step learns from, where the lesson says so."""
+        """The number of judgements per step, None for that of the schedule."""
         return self._count("batch", 2)
 
     @property
     def sample(self) -> int | None:
-        """How many judgements are drawn, where not all are taken."""
+        """The number of judgements to draw, None for all."""
         return self._count("sample", 2)
 
     @property
     def neighbours(self) -> int:
-        """With how many texts that the teacher finds nearest each text is paired, besides its own."""
+        """The number of nearest texts, by the teacher's vectors, that each text is paired with."""
         return self._count("neighbours", 1) or 0
 
     @property
     def for_teacher(self) -> Lesson | None:
-        """The rows that a teacher reads where it reads others: the same ones of the group that `teacher` names."""
-        given = dict(self.options)
-        if "teacher" not in given:
+        """The lesson that the teacher reads if the option `teacher` names another group for it."""
+        options = dict(self.options)
+        if "teacher" not in options:
             return None
-        mine = "pairs", "languages", *_OF_LESSONS
-        others = tuple(one for one in self.options if one[0] not in mine)
-        return replace(self, options=(*others, ("pairs", given["teacher"])))
+        replaced = "pairs", "languages", *_OF_LESSONS
+        other_options = tuple(option for option in self.options if option[0] not in replaced)
+        return replace(self, options=(*other_options, ("pairs", options["teacher"])))
 
     def _count(self, name: str, least: int) -> int | None:
-        given = dict(self.options).get(name)
-        if given is not None and (not given.isdigit() or int(given) < least):
-            raise InvalidSetting(f"{self.data}: {name} takes a number, {least} or more, got {given!r}")
-        return None if given is None else int(given)
+        text = dict(self.options).get(name)
+        if text is not None and (not text.isdigit() or int(text) < least):
+            raise InvalidSetting(f"{self.data}: {name} takes a number, {least} or more, got {text!r}")
+        return None if text is None else int(text)
 
     @classmethod
-    def written(cls, text: str) -> Lesson:
-        """The lesson of a text such as ``rank:wmt18(pairs=*-en)*0.5``."""
-        found = _WRITTEN.fullmatch(text.strip())
+    def parse(cls, text: str) -> Lesson:
+        """Parse a lesson such as ``rank:wmt18(pairs=*-en)*0.5``."""
+        match = _WRITTEN.fullmatch(text.strip())
         try:
-            weight = float(found["weight"] or 1) if found else 0.0
+            weight = float(match["weight"] or 1) if match else 0.0
         except ValueError:
             weight = 0.0
-        if found is None or weight <= 0:
+        if match is None or weight <= 0:
             raise InvalidSetting(f"--train takes {_FORM}, got {text!r}")
-        parts = [part.partition("=") for part in (found["options"] or "").split(",") if part.strip()]
+        parts = [part.partition("=") for part in (match["options"] or "").split(",") if part.strip()]
         wrong = next(("".join(part) for part in parts if not part[1]), None)
         if wrong is not None:
             raise InvalidSetting(f"{text}: an option is NAME=VALUE, got {wrong!r}")
         options = tuple((name.strip(), value.strip()) for name, _, value in parts)
-        return cls(found["data"], found["objective"] or "auto", weight, options)
+        return cls(match["data"], match["objective"] or "auto", weight, options)
 
 
 @dataclass(frozen=True)
-class Place:
-    """Where judgements lie, and how they are read where a lesson does not say otherwise."""
+class DataLocation:
+    """The location of judgements, and the options of reading them that a lesson does not set."""
 
     data: str | Path
     pairs: Sequence[str] | None = None
@@ -103,8 +103,8 @@ class Place:
     seed: int = 0
 
 
-def open_lesson(lesson: Lesson, place: Place) -> Examples | Labelled:
-    """The examples of a lesson; rankings, scores, or labelled pairs from a file."""
+def open_lesson(lesson: Lesson, location: DataLocation) -> Examples | Labelled:
+    """Read the examples of a lesson: rankings, scores, or labelled pairs from a file."""
     kind = lesson.objective
     if kind != "auto" and kind not in OBJECTIVES:
         raise InvalidSetting(f"objective takes {', '.join(OBJECTIVES)}, got {kind!r}")
@@ -112,31 +112,35 @@ def open_lesson(lesson: Lesson, place: Place) -> Examples | Labelled:
     if of_teacher is not None and kind != "distil":
         raise InvalidSetting(f"{lesson.data}: the option {of_teacher} says what a teacher reads: only distil has one")
     if Path(lesson.data).is_file():
-        return _from_file(lesson, place)
+        return _from_file(lesson, location)
     if kind == "nli":
         raise InvalidSetting(f"nli learns from a file of labelled pairs (two sentences, label), got {lesson.data!r}")
     options = {name: value for name, value in lesson.options if name not in _OF_LESSONS}
-    pairs = options.pop("pairs").split("/") if "pairs" in options else place.pairs
+    pairs = options.pop("pairs").split("/") if "pairs" in options else location.pairs
     switches = {name: value if name in ("human", "text") else _switch(value) for name, value in options.items()}
-    named = {"human": place.human, "text": place.text, **switches}
-    cosines = place.grades if kind == "paraphrase" else None
-    found = judged_examples(
-        lesson.data, place.data, pairs, cosines=cosines, **{k: v for k, v in named.items() if v is not None}
+    dataset_options = {"human": location.human, "text": location.text, **switches}
+    cosines = location.grades if kind == "paraphrase" else None
+    examples = judged_examples(
+        lesson.data,
+        location.data,
+        pairs,
+        cosines=cosines,
+        **{k: v for k, v in dataset_options.items() if v is not None},
     )
     if lesson.sample is not None:
-        order = np.random.default_rng([place.seed, len(found)]).permutation(len(found))[: lesson.sample]
-        found = found.of(sorted(order.tolist()))
-    if kind == "paraphrase" and found.unit is None:
+        order = np.random.default_rng([location.seed, len(examples)]).permutation(len(examples))[: lesson.sample]
+        examples = examples.select(sorted(order.tolist()))
+    if kind == "paraphrase" and examples.unit is None:
         raise InvalidSetting(f"{lesson.data} has rankings: the objective paraphrase learns from grades")
-    return found
+    return examples
 
 
 def _switch(value: str) -> str | int | bool:
-    """The value of a switch of a data set, as `--switch` reads it: true, false, a whole number, or a text."""
+    """Parse the value of a switch of a data set, as `--switch` does: true, false, a whole number, or a text."""
     return value == "true" if value in ("true", "false") else int(value) if value.isdigit() else value
 
 
-def _from_file(lesson: Lesson, place: Place) -> Labelled:
+def _from_file(lesson: Lesson, location: DataLocation) -> Labelled:
     if lesson.objective not in ("nli", "paraphrase"):
         raise InvalidSetting(
             f"{lesson.data} is a file of pairs: say what its last column is, nli:{lesson.data} (labels) or "
@@ -144,20 +148,22 @@ def _from_file(lesson: Lesson, place: Place) -> Labelled:
         )
     if lesson.objective == "nli":
         return read_labelled(lesson.data)
-    return read_labelled(lesson.data, place.grades or GRADES["germeval"])
+    return read_labelled(lesson.data, location.grades or GRADES["germeval"])
 
 
-def read_grades(given: str | None) -> Mapping[float, float]:
-    """A table of grades by name, or as GRADE=COSINE,…; nothing where none is given."""
-    if given is None:
+def read_grades(table: str | None) -> Mapping[float, float]:
+    """Return a table of grades by name, or parse GRADE=COSINE,…; empty for None."""
+    if table is None:
         return {}
-    if given in GRADES:
-        return GRADES[given]
+    if table in GRADES:
+        return GRADES[table]
     try:
-        found = {float(one): float(other) for one, _, other in (part.partition("=") for part in given.split(","))}
+        cosines = {
+            float(grade): float(cosine) for grade, _, cosine in (part.partition("=") for part in table.split(","))
+        }
     except ValueError:
-        raise InvalidSetting(f"--grades takes {', '.join(GRADES)} or GRADE=COSINE,…, got {given!r}") from None
-    wrong = next((value for value in found.values() if not -1 <= value <= 1), None)
+        raise InvalidSetting(f"--grades takes {', '.join(GRADES)} or GRADE=COSINE,…, got {table!r}") from None
+    wrong = next((value for value in cosines.values() if not -1 <= value <= 1), None)
     if wrong is not None:
         raise DataError(f"--grades: a cosine lies between -1 and 1, got {wrong:g}")
-    return found
+    return cosines

@@ -1,7 +1,7 @@
-"""The loop: batches of similar length, warm-up and decay, clipping, the best weights by agreement with held-out people.
+"""The training loop: batches of similar length, warm-up and decay, clipping, best weights by held-out agreement.
 
-Everything random comes from the seed and the number of the epoch, so a run that was killed and started again ends with
-the weights of one that was not.
+All random numbers depend only on the seed and the epoch, so a run that was killed and resumed ends with the weights of
+one that was not.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ import torch
 from torch import Tensor, nn
 
 from monge.errors import DataError, InvalidSetting
-from monge.tune.objectives import Judge, Objective
+from monge.tune.objectives import Judge, TuningObjective
 
 CHUNK = 16
-"""Batches whose judgements are sorted by length before they are cut, so that little is padding."""
+"""Number of batches whose judgements are sorted by length together, so that there is little padding."""
 
-NAMED = 3
-"""So many judgements are named in an error."""
+NAMED_JUDGEMENTS = 3
+"""Number of judgements that an error message names."""
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """How long and how fast: epochs over the first objective, learning rate, its warm-up, clipping, patience.
+    """Epochs over the first objective, batch size, learning rates, warm-up, weight decay, clipping, patience.
 
-    `checks`: how often in an epoch agreement is measured; `patience`: so many checks without a gain end the run.
+    `checks`: measurements of agreement per epoch; `patience`: checks without a gain after which the run ends.
     """
 
     epochs: int = 3
@@ -54,7 +54,7 @@ class Schedule:
 
 @dataclass
 class State:
-    """Where a run stands: steps done, the curve so far, the best weights; all of it goes into a checkpoint."""
+    """The state of a run: steps done, the curve so far, the best weights; all of it goes into a checkpoint."""
 
     step: int = 0
     curve: list[dict[str, float | None]] = field(default_factory=list)
@@ -65,7 +65,7 @@ class State:
 
 @dataclass(frozen=True)
 class Told:
-    """What a watcher of a run is told: steps done and in all, the loss, the last agreement, seconds to go."""
+    """The progress of a run: steps done, total steps, the loss, the last agreement, estimated seconds left."""
 
     step: int
     steps: int
@@ -75,36 +75,36 @@ class Told:
 
 
 class Loop:
-    """One run of training over some objectives."""
+    """One run of training over one or more objectives."""
 
     def __init__(
         self,
-        objectives: Sequence[Objective],
+        objectives: Sequence[TuningObjective],
         judge: Judge,
         parameters: Sequence[nn.Parameter],
         schedule: Schedule,
         batches: Sequence[int] = (),
     ) -> None:
-        """`batches`: how many judgements of each objective a step learns from, where not `schedule.batch` of all."""
+        """Make the optimizer; `batches` are the judgements per step of each objective, by default `schedule.batch`."""
         self.objectives, self.judge, self.schedule = list(objectives), judge, schedule
         self._sizes = list(batches) or [schedule.batch] * len(self.objectives)
         self._parameters = list(parameters)
-        heads = [one for objective in objectives for one in objective.head.parameters()]
+        heads = [parameter for objective in objectives for parameter in objective.head.parameters()]
         groups: list[dict[str, Any]] = [
             {"params": self._parameters, "lr": schedule.rate, "weight_decay": schedule.decay},
             {"params": heads, "lr": schedule.head_rate, "weight_decay": 0.0},
         ]
-        self.optimizer = torch.optim.AdamW([one for one in groups if one["params"]])
-        self._rates = [float(one["lr"]) for one in self.optimizer.param_groups]
-        self.an_epoch = batch_count(len(objectives[0]), self._sizes[0])
-        self.steps = self.an_epoch * schedule.epochs
+        self.optimizer = torch.optim.AdamW([group for group in groups if group["params"]])
+        self._rates = [float(group["lr"]) for group in self.optimizer.param_groups]
+        self.steps_per_epoch = batch_count(len(objectives[0]), self._sizes[0])
+        self.steps = self.steps_per_epoch * schedule.epochs
         self.state = State()
-        self._cut: dict[int, tuple[int, list[list[int]]]] = {}  # objective -> an epoch, and its batches
+        self._epoch_batches: dict[int, tuple[int, list[list[int]]]] = {}  # objective -> an epoch, and its batches
 
     @property
-    def learned(self) -> list[nn.Parameter]:
-        """Every parameter that learns, heads included, in a fixed order."""
-        return [one for group in self.optimizer.param_groups for one in group["params"]]
+    def learned_parameters(self) -> list[nn.Parameter]:
+        """All trained parameters, with those of heads, in a fixed order."""
+        return [parameter for group in self.optimizer.param_groups for parameter in group["params"]]
 
     def run(
         self,
@@ -112,117 +112,120 @@ class Loop:
         keep: Callable[[State], None] = lambda _: None,
         watch: Callable[[Told], None] = lambda _: None,
     ) -> State:
-        """Train to the end, or until agreement has not risen for some checks; the best weights are put back.
+        """Train to the end, or until agreement has not risen for `patience` checks; then restore the best weights.
 
-        `agreement` measures the model as it is on held-out judgements; `keep` is called after each check.
+        `agreement` measures the current model on held-out judgements; `keep` is called after each check.
         """
-        state, every = self.state, max(1, self.an_epoch // self.schedule.checks)
+        state, check_interval = self.state, max(1, self.steps_per_epoch // self.schedule.checks)
         began, done = time.monotonic(), state.step
         losses: list[float] = []
         while state.step < self.steps and state.since_best < self.schedule.patience:
             losses.append(self._step(state.step))
             state.step += 1
-            if state.step % every == 0 or state.step == self.steps:
+            if state.step % check_interval == 0 or state.step == self.steps:
                 self.check(agreement(), float(np.mean(losses)))
                 losses = []
                 keep(state)
             spent = (time.monotonic() - began) / (state.step - done)
-            told = state.curve[-1] if state.curve else {"agreement": None, "loss": None}
-            loss = float(np.mean(losses)) if losses else told["loss"]
-            watch(Told(state.step, self.steps, loss, told["agreement"], spent * (self.steps - state.step)))
+            last_check = state.curve[-1] if state.curve else {"agreement": None, "loss": None}
+            loss = float(np.mean(losses)) if losses else last_check["loss"]
+            watch(Told(state.step, self.steps, loss, last_check["agreement"], spent * (self.steps - state.step)))
         with torch.no_grad():
-            for k, parameter in enumerate(self.learned):
+            for k, parameter in enumerate(self.learned_parameters):
                 parameter.copy_(state.best[str(k)])
         return state
 
-    def timed(self, steps: int = 3) -> float:
-        """Seconds a step; what the steps did to the weights is undone."""
-        before = [one.detach().clone() for one in self.learned]
+    def time_step(self, steps: int = 3) -> float:
+        """Return the seconds per step, measured; the weights are restored."""
+        before = [parameter.detach().clone() for parameter in self.learned_parameters]
         self._step(0)
         began = time.monotonic()
         for step in range(steps):
             self._step(min(step, self.steps - 1))
         spent = (time.monotonic() - began) / steps
         with torch.no_grad():
-            for parameter, value in zip(self.learned, before, strict=True):
+            for parameter, value in zip(self.learned_parameters, before, strict=True):
                 parameter.copy_(value)
         return spent
 
     def check(self, value: float, loss: float | None) -> None:
-        """Add to the curve, and remember the weights if agreement was never as good."""
+        """Add a point to the curve, and keep the weights if agreement is the best so far."""
         state = self.state
         state.curve.append({"step": state.step, "loss": loss, "agreement": value})
         if value > state.best_value:
             state.best_value, state.since_best = value, 0
-            state.best = {str(k): one.detach().clone() for k, one in enumerate(self.learned)}
+            state.best = {str(k): parameter.detach().clone() for k, parameter in enumerate(self.learned_parameters)}
         else:
             state.since_best += 1
 
     def _step(self, step: int) -> float:
         for group, rate in zip(self.optimizer.param_groups, self._rates, strict=True):
-            group["lr"] = rate * self._pace(step)
+            group["lr"] = rate * self._rate_factor(step)
         self.optimizer.zero_grad(set_to_none=True)
         total = 0.0
         for k, objective in enumerate(self.objectives):
             places = self._places(k, step)
             loss = objective.weight * objective.loss(places, self.judge)
             torch.autograd.backward(loss)
-            if not self._finite(loss):
-                raise self._not_finite(objective, places)
+            if not self._is_finite(loss):
+                raise self._not_finite_error(objective, places)
             total += float(loss.detach())
         torch.nn.utils.clip_grad_norm_(self._parameters, self.schedule.clip)
         self.optimizer.step()
         return total
 
-    def _finite(self, loss: Tensor) -> bool:
-        """Whether a loss and all gradients so far are numbers."""
-        values = [loss.detach(), *(one.grad for one in self.learned if one.grad is not None)]
-        return all(bool(torch.isfinite(one).all()) for one in values)
+    def _is_finite(self, loss: Tensor) -> bool:
+        """Return whether a loss and all gradients so far are finite."""
+        values = [
+            loss.detach(),
+            *(parameter.grad for parameter in self.learned_parameters if parameter.grad is not None),
+        ]
+        return all(bool(torch.isfinite(tensor).all()) for tensor in values)
 
-    def _not_finite(self, objective: Objective, places: Sequence[int]) -> DataError:
-        """The error of a loss or a gradient that is no number, with the judgements that make it so by themselves."""
+    def _not_finite_error(self, objective: TuningObjective, places: Sequence[int]) -> DataError:
+        """Return the error for a loss or gradient that is not finite; it names the judgements that cause it."""
         guilty = []
         for place in places:
             self.optimizer.zero_grad(set_to_none=True)
             loss = objective.loss([place], self.judge)
             torch.autograd.backward(loss)
-            if not self._finite(loss):
+            if not self._is_finite(loss):
                 guilty.append(place)
-        shown = [" | ".join(objective.texts(place)) for place in (guilty or places)[:NAMED]]
-        more = len(guilty or places) - len(shown)
+        judgements = [" | ".join(objective.texts(place)) for place in (guilty or places)[:NAMED_JUDGEMENTS]]
+        more = len(guilty or places) - len(judgements)
         return DataError(
             f"{objective.name}:{objective.examples.name}: the loss or its gradient is NaN or infinite for "
-            f"{len(guilty or places)} of the {len(places)} judgements of a step: {'; '.join(shown)}"
+            f"{len(guilty or places)} of the {len(places)} judgements of a step: {'; '.join(judgements)}"
             f"{f' and {more} more' if more else ''}: leave them out, or tune through another metric"
         )
 
-    def _pace(self, step: int) -> float:
-        """Linear warm-up, then linear decay to 0."""
+    def _rate_factor(self, step: int) -> float:
+        """Return the factor of the learning rate: linear warm-up, then linear decay to 0."""
         warm = max(1, round(self.schedule.warm_up * self.steps))
         return min((step + 1) / warm, (self.steps - step) / max(1, self.steps - warm))
 
     def _places(self, k: int, step: int) -> list[int]:
-        """The judgements of an objective that a step learns from: a pure function of seed, objective and step."""
+        """Return the judgements of an objective for a step; they depend only on seed, objective and step."""
         objective = self.objectives[k]
         epoch, number = divmod(step, batch_count(len(objective), self._sizes[k]))
-        if self._cut.get(k, (-1, []))[0] != epoch:
-            self._cut[k] = epoch, list(self._batches(k, [self.schedule.seed, k, epoch]))
-        return self._cut[k][1][number]
+        if self._epoch_batches.get(k, (-1, []))[0] != epoch:
+            self._epoch_batches[k] = epoch, list(self._batches(k, [self.schedule.seed, k, epoch]))
+        return self._epoch_batches[k][1][number]
 
     def _batches(self, k: int, seed: list[int]) -> Iterator[list[int]]:
-        """All judgements of an objective once, in random batches of similar length and, but for one, the same size."""
+        """Yield random batches that have each judgement once, of similar length and almost equal size."""
         objective, random = self.objectives[k], np.random.default_rng(seed)
         count = batch_count(len(objective), self._sizes[k])
         order = np.array_split(random.permutation(len(objective)), count)
-        made: list[list[int]] = []
+        batches: list[list[int]] = []
         for start in range(0, count, CHUNK):
             sizes = [len(batch) for batch in order[start : start + CHUNK]]
             chunk = np.concatenate(order[start : start + CHUNK]).tolist()
             chunk.sort(key=lambda place: max(map(len, objective.texts(place))))
-            made += [some.tolist() for some in np.split(np.array(chunk), np.cumsum(sizes)[:-1])]
-        return iter([made[number] for number in random.permutation(count)])
+            batches += [batch.tolist() for batch in np.split(np.array(chunk), np.cumsum(sizes)[:-1])]
+        return iter([batches[number] for number in random.permutation(count)])
 
 
 def batch_count(judgements: int, size: int) -> int:
-    """The number of batches of at most `size` that hold all judgements."""
+    """Return the number of batches of at most `size` that hold all judgements."""
     return max(1, -(-judgements // size))

@@ -1,4 +1,4 @@
-"""What is learned: a loss over some judgements, through the metric's own scores or through sentence vectors."""
+"""Objectives: losses over judgements, through the metric's own scores or through sentence vectors."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ OBJECTIVES = {
     "nli": "entailment, neutral, contradiction: a classifier on mean-pooled sentence vectors",
     "distil": "a teacher's scores of pairs that nobody judged, as score; and how alike it finds the sentences",
 }
-"""Name of an objective -> what it learns from, and its loss."""
+"""Name of an objective -> its training data and its loss."""
 
 
 class Judge(Protocol):
-    """What the model that learns can be asked."""
+    """The model in training: its scores and sentence vectors."""
 
     def scores(self, rows: Sequence[Segment]) -> Tensor:
-        """The metric's scores [n], larger is better, with gradients."""
+        """Return the metric's scores [n], larger is better, with gradients."""
 
     def sentences(self, texts: Sequence[str]) -> Tensor:
-        """Sentence vectors [n, d]: means over the pieces, with gradients."""
+        """Return sentence vectors [n, d]: means over the pieces, with gradients."""
 
 
-class Objective(Protocol):
-    """A loss over judgements; `head` learns beside the model and is not kept, but for an affine map of scores."""
+class TuningObjective(Protocol):
+    """A loss over judgements; `head` is trained with the model and not saved, except an affine map of scores."""
 
     name: str
     weight: float
@@ -45,20 +45,20 @@ class Objective(Protocol):
 
     @property
     def examples(self) -> Examples | Labelled:
-        """What is learned from."""
+        """The training data."""
 
     def __len__(self) -> int:
-        """The number of judgements."""
+        """Return the number of judgements."""
 
     def texts(self, place: int) -> tuple[str, ...]:
-        """The texts of a judgement."""
+        """Return the texts of a judgement."""
 
     def loss(self, places: Sequence[int], judge: Judge) -> Tensor:
-        """The mean loss over some judgements."""
+        """Return the mean loss over the judgements at some places."""
 
 
 class Affine(nn.Module):
-    """A score -> human units: slope * score + intercept, both learned; starts as given."""
+    """The map from scores to human units: slope * score + intercept, both learned."""
 
     def __init__(self, slope: float = 1.0, intercept: float = 0.0) -> None:
         super().__init__()
@@ -66,22 +66,22 @@ class Affine(nn.Module):
         self.intercept = nn.Parameter(torch.tensor(intercept, dtype=torch.float64))
 
     def forward(self, scores: Tensor) -> Tensor:
-        """The scores [n] in human units."""
+        """Return the scores [n] in human units."""
         return self.slope * scores + self.intercept
 
 
 @dataclass(frozen=True)
-class Alike:
-    """A teacher's sentence vectors by text: the cosines of every two texts of a batch are to be the teacher's."""
+class TeacherCosines:
+    """A loss that pulls the cosines of all pairs of texts in a batch to those of a teacher's sentence vectors."""
 
     vectors: Mapping[str, Tensor]
     weight: float
 
     def loss(self, texts: Sequence[str], judge: Judge) -> Tensor:
-        """Weight times the mean squared difference of the cosines [n, n]."""
-        mine = F.normalize(judge.sentences(texts), dim=1)
-        theirs = F.normalize(torch.stack([self.vectors[text] for text in texts]), dim=1)
-        return self.weight * F.mse_loss(mine @ mine.T, theirs @ theirs.T)
+        """Return weight times the mean squared difference of the cosines [n, n]."""
+        own_vectors = F.normalize(judge.sentences(texts), dim=1)
+        teacher_vectors = F.normalize(torch.stack([self.vectors[text] for text in texts]), dim=1)
+        return self.weight * F.mse_loss(own_vectors @ own_vectors.T, teacher_vectors @ teacher_vectors.T)
 
 
 @dataclass
@@ -93,18 +93,18 @@ class ScoreObjective:
     correlate: bool = False
     name: str = "score"
     head: nn.Module = field(default_factory=Affine)
-    alike: Alike | None = None
+    alike: TeacherCosines | None = None
 
     def __len__(self) -> int:
         return len(self.examples)
 
     def texts(self, place: int) -> tuple[str, ...]:
-        """Hypothesis and references."""
+        """Return hypothesis and references."""
         row = self.examples.rows[place]
         return row.hypothesis, *row.references
 
     def loss(self, places: Sequence[int], judge: Judge) -> Tensor:
-        """Mean of (a s + b - z)², or 1 - r(s, z); and what is added for sentences that are to be as alike as said."""
+        """Return the mean of (a s + b - z)², or 1 - r(s, z), plus the loss of a teacher's cosines if it has one."""
         assert self.examples.targets is not None
         scores = judge.scores([self.examples.rows[k] for k in places])
         targets = torch.from_numpy(self.examples.targets[list(places)])
@@ -133,12 +133,12 @@ class RankObjective:
         return self.examples.rows[better], self.examples.rows[worse]
 
     def texts(self, place: int) -> tuple[str, ...]:
-        """Both hypotheses and the references."""
+        """Return both hypotheses and the references."""
         better, worse = self._rows(place)
         return better.hypothesis, worse.hypothesis, *better.references
 
     def loss(self, places: Sequence[int], judge: Judge) -> Tensor:
-        """Mean of softplus(-slope * (s_better - s_worse))."""
+        """Return the mean of softplus(-slope * (s_better - s_worse))."""
         rows = [row for place in places for row in self._rows(place)]
         scores = judge.scores(rows).view(-1, 2)
         slope = self.head.slope
@@ -159,14 +159,14 @@ class ParaphraseObjective:
         return len(self.examples)
 
     def texts(self, place: int) -> tuple[str, ...]:
-        """Both sentences."""
+        """Return both sentences."""
         return self.examples.pairs[place]
 
     def loss(self, places: Sequence[int], judge: Judge) -> Tensor:
-        """Mean of (cos(u, v) - grade)²."""
-        first, second = _both(self.examples, places, judge)
-        wanted = torch.from_numpy(self.examples.values[list(places)]).to(first.dtype)
-        return F.mse_loss(F.cosine_similarity(first, second), wanted)
+        """Return the mean of (cos(u, v) - grade)²."""
+        first, second = _pair_vectors(self.examples, places, judge)
+        cosines = torch.from_numpy(self.examples.values[list(places)]).to(first.dtype)
+        return F.mse_loss(F.cosine_similarity(first, second), cosines)
 
 
 @dataclass
@@ -189,31 +189,31 @@ class NliObjective:
         return len(self.examples)
 
     def texts(self, place: int) -> tuple[str, ...]:
-        """Premise and hypothesis."""
+        """Return premise and hypothesis."""
         return self.examples.pairs[place]
 
     def loss(self, places: Sequence[int], judge: Judge) -> Tensor:
-        """Mean cross entropy."""
-        first, second = _both(self.examples, places, judge)
+        """Return the mean cross entropy."""
+        first, second = _pair_vectors(self.examples, places, judge)
         logits = self.head(torch.cat([first, second, (first - second).abs()], dim=1))
         return F.cross_entropy(logits, torch.from_numpy(self.examples.values[list(places)]).long())
 
 
-def _both(examples: Labelled, places: Sequence[int], judge: Judge) -> tuple[Tensor, Tensor]:
+def _pair_vectors(examples: Labelled, places: Sequence[int], judge: Judge) -> tuple[Tensor, Tensor]:
     chosen = [examples.pairs[k] for k in places]
     vectors = judge.sentences([text for pair in chosen for text in pair])
     return vectors[0::2], vectors[1::2]
 
 
 def pearson(first: Tensor, second: Tensor) -> Tensor:
-    """Pearson's r of two vectors [n]; 0 where one is constant, and its gradient too."""
-    one, other = first - first.mean(), second - second.mean()
-    lengths = torch.linalg.vector_norm(one) * torch.linalg.vector_norm(other)
-    return (one * other).sum() / lengths if float(lengths.detach()) > 1e-12 else 0 * first.sum()
+    """Return Pearson's r of two vectors [n]; r and its gradient are 0 if one is constant."""
+    x, y = first - first.mean(), second - second.mean()
+    lengths = torch.linalg.vector_norm(x) * torch.linalg.vector_norm(y)
+    return (x * y).sum() / lengths if float(lengths.detach()) > 1e-12 else 0 * first.sum()
 
 
-def objective(kind: str, examples: Examples | Labelled, weight: float, width: int, seed: int) -> Objective:
-    """The objective of a kind over some examples; `width` is that of the vectors."""
+def make_objective(kind: str, examples: Examples | Labelled, weight: float, width: int, seed: int) -> TuningObjective:
+    """Make the objective of a kind over examples; `width` is the dimension of sentence vectors."""
     if kind in ("nli", "paraphrase"):
         pairs = examples if isinstance(examples, Labelled) else _as_labelled(examples)
         if kind == "paraphrase":
@@ -229,7 +229,7 @@ def objective(kind: str, examples: Examples | Labelled, weight: float, width: in
 
 
 def _as_labelled(examples: Examples) -> Labelled:
-    """Judged pairs with the cosine that each grade stands for."""
+    """Return judged pairs labelled with the cosine of their grade."""
     assert examples.unit is not None
     pairs = tuple((row.hypothesis, row.references[0]) for row in examples.rows)
     return Labelled(examples.name, pairs, examples.unit)

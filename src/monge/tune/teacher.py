@@ -1,4 +1,4 @@
-"""What a teacher says: its scores of pairs that nobody judged, and how alike it finds their sentences."""
+"""Distillation: a teacher's scores of pairs that nobody judged, and the cosines of its sentence vectors."""
 
 from __future__ import annotations
 
@@ -14,67 +14,71 @@ from monge import api
 from monge.errors import DataError
 from monge.scoring.transport import TransportMetric
 from monge.spec.presets import resolve
-from monge.tune.examples import Examples, standardised
-from monge.tune.learner import Live, sentence_vectors
+from monge.tune.examples import Examples, standardise
+from monge.tune.learner import LiveEncoding, sentence_vectors
 from monge.tune.lessons import Lesson
-from monge.tune.objectives import Alike, ScoreObjective
+from monge.tune.objectives import ScoreObjective, TeacherCosines
 from monge.types import Array, Segment
 
 READ_AT_ONCE = 256
-"""Sentences that a teacher reads together."""
+"""Sentences per batch that a teacher reads."""
 
 
 @dataclass(frozen=True)
 class Teacher:
-    """Whom `distil` learns from: a metric with its settings, its model, and the weight of its sentences' cosines."""
+    """The teacher of `distil`: a metric with its settings, its model, and the weight of its sentence cosines."""
 
     metric: str = "twmd"
     model: str = "auto"
     alike: float = 0.0
 
 
-def distilled(
+def distil_objective(
     examples: Examples, teacher: Teacher, lesson: Lesson, translated: Examples | None = None, seed: int = 0
 ) -> ScoreObjective:
-    """The objective of learning a teacher's scores, standardised by group; what people said of the rows is not used.
+    """Make the objective of learning a teacher's scores, standardised by group; human judgements are not used.
 
-    `translated` has, by id, the rows that the teacher reads in place of those that are learned from.
+    `translated` has the rows that the teacher reads instead, matched by id.
     """
     metric = api.bind(*resolve(teacher.metric), model=teacher.model)
-    read = examples.rows if translated is None else _same_rows(examples, translated)
+    read = examples.rows if translated is None else _match_rows(examples, translated)
     of_text = {
-        text: said
-        for row, other in zip(examples.rows, read, strict=True)
-        for text, said in zip(_texts(row), _texts(other), strict=True)
+        text: teacher_text
+        for row, teacher_row in zip(examples.rows, read, strict=True)
+        for text, teacher_text in zip(_texts(row), _texts(teacher_row), strict=True)
     }
     vectors: dict[str, torch.Tensor] = {}
     if teacher.alike or lesson.neighbours:
-        vectors = _read(metric.by_transport("distil"), list(dict.fromkeys(of_text.values())))
+        vectors = _read_vectors(metric.by_transport("distil"), list(dict.fromkeys(of_text.values())))
     if lesson.neighbours:
         examples, read = _with_neighbours(examples, read, _Renderings(of_text, vectors), lesson.neighbours, seed)
     scores, groups = _scores(metric, read, recurring=lesson.neighbours > 0), np.array(examples.groups)
     targets = np.empty(len(read))
     for name in dict.fromkeys(examples.groups):
-        targets[groups == name] = standardised(scores[groups == name], f"{name} by the teacher")
+        targets[groups == name] = standardise(scores[groups == name], f"{name} by the teacher")
     learned = replace(examples, targets=targets, better=None, unit=None)
-    alike = Alike({text: vectors[said] for text, said in of_text.items()}, teacher.alike) if teacher.alike else None
+    alike = (
+        TeacherCosines({text: vectors[teacher_text] for text, teacher_text in of_text.items()}, teacher.alike)
+        if teacher.alike
+        else None
+    )
     return ScoreObjective(learned, lesson.weight, name="distil", alike=alike)
 
 
 class _Renderings:
-    """What a teacher reads, its vector of each text, and the texts that are learned from in place of each."""
+    """The texts that a teacher reads, its vector of each, and the training texts that correspond to each."""
 
     def __init__(self, of_text: Mapping[str, str], vectors: Mapping[str, torch.Tensor]) -> None:
-        self.said = list(vectors)
-        self.vectors = F.normalize(torch.stack([vectors[said] for said in self.said]), dim=1)
+        self.teacher_texts = list(vectors)
+        self.vectors = F.normalize(torch.stack([vectors[teacher_text] for teacher_text in self.teacher_texts]), dim=1)
         self.texts: dict[str, list[str]] = {}
-        for text, said in of_text.items():
-            self.texts.setdefault(said, []).append(text)
+        for text, teacher_text in of_text.items():
+            self.texts.setdefault(teacher_text, []).append(text)
 
     def nearest(self, count: int) -> Iterator[tuple[int, list[int]]]:
-        """Each text of the teacher with the `count` whose vectors have the largest cosine with its own."""
-        count = min(count, len(self.said) - 1)
-        for at in range(0, len(self.said), READ_AT_ONCE):
+        """Yield each text of the teacher with the `count` texts of largest cosine, by place."""
+        count = min(count, len(self.teacher_texts) - 1)
+        for at in range(0, len(self.teacher_texts), READ_AT_ONCE):
             cosines = self.vectors[at : at + READ_AT_ONCE] @ self.vectors.T
             places = torch.arange(len(cosines))
             cosines[places, at + places] = -torch.inf
@@ -82,32 +86,32 @@ class _Renderings:
 
 
 def _with_neighbours(
-    examples: Examples, read: Sequence[Segment], known: _Renderings, count: int, seed: int
+    examples: Examples, read: Sequence[Segment], renderings: _Renderings, count: int, seed: int
 ) -> tuple[Examples, list[Segment]]:
-    """The rows, and more in which each text stands beside its nearest and beside one drawn at random; as one group.
+    """Add rows that pair each text with its nearest texts and with a random one; all rows become one group.
 
-    Where a text has several renderings, such as translations, one is drawn for each row.
+    If a text has several renderings, such as translations, one is drawn per row.
     """
-    draw = np.random.default_rng([seed, len(known.said)])
+    draw = np.random.default_rng([seed, len(renderings.teacher_texts)])
     pairs = {
-        (min(one, other), max(one, other)): None
-        for one, near in known.nearest(count)
-        for other in (*near, int(draw.integers(len(known.said))))
-        if one != other
+        (min(place, neighbour), max(place, neighbour)): None
+        for place, near in renderings.nearest(count)
+        for neighbour in (*near, int(draw.integers(len(renderings.teacher_texts))))
+        if place != neighbour
     }
-    learned, heard = list(examples.rows), list(read)
-    for number, (one, other) in enumerate(pairs):
-        first, second = known.said[one], known.said[other]
-        mine = [str(draw.choice(known.texts[said])) for said in (first, second)]
-        learned.append(Segment(f"neighbours {number}", mine[0], (mine[1],)))
-        heard.append(Segment("", first, (second,)))
-    return replace(examples, rows=tuple(learned), groups=(examples.name,) * len(learned)), heard
+    learned, teacher_rows = list(examples.rows), list(read)
+    for number, (place, neighbour) in enumerate(pairs):
+        first, second = renderings.teacher_texts[place], renderings.teacher_texts[neighbour]
+        pair = [str(draw.choice(renderings.texts[teacher_text])) for teacher_text in (first, second)]
+        learned.append(Segment(f"neighbours {number}", pair[0], (pair[1],)))
+        teacher_rows.append(Segment("", first, (second,)))
+    return replace(examples, rows=tuple(learned), groups=(examples.name,) * len(learned)), teacher_rows
 
 
 def _scores(metric: api.Metric, rows: Sequence[Segment], *, recurring: bool) -> Array:
-    """The teacher's scores [n], larger is better; rows of the same texts are scored once.
+    """Return the teacher's scores [n], larger is better; rows of the same texts are scored once.
 
-    Where texts recur in other rows, their vectors are kept on disk meanwhile.
+    If texts recur in other rows, their vectors are cached on disk meanwhile.
     """
     same = [replace(row, id="", system="") for row in rows]
     places = {row: k for k, row in enumerate(dict.fromkeys(same))}
@@ -122,50 +126,50 @@ def _texts(row: Segment) -> tuple[str, ...]:
     return row.hypothesis, *row.references
 
 
-def _same_rows(examples: Examples, translated: Examples) -> list[Segment]:
-    """Of each row the one that stands for it among those that the teacher reads.
+def _match_rows(examples: Examples, translated: Examples) -> list[Segment]:
+    """Return for each training row the row that the teacher reads instead.
 
-    That is the row of the same data set, id and system; ids repeat across data sets. Where both have a source it must
-    be the same text, and no two rows with other texts may have the same name.
+    That is the row of the same data set, id and system; ids repeat across data sets. If both have a source it must be
+    the same text, and rows with different texts must not have the same name.
     """
     of_name: dict[tuple[str, str, str], Segment] = {}
     for name, row in zip(_names(translated), translated.rows, strict=True):
-        other = of_name.setdefault(name, row)
-        if _texts(other) != _texts(row):
+        same_name = of_name.setdefault(name, row)
+        if _texts(same_name) != _texts(row):
             raise DataError(
                 f"{translated.name}: two rows of {name[0]} that the teacher could read have the id {row.id}, with "
-                f"different texts ({other.hypothesis!r}, {row.hypothesis!r}): give each row an id of its own"
+                f"different texts ({same_name.hypothesis!r}, {row.hypothesis!r}): give each row an id of its own"
             )
     rows = []
     for name, row in zip(_names(examples), examples.rows, strict=True):
-        found = of_name.get(name)
-        if found is None or len(found.references) != len(row.references):
+        teacher_row = of_name.get(name)
+        if teacher_row is None or len(teacher_row.references) != len(row.references):
             raise DataError(
                 f"{translated.name}: the teacher has no row {row.id} with {len(row.references)} reference(s) "
                 f"in place of one of {examples.name}"
             )
-        if found.source and row.source and found.source != row.source:
+        if teacher_row.source and row.source and teacher_row.source != row.source:
             raise DataError(
                 f"{examples.name}: row {row.id} has the source {row.source!r}, but the row with this id that the "
-                f"teacher reads has {found.source!r}: they are not the same item"
+                f"teacher reads has {teacher_row.source!r}: they are not the same item"
             )
-        rows.append(found)
+        rows.append(teacher_row)
     return rows
 
 
 def _names(examples: Examples) -> list[tuple[str, str, str]]:
-    """Of each row what identifies it in another language: data set, id and system."""
+    """Return data set, id and system of each row, which identify it in another language."""
     return [
         (group.partition("/")[0], row.id, row.system) for group, row in zip(examples.groups, examples.rows, strict=True)
     ]
 
 
-def _read(metric: TransportMetric, texts: Sequence[str]) -> dict[str, torch.Tensor]:
-    """The teacher's vector [d] of each sentence."""
-    found: dict[str, torch.Tensor] = {}
-    live = Live(metric.reader.encoder, metric.request)
+def _read_vectors(metric: TransportMetric, texts: Sequence[str]) -> dict[str, torch.Tensor]:
+    """Return the teacher's vector [d] of each sentence."""
+    vectors: dict[str, torch.Tensor] = {}
+    live = LiveEncoding(metric.reader.encoder, metric.request)
     with torch.no_grad():
         for at in range(0, len(texts), READ_AT_ONCE):
-            some = texts[at : at + READ_AT_ONCE]
-            found.update(zip(some, sentence_vectors(metric, live, some).clone(), strict=True))
-    return found
+            batch = texts[at : at + READ_AT_ONCE]
+            vectors.update(zip(batch, sentence_vectors(metric, live, batch).clone(), strict=True))
+    return vectors

@@ -38,21 +38,21 @@ def here(monkeypatch, small_blocks):
             return Here.workers_after < 0
 
     @contextmanager
-    def connecting(engine, recipe):
+    def connect_in_background(engine, recipe):
         there = There()
         there.set_result(1)
         yield there
 
-    def each_done(job, some, *, workers):
+    def run_blocks(job, some, *, workers):
         mine = list(some)
         random.Random(len(Here.done)).shuffle(mine)
         for block in mine:
             if block.number not in Here.dies:
                 told = worker.do_block(block, job)
-                Here.done += [(job.what, block.number)] * told["fresh"]
+                Here.done += [(job.kind, block.number)] * told["fresh"]
                 yield told
 
-    monkeypatch.setattr(sys.modules["monge.cluster.score"], "connecting", connecting)
-    monkeypatch.setattr(rounds, "each_done", each_done)
-    monkeypatch.setattr(worker, "_counted", lambda what, told: None)
+    monkeypatch.setattr(sys.modules["monge.cluster.score"], "connect_in_background", connect_in_background)
+    monkeypatch.setattr(rounds, "run_blocks", run_blocks)
+    monkeypatch.setattr(worker, "_count_for_dashboard", lambda pass_kind, report: None)
     return Here

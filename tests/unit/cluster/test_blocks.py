@@ -12,7 +12,7 @@ import pytest
 from cluster_pairs import METRICS, parts, plain, recipe, write_pairs
 
 from monge.cluster import Files, Request, Tables, Watch, score, worker
-from monge.cluster.folder import Folder, placed
+from monge.cluster.folder import Folder, write_atomically
 from monge.cluster.parts import write_part
 from monge.data.parallel import read_parallel
 from monge.data.tables import read_table
@@ -176,7 +176,7 @@ def test_a_disk_that_is_full_on_one_node_costs_a_second_attempt(here, table, tin
 
     monkeypatch.setattr(worker, "write_part", full_for_some)
     told = []
-    watch = Watch(told=lambda what, about: told.append(about))
+    watch = Watch(block_done=lambda what, about: told.append(about))
     found = score(Tables([str(table)]), recipe(tiny_bert, "twmd"), request(tmp_path), watch=watch)
     assert parts(found.output) == parts(whole.output)
     assert found.result.read_text("utf-8") == whole.result.read_text("utf-8")
@@ -197,14 +197,14 @@ def test_a_worker_that_cannot_load_its_model_says_why(here, table, tiny_bert, tm
 def test_the_driver_counts_until_there_are_workers(here, table, tiny_bert, tmp_path, monkeypatch):
     here.workers_after = 3  # looks at whether there are any
     told = []
-    watch = Watch(told=lambda what, about: told.append((what, about["block"], about["rows"])))
+    watch = Watch(block_done=lambda what, about: told.append((what, about["block"], about["rows"])))
     found = score(Tables([str(table)]), recipe(tiny_bert), request(tmp_path), watch=watch)
     assert found.result.read_text("utf-8") == plain(read_table(table), tiny_bert)
     counted = [block for what, block, _ in told if what == "count"]
     by_workers = [block for what, block in here.done if what == "count"]
     assert counted[:2] == [0, 1]
     assert sorted(counted) == sorted([0, 1, *by_workers])
-    assert not worker._here or worker._here.keys() != {""}
+    assert not worker._workers or worker._workers.keys() != {""}
 
 
 def test_a_worker_cuts_a_text_once_for_counting_and_scoring(here, table, tiny_bert, tmp_path, monkeypatch):
@@ -222,7 +222,7 @@ def test_a_file_is_whole_or_not_there(tmp_path):
         raise OSError(28, "No space left on device")
 
     with pytest.raises(OSError, match="No space"):
-        placed(tmp_path / "part", half)
+        write_atomically(tmp_path / "part", half)
     assert not list(tmp_path.iterdir())
 
 
@@ -331,16 +331,16 @@ def test_fresh_takes_away_what_the_run_wrote_and_nothing_else(here, table, tiny_
 @pytest.mark.parametrize("error", [MemoryError("no room"), RuntimeError("a kernel")])
 def test_only_wrong_data_make_a_row_bad(here, table, tiny_bert, tmp_path, monkeypatch, error):
     """Memory may be there next time: a row that failed for want of it is not left out for good."""
-    real, calls = worker.Worker._results, []
+    real, calls = worker.Worker._score_rows, []
 
     def failing(self, rows, windows):
         calls.append(windows)
         raise error
 
-    monkeypatch.setattr(worker.Worker, "_results", failing)
+    monkeypatch.setattr(worker.Worker, "_score_rows", failing)
     with pytest.raises(MongeError, match="given up"):
         score(Tables([str(table)]), recipe(tiny_bert, "twmd"), request(tmp_path, tolerant=False))
     assert all(len(windows[0]) > 1 for windows in calls), "no row was tried by itself"
-    monkeypatch.setattr(worker.Worker, "_results", real)
+    monkeypatch.setattr(worker.Worker, "_score_rows", real)
     found = score(Tables([str(table)]), recipe(tiny_bert, "twmd"), request(tmp_path, tolerant=False))
     assert found.bad_rows == 0

@@ -16,7 +16,7 @@ from cluster_pairs import METRICS, parts, plain, recipe, write_pairs
 
 from monge.cli.app import run
 from monge.cluster import Engine, Request, Tables, Watch, check_ray, passes_on_ray, score, score_dataset
-from monge.cluster.engine import mapped
+from monge.cluster.engine import map_on_ray
 from monge.data.tables import read_table
 from monge.errors import MongeError
 from monge.study import Run, Setup, Task, evaluate
@@ -68,7 +68,7 @@ def test_one_two_and_three_nodes_give_the_numbers_of_one_machine(
     for count in (1, 2, 3):
         grown(nodes, count)
         used = set()
-        watch = Watch(told=lambda what, told, used=used: used.add(told["pid"]))
+        watch = Watch(block_done=lambda what, told, used=used: used.add(told["pid"]))
         found = score(Tables([str(table)]), recipe(tiny_bert, *THREE), request(tmp_path / str(count)), watch=watch)
         assert found.result.read_text("utf-8") == expected
         assert len(used - {os.getpid()}) <= count  # the driver counts until there are workers
@@ -91,7 +91,7 @@ def test_killed_workers_and_a_lost_node_change_nothing(nodes, table, expected, t
                     continue
 
     made = recipe(tiny_bert, *THREE)
-    found = score(Tables([str(table)]), made, request(tmp_path / "out"), watch=Watch(told=told))
+    found = score(Tables([str(table)]), made, request(tmp_path / "out"), watch=Watch(block_done=told))
     assert lost
     assert found.result.read_text("utf-8") == expected
 
@@ -115,11 +115,11 @@ def test_tasks_that_nobody_waits_for_are_called_off(nodes):
         time.sleep(seconds)
         return seconds
 
-    each = mapped(slept, [(0,), *[(600,)] * 9], workers=1, threads=1)
+    each = map_on_ray(slept, [(0,), *[(600,)] * 9], workers=1, threads=1)
     assert next(each) == (0, 0)
     each.close()
     room = int(ray.cluster_resources()["CPU"])
-    assert dict(mapped(slept, [(0,)] * 2 * room, workers=room, threads=1)) == dict.fromkeys(range(2 * room), 0)
+    assert dict(map_on_ray(slept, [(0,)] * 2 * room, workers=room, threads=1)) == dict.fromkeys(range(2 * room), 0)
     assert time.monotonic() - begun < 300
 
 
@@ -145,7 +145,7 @@ def test_a_killed_driver_is_begun_again(nodes, table, expected, tiny_bert, tmp_p
     driver.wait()
     done = len(list(out.glob("records/*.json")))
     fresh = []
-    watch = Watch(told=lambda what, told: fresh.append(told) if what == "score" and told["fresh"] else None)
+    watch = Watch(block_done=lambda what, told: fresh.append(told) if what == "score" and told["fresh"] else None)
     found = score(Tables([str(table)]), recipe(tiny_bert, *THREE), request(out), watch=watch)
     assert found.result.read_text("utf-8") == expected
     assert done
@@ -213,7 +213,7 @@ def told(what, about):
         if parent == str(os.getpid()):
             print("child", said.split(chr(0))[0].rpartition("/")[2])
 score(Tables([sys.argv[1]]), recipe(sys.argv[2], "twmd"), Request(sys.argv[3], "jsonl", seed=12345),
-      engine=Engine(workers=2), watch=Watch(told=told))
+      engine=Engine(workers=2), watch=Watch(block_done=told))
 """
 
 

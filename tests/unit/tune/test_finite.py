@@ -35,7 +35,7 @@ def plan_for(plan, table, metric):
     "name", [*PRESETS, "twmd[ground=manhattan,readout=-cost]", "bertscore[ground=euclidean,readout=-cost]"]
 )
 def test_gradients_are_finite_where_a_text_meets_itself(plan, table, name):
-    ready = tuning._ready(plan_for(plan, table, name))
+    ready = tuning._open_plan(plan_for(plan, table, name))
     objective = ready.loop.objectives[0]
     loss = objective.loss(range(len(SAME) + len(OTHER)), ready.judge)
     torch.autograd.backward(loss)
@@ -72,7 +72,7 @@ def test_a_correlation_with_what_is_constant_is_0_and_so_is_its_gradient(first, 
 
 
 def test_a_gradient_that_is_no_number_names_the_lesson_and_the_rows(plan, table, monkeypatch):
-    ready = tuning._ready(plan_for(plan, table, "twmd"))
+    ready = tuning._open_plan(plan_for(plan, table, "twmd"))
     before = [parameter.detach().clone() for parameter in ready.learner.parameters]
     real = ready.judge.scores
 

@@ -8,8 +8,8 @@ import pytest
 from monge.errors import DataError, InvalidSetting
 from monge.tune import Lesson
 from monge.tune.examples import Examples
-from monge.tune.lessons import Place, open_lesson, read_grades
-from monge.tune.teacher import _same_rows
+from monge.tune.lessons import DataLocation, open_lesson, read_grades
+from monge.tune.teacher import _match_rows
 from monge.types import Segment
 
 
@@ -20,7 +20,7 @@ def table(path, grades, name="graded.tsv"):
 
 
 def cosines(path, written, grades=None):
-    return open_lesson(Lesson.written(written), Place(path, grades=read_grades(grades))).unit.tolist()
+    return open_lesson(Lesson.parse(written), DataLocation(path, grades=read_grades(grades))).unit.tolist()
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_grades_outside_a_declared_range_are_refused(tmp_path):
     with pytest.raises(DataError, match="lie outside the declared range 0/1"):
         cosines(path, "paraphrase:table(human_range=0/1)")
     assert (
-        open_lesson(Lesson.written("table(human_range=0/5)"), Place(path)).targets is not None
+        open_lesson(Lesson.parse("table(human_range=0/5)"), DataLocation(path)).targets is not None
     )  # no cosine is learned
 
 
@@ -68,7 +68,7 @@ def test_data_without_references_is_refused_in_one_sentence(tmp_path):
     (folder / "test20.ende.df.short.tsv").write_text("\n".join(lines) + "\n")
     for written in ("mlqe-pe", "paraphrase:mlqe-pe"):
         with pytest.raises(InvalidSetting, match="mlqe-pe/en-de has no references, only sources: tuning learns from"):
-            open_lesson(Lesson.written(written), Place(folder))
+            open_lesson(Lesson.parse(written), DataLocation(folder))
 
 
 def rows(*named):
@@ -83,7 +83,7 @@ ENGLISH = rows(("sts12", "en", "1", "a dog", "a cat", None), ("sts13", "en", "1"
 
 
 def test_a_teacher_reads_the_row_of_the_same_data_set():
-    assert [row.hypothesis for row in _same_rows(GERMAN, ENGLISH)] == ["a dog", "yes"]
+    assert [row.hypothesis for row in _match_rows(GERMAN, ENGLISH)] == ["a dog", "yes"]
 
 
 def test_a_teacher_refuses_rows_that_cannot_be_told_apart():
@@ -91,11 +91,11 @@ def test_a_teacher_refuses_rows_that_cannot_be_told_apart():
     with pytest.raises(
         DataError, match=r"two rows of sts12 .* have the id 1, with different texts \('a dog', 'the dog'\)"
     ):
-        _same_rows(GERMAN.of([0]), twice)
+        _match_rows(GERMAN.select([0]), twice)
 
 
 def test_a_teacher_refuses_another_item_under_the_same_id():
-    of_source = replace(GERMAN.of([0]), rows=(replace(GERMAN.rows[0], source="un chien"),))
+    of_source = replace(GERMAN.select([0]), rows=(replace(GERMAN.rows[0], source="un chien"),))
     other = rows(("sts12", "en", "1", "a bird", "a cat", "un oiseau"))
     with pytest.raises(DataError, match=r"row 1 has the source 'un chien', but .* has 'un oiseau'"):
-        _same_rows(of_source, other)
+        _match_rows(of_source, other)

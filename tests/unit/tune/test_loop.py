@@ -29,17 +29,18 @@ def loop_over(count, batch, epochs=3):
 def test_every_judgement_is_learned_once_in_every_epoch(count, batch):
     loop = loop_over(count, batch)
     for epoch in range(3):
-        batches = [loop._places(0, epoch * loop.an_epoch + step) for step in range(loop.an_epoch)]
+        batches = [loop._places(0, epoch * loop.steps_per_epoch + step) for step in range(loop.steps_per_epoch)]
         assert Counter(place for some in batches for place in some) == Counter(range(count))
         sizes = {len(some) for some in batches}
         assert max(sizes) <= batch and max(sizes) - min(sizes) <= 1
-    assert loop.steps == 3 * loop.an_epoch
+    assert loop.steps == 3 * loop.steps_per_epoch
 
 
 def test_a_batch_holds_judgements_of_similar_length():
     loop = loop_over(1025, 32)
     lengths = [
-        [len(loop.objectives[0].texts(place)[0]) for place in loop._places(0, step)] for step in range(loop.an_epoch)
+        [len(loop.objectives[0].texts(place)[0]) for place in loop._places(0, step)]
+        for step in range(loop.steps_per_epoch)
     ]
     spread = np.mean([np.ptp(some) for some in lengths])
     assert spread < 0.25 * np.ptp(np.concatenate(lengths))

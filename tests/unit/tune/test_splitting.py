@@ -60,7 +60,7 @@ def recurring(tmp_path):
 )
 def test_no_text_is_on_both_sides(plan, recurring, lessons, seed):
     schedule = replace(plan.schedule, seed=seed)
-    ready = tuning._ready(replace(plan, data=recurring, lessons=lessons, dev=0.2, schedule=schedule))
+    ready = tuning._open_plan(replace(plan, data=recurring, lessons=lessons, dev=0.2, schedule=schedule))
     assert not texts_held(ready) & texts_learned(ready)
     assert 24 <= len(ready.held) <= 48
 
@@ -68,7 +68,7 @@ def test_no_text_is_on_both_sides(plan, recurring, lessons, seed):
 @pytest.mark.parametrize("dev", ["table(human_range=0/5)", "table(pairs=all)"])
 def test_dev_under_another_name_is_not_what_is_learned_from(plan, dev):
     with pytest.raises(DataError, match="each of its 64 judgements shares a source, reference or output with"):
-        tuning._ready(replace(plan, dev=dev))
+        tuning._open_plan(replace(plan, dev=dev))
 
 
 def test_what_shares_a_text_with_dev_is_left_out_and_counted(plan, recurring, tmp_path):
@@ -87,7 +87,7 @@ def test_what_shares_a_text_with_dev_is_left_out_and_counted(plan, recurring, tm
         schedule=replace(plan.schedule, epochs=1),
     )
     with pytest.raises(DataError, match="human scores are all the same"):
-        tuning._ready(chosen)  # a group with a single judgement
+        tuning._open_plan(chosen)  # a group with a single judgement
     both.write_text(both.read_text() + "\t".join(["other", *own[1].split("\t")[1:5], "4"]) + "\n")
     made = tune(chosen, tmp_path / "adapter")
     card = json.loads((tmp_path / "adapter" / "card.json").read_text())
@@ -105,7 +105,7 @@ def test_one_set_of_connected_judgements_does_not_swallow_the_held_out_part(plan
     lines += [f"{sentence(1, k)}\t{sentence(1, k + 1)}\t{random.normal():.3f}" for k in range(200)]
     chain = tmp_path / "chain.tsv"
     chain.write_text("\n".join(lines) + "\n")
-    ready = tuning._ready(replace(plan, data=chain, dev=0.1))
+    ready = tuning._open_plan(replace(plan, data=chain, dev=0.1))
     assert not texts_held(ready) & texts_learned(ready)
     assert len(ready.held) == 20
     assert len(ready.lessons[0]) + ready.parts.left_out[0] + 20 == 200

@@ -10,10 +10,10 @@ from safetensors.torch import load_file
 import monge
 from monge.errors import DataError, InvalidSetting, ModelError, StatisticsMismatch, UsageError
 from monge.tune import Lesson, Method, Schedule, Teacher, estimate, tune, tuning
-from monge.tune.examples import Labelled, judged_examples, read_labelled, standardised
+from monge.tune.examples import Labelled, judged_examples, read_labelled, standardise
 from monge.tune.lessons import GRADES, read_grades
 from monge.tune.loop import Loop
-from monge.tune.objectives import NliObjective, ParaphraseObjective, objective
+from monge.tune.objectives import NliObjective, ParaphraseObjective, make_objective
 
 WORDS = ["the", "a", "cat", "dog", "sat", "ran", "on", "mat", "house", "house"]
 
@@ -35,15 +35,15 @@ def tiny_mpnet(tiny_bert, tmp_path):
 
 
 def ready(plan):
-    return tuning._ready(plan)
+    return tuning._open_plan(plan)
 
 
 def test_lessons_may_be_written(plan):
     from dataclasses import replace
 
     written = replace(plan, lessons="table(sample=40)*0.5")
-    assert written.learned == [Lesson("table", weight=0.5, options=(("sample", "40"),))]
-    assert written.facts() == replace(plan, lessons=written.learned).facts()
+    assert written.parsed_lessons == [Lesson("table", weight=0.5, options=(("sample", "40"),))]
+    assert written.facts() == replace(plan, lessons=written.parsed_lessons).facts()
     with pytest.raises(InvalidSetting, match="--train takes"):
         ready(replace(plan, lessons=["table", "rank:*2"]))
 
@@ -65,7 +65,7 @@ def test_loss_falls_for_every_method(plan, method, metric):
 @pytest.mark.parametrize("kind", ["score", "correlation", "similarity", "distil"])
 def test_loss_falls_for_scores(plan, judged, kind):
     found = ready(plan)
-    made = objective(kind, judged_examples("table", judged), 1.0, 0, 0)
+    made = make_objective(kind, judged_examples("table", judged), 1.0, 0, 0)
     assert falls(Loop([made], found.judge, found.learner.parameters, Schedule(epochs=9, batch=16, rate=5e-3)))
 
 
@@ -78,7 +78,7 @@ def test_loss_falls_for_rankings(plan, judged):
     found = ready(plan)
     assert falls(
         Loop(
-            [objective("rank", ranked, 1.0, 0, 0)],
+            [make_objective("rank", ranked, 1.0, 0, 0)],
             found.judge,
             found.learner.parameters,
             Schedule(epochs=9, batch=8, rate=5e-3),
@@ -89,12 +89,12 @@ def test_loss_falls_for_rankings(plan, judged):
 def test_a_lesson_says_how_many_of_its_judgements_a_step_takes(plan):
     from dataclasses import replace
 
-    few = Lesson.written("score:table(batch=4)")
+    few = Lesson.parse("score:table(batch=4)")
     found = ready(replace(plan, lessons=(Lesson("table"), few)))
     assert [len(found.loop._places(k, 0)) for k in (0, 1)] == [8, 4]
     assert found.loop.steps == 4 * (48 // 8)
     with pytest.raises(InvalidSetting, match="batch takes a number, 2 or more, got 'x'"):
-        _ = Lesson.written("table(batch=x)").batch
+        _ = Lesson.parse("table(batch=x)").batch
 
 
 def test_small_groups_of_held_out_judgements_are_one(plan, judged):
@@ -224,7 +224,7 @@ def test_what_is_refused(plan, judged, tmp_path, tiny_roberta):
     with pytest.raises(InvalidSetting, match="does not learn from those"):
         tune(replace(plan, lessons=[Lesson("table", "rank")]), tmp_path / "x")
     with pytest.raises(DataError, match="all the same"):
-        standardised(np.ones(9), "wmt17/cs-en")
+        standardise(np.ones(9), "wmt17/cs-en")
     with pytest.raises(InvalidSetting, match="among the data"):
         tune(replace(plan, dev="table"), tmp_path / "x")
 
@@ -297,13 +297,13 @@ def test_graded_pairs_and_their_tables(tmp_path):
     ],
 )  # fmt: skip
 def test_lessons_are_written(text, lesson):
-    assert Lesson.written(text) == lesson
+    assert Lesson.parse(text) == lesson
 
 
 @pytest.mark.parametrize("text", ["", "wmt15*x", "wmt15*0", "wmt15(split)", "score:"])
 def test_lessons_that_cannot_be_read(text):
     with pytest.raises(InvalidSetting):
-        Lesson.written(text)
+        Lesson.parse(text)
 
 
 def test_distil_learns_what_a_teacher_says(plan, tiny_roberta):
@@ -474,7 +474,7 @@ def test_a_slash_at_the_end_of_the_output_makes_the_same_adapter(plan, tmp_path)
 
 
 def test_an_output_that_cannot_be_made_is_refused_before_training(plan, tmp_path, monkeypatch):
-    monkeypatch.setattr(tuning, "_ready", lambda _: pytest.fail("a model was loaded"))
+    monkeypatch.setattr(tuning, "_open_plan", lambda _: pytest.fail("a model was loaded"))
     (tmp_path / "file").write_text("")
     with pytest.raises(UsageError, match="file is no directory"):
         tune(plan, tmp_path / "file" / "adapter")

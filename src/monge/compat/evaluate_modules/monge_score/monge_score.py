@@ -1,4 +1,4 @@
-"""What `evaluate.load` reads: any metric of monge.
+"""The module of `evaluate.load` for any metric of monge.
 
 >>> import evaluate
 >>> from monge.compat.evaluate import directory
