@@ -9,7 +9,7 @@ from monge.api.metric import Metric, bind
 from monge.errors import InvalidSetting, StatisticsMismatch, UsageError
 from monge.spec.blend import BlendSpec
 from monge.spec.lexical import LexicalSpec
-from monge.spec.signature import Parsed, parse
+from monge.spec.signature import ParsedSignature, parse
 
 if TYPE_CHECKING:
     from monge.scoring.transport import TransportMetric
@@ -43,7 +43,7 @@ def replay(
     return metric, dict(said.stats)
 
 
-def _check_identity(metric: TransportMetric, said: Parsed) -> None:
+def _check_identity(metric: TransportMetric, said: ParsedSignature) -> None:
     """Raise where a model or a stopword list is not the one that a signature was made with."""
     model, language_model = metric.identity.model, metric.language_model
     for what, now, was in (

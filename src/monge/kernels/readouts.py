@@ -263,7 +263,7 @@ class Prf(SimilarityReadout):
 
 
 @dataclass(frozen=True)
-class Objective(Readout):
+class ObjectiveReadout(Readout):
     """Similarity plus temperature times the plan's entropy (joint, or conditional on the side fitted last)."""
 
     entropy: str = setting("joint", ENTROPY)

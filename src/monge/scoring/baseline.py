@@ -9,7 +9,7 @@ from random import Random
 from monge.errors import DataError, UsageError
 from monge.scoring.run import ScoringRun
 from monge.scoring.transport import TransportMetric, bound
-from monge.spec.axes import Layers, Scale
+from monge.spec.axes import Layers, ScoreScale
 from monge.text.idf import text_key
 from monge.types import DIGEST_SPACE, CorpusStats, PartSums, Segment
 
@@ -47,7 +47,7 @@ def fit_baselines(metrics: Sequence[TransportMetric], texts: Iterable[str], *, s
 
 def at_every_layer(metric: TransportMetric) -> list[TransportMetric]:
     """The metric unscaled, at every layer of its model; one whose choice of layers is pooled, as it is."""
-    raw, encoder = replace(metric.spec, scale=Scale("raw")), metric.reader.encoder
+    raw, encoder = replace(metric.spec, scale=ScoreScale("raw")), metric.reader.encoder
     layers = range(encoder.depth + 1) if metric.spec.layers.pool == "single" else ()
     choices = [Layers(at=layer) for layer in layers] or [metric.spec.layers]
     return [bound(metric.name, replace(raw, layers=one), encoder) for one in choices]

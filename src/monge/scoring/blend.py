@@ -49,9 +49,9 @@ class BlendMetric:
         """What it compares hypotheses with: references, or source."""
         return self.spec.against
 
-    def facing(self, side: str) -> BlendMetric:
+    def with_side(self, side: str) -> BlendMetric:
         """The blend with hypotheses compared with another side."""
-        return replace(self, members={name: one.facing(side) for name, one in self.members.items()})
+        return replace(self, members={name: one.with_side(side) for name, one in self.members.items()})
 
     @property
     def idf_corpora(self) -> tuple[str, ...]:

@@ -50,9 +50,9 @@ class LexicalMetric:
         """What it compares hypotheses with: references, or source."""
         return self.spec.against
 
-    def facing(self, side: str) -> LexicalMetric:
+    def with_side(self, side: str) -> LexicalMetric:
         """The metric with hypotheses compared with another side."""
-        return self if side == self.against else replace(self, spec=self.spec.facing(side))
+        return self if side == self.against else replace(self, spec=self.spec.with_side(side))
 
     @property
     def block(self) -> int:

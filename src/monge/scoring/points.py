@@ -140,7 +140,7 @@ def _joined(
     points: Tensor,
     weights: Sequence[float],
     members: Sequence[Sequence[int]] | None,
-    units: axes.Units,
+    units: axes.UnitSettings,
     epsilon: float,
 ) -> _Points:
     """Windows of n units as one unit: weight = sum of weights, vector by `join`.
@@ -173,7 +173,11 @@ def _join(points: Tensor, mass: Tensor, how: str, epsilon: float) -> Tensor:
 
 
 def bagged(
-    tokens: Tokens, groups: Sequence[tuple[int, ...]], points: Tensor, weights: Sequence[float], units: axes.Units
+    tokens: Tokens,
+    groups: Sequence[tuple[int, ...]],
+    points: Tensor,
+    weights: Sequence[float],
+    units: axes.UnitSettings,
 ) -> _Points:
     """The sentences of a text, or its units and sentences in one bag.
 

@@ -132,7 +132,7 @@ class Scorer(Protocol):
     def against(self) -> str:
         """What it compares hypotheses with: references, or source."""
 
-    def facing(self, side: str) -> Scorer:
+    def with_side(self, side: str) -> Scorer:
         """The metric with hypotheses compared with another side."""
 
     @property

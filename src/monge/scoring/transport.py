@@ -21,7 +21,7 @@ from monge.scoring.reader import Reader
 from monge.scoring.scaling import ScoreScaling
 from monge.scoring.scorer import Column, Scores, StatsBySystem, flagged
 from monge.spec.axes import BatchCentre, Idf, Layers
-from monge.spec.layers import concrete, numbers
+from monge.spec.layers import layer_numbers, resolve_layers
 from monge.spec.metric import MetricSpec
 from monge.spec.rules import Bounds, bounds, check, raw_bounds
 from monge.text import stopwords
@@ -59,7 +59,7 @@ class TransportMetric:
         """What it compares hypotheses with: references, or source."""
         return self.spec.against.name
 
-    def facing(self, side: str) -> TransportMetric:
+    def with_side(self, side: str) -> TransportMetric:
         """The metric with hypotheses compared with another side."""
         return self if side == self.against else replace(self, spec=self.spec.changed([f"against={side}"]))
 
@@ -199,7 +199,7 @@ class TransportMetric:
 def _request(layers: Layers, depth: int, *, unit_layers: bool) -> Request:
     """What to ask of the encoder; the layers of a barycentre come as they are, float64 begins before their norm."""
     early = unit_layers and layers.pool != "barycentre"
-    return Request(numbers(layers, depth), layers.pool, layers.exponents, early)
+    return Request(layer_numbers(layers, depth), layers.pool, layers.exponents, early)
 
 
 def _pooled_as_declared(name: str, spec: MetricSpec, encoder: Encoder) -> MetricSpec:
@@ -222,7 +222,7 @@ def bound(name: str, spec: MetricSpec, encoder: Encoder, language_model: CausalM
     """A metric bound to an encoder, and to its language model if it has one: layers and length become numbers."""
     check(spec)
     layer, prefix = (None, "") if encoder.tuning is None else (encoder.tuning.layer, encoder.tuning.prefix)
-    layers = concrete(spec.layers, encoder.name, encoder.depth, layer)
+    layers = resolve_layers(spec.layers, encoder.name, encoder.depth, layer)
     longest = spec.encoder.max_length or encoder.longest
     if longest > encoder.longest:
         raise InvalidSetting(
