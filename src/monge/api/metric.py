@@ -206,7 +206,7 @@ class Metric:
         (references,) = reference_lists([[reference] if isinstance(reference, str) else reference], None)
         check_text(hypothesis, "hypothesis")
         worded = [k for k, text in enumerate(references) if text.strip()] or [0]
-        found = {k: self.scorer.explained(Segment("1", hypothesis, (references[k],)), stats) for k in worded}
+        found = {k: self.scorer.explain(Segment("1", hypothesis, (references[k],)), stats) for k in worded}
         shown, notes = _winner(self.spec, found, len(references))
         return NotebookExplanation.of(replace(shown, notes=(*notes, *shown.notes)))
 
@@ -306,11 +306,11 @@ def bind(
     wanted = suited(spec.encoder.model if spec.encoder.model != "auto" else model, lang)
     expect(wanted)
     from monge.scoring.fluency import language_model
-    from monge.scoring.transport import bound
+    from monge.scoring.transport import bind_metric
 
     settings = {"precision": spec.encoder.precision, "unknown": spec.encoder.unknown}
     encoder = encoder_for(wanted, device=device, online=online, cache=cache, **settings)
-    made = bound(name, spec, encoder, language_model(spec, device=device, online=online))
+    made = bind_metric(name, spec, encoder, language_model(spec, device=device, online=online))
     return Metric(made, spec, cache, home)
 
 
@@ -389,7 +389,7 @@ def transported_segments(
     run = ScoringRun(scorers, segments, corpora=Corpora(corpora.stats, files))
     run.check_replay(expect)
     for k, rows in enumerate(chosen):
-        yield from ((k, place, plan) for place, plan in run.transported(k, rows))
+        yield from ((k, place, plan) for place, plan in run.iter_plans(k, rows))
 
 
 def warn_flags(results: Sequence[Result]) -> None:
@@ -427,10 +427,10 @@ def with_corpus(metric: Scorer, corpora: Corpora) -> tuple[Scorer, dict[str, Ite
 
 def with_intervals(results: Sequence[Result], *, seed: int = 12345) -> list[Result]:
     """The results with bootstrap intervals of their scores, over segments; how often one is drawn is its own affair."""
-    from monge.scoring.summary import drawn, interval
+    from monge.scoring.summary import interval, resample_sums
 
     def ends(result: Result) -> tuple[float, float] | None:
-        draws = drawn(result, np.arange(result.n), seed)
+        draws = resample_sums(result, np.arange(result.n), seed)
         return interval(draws, None if result.pooled is None else result.pooled.of)
 
     return [replace(result, interval=ends(result)) for result in results]

@@ -17,9 +17,9 @@ from typing import Any, Protocol
 
 from monge.cluster.folder import placed
 from monge.errors import DataError
-from monge.scoring.firsts import Firsts
+from monge.scoring.firsts import FirstTextMarker
 from monge.scoring.scan import InputSummary, scan_input
-from monge.scoring.windows import SEGMENTS, faced, windowed
+from monge.scoring.windows import SEGMENTS, cut_windows, with_side
 from monge.types import Segment
 
 _AS_JSON = json.JSONEncoder(separators=(",", ":"))
@@ -89,7 +89,7 @@ def staged(rows: Iterator[Located], folder: Path, *, side: str | None, firsts: b
     that come for the first time.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    with Firsts(folder, wanted=firsts) as marks:
+    with FirstTextMarker(folder, enabled=firsts) as marks:
         waiting: deque[Located] = deque()
         count: Counter[str] = Counter()
         made: list[Block] = []
@@ -115,7 +115,9 @@ def staged(rows: Iterator[Located], folder: Path, *, side: str | None, firsts: b
         def cut(some: Iterator[Segment]) -> Iterator[Segment]:
             """The rows, each once it is in a block."""
             start: Mapping[str, int] = {}
-            for positions, _ in windowed(some if side is None else (faced(row, side) for row in some), SEGMENTS, 1):
+            for positions, _ in cut_windows(
+                some if side is None else (with_side(row, side) for row in some), SEGMENTS, 1
+            ):
                 for _ in positions:
                     row, file, line = waiting.popleft()
                     count[row.system] += 1

@@ -33,11 +33,11 @@ def statistics(run: Run) -> list[StatsBySystem]:
     if kept is not None:
         every = [CorpusStats.from_dict(one) for one in kept["statistics"]]
         return [{system: every[k] for system, k in mine} for mine in kept["of"]]
-    wanted = fit.wanted_of(vectors, systems, run.corpora)
-    texts = partial(fit.texts_of_run, (), {(name, ""): some for name, some in run.corpora.files.items()},
-                    fit.corpora_of(wanted))  # fmt: skip
-    jobs, means = fit.count_jobs(wanted), fit.mean_jobs(wanted)
-    counts: list[DocumentCounts] = list(fit.counted(jobs, texts).values())
+    wanted = fit.assign_corpora(vectors, systems, run.corpora)
+    texts = partial(fit.iter_run_texts, (), {(name, ""): some for name, some in run.corpora.files.items()},
+                    fit.collect_corpora(wanted))  # fmt: skip
+    jobs, means = fit.list_count_jobs(wanted), fit.list_sum_jobs(wanted)
+    counts: list[DocumentCounts] = list(fit.count_documents(jobs, texts).values())
     if jobs:
         counted_here(run)
         done_with(run)
@@ -45,11 +45,11 @@ def statistics(run: Run) -> list[StatsBySystem]:
     known = dict(zip(jobs, counts, strict=True))
     sums: list[VectorSum] = []
     if means:
-        sums = list(fit.summed(means, fit.counted_stats(wanted, known), texts, Encoding(vectors)).values())
+        sums = list(fit.sum_vectors(means, fit.make_count_stats(wanted, known), texts, Encoding(vectors)).values())
         done_with(replace(run, job=replace(run.job, what=SUM, counts=counts)))
         sums = _added(run, SUM, sums, VectorSum.from_dict)
-    fitted = fit.joined(wanted, known, dict(zip(means, sums, strict=True)))
-    found = _ranged(run, fit.statistics_of(vectors, systems, run.corpora, fitted))
+    fitted = fit.merge_statistics(wanted, known, dict(zip(means, sums, strict=True)))
+    found = _ranged(run, fit.collect_statistics(vectors, systems, run.corpora, fitted))
     distinct = {id(one): one for mine in found for one in mine.values()}
     places = {key: k for k, key in enumerate(distinct)}
     of = [[[system, places[id(one)]] for system, one in mine.items()] for mine in found]

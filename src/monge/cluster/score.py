@@ -24,8 +24,8 @@ from monge.cluster.rounds import Run, done_with
 from monge.errors import DataError, UsageError
 from monge.render.checks import dumps
 from monge.scoring.scan import InputSummary, warn_unused_references
-from monge.scoring.suitable import look_at, warn_unknown
-from monge.scoring.summary import Summary, merged
+from monge.scoring.suitable import check_first_segments, warn_unknown
+from monge.scoring.summary import Summary, merge_summaries
 from monge.types import Result, Segment
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def score(
         manifest = request.folder.opened(_settings(recipe, corpora, request, engine), fresh=request.fresh)
         cut = _staged(given, metrics, corpora, manifest, request, watch)
         metrics = faced_metrics(metrics, cut.looked.sides)
-        look_at(metrics, cut.looked.first, lambda texts, reader: reader.read(texts))
+        check_first_segments(metrics, cut.looked.first, lambda texts, reader: reader.read(texts))
         warn_unused_references(metrics, cut.looked.sides)
         watch.began("start", 0)
         job = _job(recipe, request, cut.looked, given.names, engine.threads)
@@ -190,14 +190,16 @@ def _finished(run: Run) -> Outcome:
             bad.extend(record["bad"])
             yield from map(Summary.from_dict, record["sums"])
 
-    found = merged(summaries())
+    found = merge_summaries(summaries())
     names = run.job.recipe.labels
     order = [(system, k) for system in cut.looked.systems for k in range(len(names)) if (system, names[k]) in found]
     sums = [found[system, names[k]] for system, k in order]
     if not sums:
         raise DataError(f"no row could be scored: {len(bad)} bad rows")
     warn_unknown(run.metrics, cast("list[Result]", sums), [])
-    results = [one.shown(getattr(run.metrics[k], "pool", None)) for one, (_, k) in zip(sums, order, strict=True)]
+    results = [
+        one.to_result_dict(getattr(run.metrics[k], "pool", None)) for one, (_, k) in zip(sums, order, strict=True)
+    ]
     shown = {"monge": version("monge"), "results": results, **({"bad_rows": len(bad)} if bad else {})}
     return _placed(run, results, dumps(shown) + "\n", bad)
 

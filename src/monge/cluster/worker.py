@@ -21,11 +21,11 @@ from monge.cluster.folder import COUNT, RANGE, SCORE, Folder, checksum, placed, 
 from monge.cluster.job import Job, Recipe, faced_metrics, readers
 from monge.cluster.parts import Scored, write_part
 from monge.errors import DataError, MongeError
-from monge.scoring.firsts import only_firsts
+from monge.scoring.firsts import drop_repeated_texts
 from monge.scoring.run import ScoringRun, ShardContext
 from monge.scoring.scan import InputSummary
-from monge.scoring.summary import Summary, drawn
-from monge.scoring.windows import distinct, faced
+from monge.scoring.summary import Summary, resample_sums
+from monge.scoring.windows import distinct, with_side
 from monge.types import Result
 
 if TYPE_CHECKING:
@@ -199,7 +199,7 @@ class Worker:
         for result in results:
             whole = np.array([place not in bad for place in here[result.system]])
             mine = block.start.get(result.system, 0) + np.flatnonzero(whole)
-            draws = None if job.seed is None else drawn(result, mine, job.seed)
+            draws = None if job.seed is None else resample_sums(result, mine, job.seed)
             sums.append(Summary.of(result, draws).to_dict())
         return {"bytes": part.stat().st_size, "sha256": checksum(part), "sums": sums}
 
@@ -210,18 +210,18 @@ class Worker:
         job, kept = self._job, {place for window in windows for place in window}
         for metric in readers(self._metrics):  # a row that cannot be scored must not be counted
             if metric.reader.overlong == "error":
-                metric.reader.read(distinct([faced(rows[place][0], metric.against) for place in sorted(kept)]))
-        segments = only_firsts(self._folder.blocks, block.at, [row for row, *_ in rows])
+                metric.reader.read(distinct([with_side(rows[place][0], metric.against) for place in sorted(kept)]))
+        segments = drop_repeated_texts(self._folder.blocks, block.at, [row for row, *_ in rows])
         mine = [segment for place, segment in enumerate(segments) if place in kept]
-        wanted = fit.wanted_of(readers(self._metrics), job.looked.systems, job.recipe.given)
-        texts = partial(fit.texts_of_run, mine, {}, fit.corpora_of(wanted))
-        jobs = fit.count_jobs(wanted)
+        wanted = fit.assign_corpora(readers(self._metrics), job.looked.systems, job.recipe.given)
+        texts = partial(fit.iter_run_texts, mine, {}, fit.collect_corpora(wanted))
+        jobs = fit.list_count_jobs(wanted)
         if job.what == COUNT:
-            counts = fit.counted(jobs, texts, self.encoding)
+            counts = fit.count_documents(jobs, texts, self.encoding)
             return [counts[one].to_dict() for one in jobs]
-        weights = fit.counted_stats(wanted, dict(zip(jobs, job.counts, strict=True)))
+        weights = fit.make_count_stats(wanted, dict(zip(jobs, job.counts, strict=True)))
         assert self.encoding is not None
-        sums = fit.summed(fit.mean_jobs(wanted), weights, texts, self.encoding)
+        sums = fit.sum_vectors(fit.list_sum_jobs(wanted), weights, texts, self.encoding)
         return [one.to_dict() for one in sums.values()]
 
     def _opened(self) -> Encoding | None:
@@ -231,7 +231,7 @@ class Worker:
             return None
         from monge.scoring.encoding import Encoding
 
-        return Encoding(vectors, kept=KEPT)
+        return Encoding(vectors, cache_size=KEPT)
 
 
 def _failure(work: Callable[[Windows], object], place: int) -> str:
