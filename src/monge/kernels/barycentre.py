@@ -15,7 +15,7 @@ MOST_STEPS = 1000
 
 
 def barycentre(layers: Tensor, weights: Tensor, present: Tensor, *, start: str = "mean") -> Tensor:
-    """Free-support Wasserstein barycentres: argmin over X of mean_k EMD(X, layer k) with squared distances.
+    """Return free-support Wasserstein barycentres: argmin over X of mean_k EMD(X, layer k) with squared distances.
 
     Each step solves exact transport from the support to every layer and moves each point to the mean, over layers,
     of where its mass goes. A support stops when it has moved by at most `TOLERANCE`; one that still moves after

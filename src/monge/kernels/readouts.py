@@ -240,7 +240,7 @@ class SimilarityReadout(Readout):
         return {"score": torch.stack(list(self.values(batch, transport).values())).amin(0)}
 
     def bounds(self, ground: Ground, transport: Transport, *, unit: bool) -> Bounds:
-        """Similarity is -cost under a distance, 1 - cost under an inner product."""
+        """Return the range of similarities: -cost under a distance, 1 - cost under an inner product."""
         low, high, best = _similarity_range(ground, transport, unit=unit)
         orthogonal = ground.orthogonal_cost if unit else None
         return Bounds(low, high, best, None if orthogonal is None else best - orthogonal, True)
@@ -270,7 +270,7 @@ class ObjectiveReadout(Readout):
     headline: str = setting("f1", HEADLINE)
 
     def check(self, ground: Ground, transport: Transport) -> None:
-        """The objective needs a temperature."""
+        """Raise where the transport has no temperature."""
         _check_entropy(transport)
 
     def value(self, plan: Plan, problem: Problem, transport: Transport, side: str = PLAN) -> Tensor:
@@ -283,7 +283,7 @@ class ObjectiveReadout(Readout):
         return with_headline(values if PLAN in values else with_f(values), self.headline)
 
     def bounds(self, ground: Ground, transport: Transport, *, unit: bool) -> Bounds:
-        """The entropy of a plan is at least 0 and grows with the texts."""
+        """Return the range of objectives; the entropy of a plan is at least 0 and grows with the texts."""
         return Bounds(_similarity_range(ground, transport, unit=unit)[0], inf, 1.0, 0.0, True, _ENTROPY_GROWS)
 
 
@@ -297,7 +297,7 @@ class SelfNormalised(Readout):
     headline: str = setting("f1", HEADLINE)
 
     def check(self, ground: Ground, transport: Transport) -> None:
-        """A distance is 0 between a text and itself; an objective needs a temperature."""
+        """Raise for a distance, which is 0 between a text and itself, and for an objective without a temperature."""
         if ground.distance:
             raise InvalidSetting(
                 f"readout=self-normalised does not go with ground={ground.name}: the distance of a text to itself is "

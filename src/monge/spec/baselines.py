@@ -19,29 +19,29 @@ from monge.spec.rows import CORE
 
 OWN = "packaged_baselines.tsv"
 _PARTS = ("precision", "recall", "f1")
-_WHOLE = 256
+_NEVER_REACHED = 256
 """A limit of pieces that no text in the baseline corpora reaches: limits from here on do not change a baseline."""
 
 
-def _rows(name: str) -> Iterator[list[str]]:
+def _read_rows(name: str) -> Iterator[list[str]]:
     """Return the rows of a table of this package, without comments and header."""
     lines = (files("monge.spec") / name).read_text("utf-8").splitlines()
     return (line.split("\t") for line in lines if not line.startswith(("#", "language\t")))
 
 
 @cache
-def _published() -> Mapping[tuple[str, str, int], tuple[float, ...]]:
+def _read_published() -> Mapping[tuple[str, str, int], tuple[float, ...]]:
     return {
         (lang, model.lower(), int(layer)): tuple(map(float, values))
-        for lang, model, layer, *values in _rows("baselines.tsv")
+        for lang, model, layer, *values in _read_rows("baselines.tsv")
     }
 
 
 @cache
-def _own() -> Mapping[tuple[str, ...], Mapping[str, float]]:
+def _read_own() -> Mapping[tuple[str, ...], Mapping[str, float]]:
     return {
         (lang, weights, metric, layers): {name: float(value) for name, value in (part.split("=") for part in parts)}
-        for lang, _, weights, metric, layers, _, *parts in _rows(OWN)
+        for lang, _, weights, metric, layers, _, *parts in _read_rows(OWN)
     }
 
 
@@ -55,7 +55,7 @@ def find_published(spec: MetricSpec, model: str) -> dict[str, float] | None:
         return None
     layer = spec.layers.at if isinstance(spec.layers.at, int) else -1
     names = (model.lower(), model.lower().rpartition("/")[2])
-    values = next((row for name in names if (row := _published().get((spec.scale.lang, name, layer)))), None)
+    values = next((row for name in names if (row := _read_published().get((spec.scale.lang, name, layer)))), None)
     return {**dict(zip(_PARTS, values, strict=True)), "score": values[2]} if values else None
 
 
@@ -65,18 +65,22 @@ def find_packaged(metric: str, spec: MetricSpec, weights: str) -> Mapping[str, f
     These settings may differ: the layer, the precision, the handling and the limit of overlong texts, the rule for
     several references, and idf (baselines are fitted without it). `weights` is the sha256 of the model's weights.
     """
-    if metric not in PRESETS or not isinstance(spec.scale, Baseline) or _fixed(spec) != _fixed(PRESETS[metric].spec):
+    if (
+        metric not in PRESETS
+        or not isinstance(spec.scale, Baseline)
+        or _reset_free_settings(spec) != _reset_free_settings(PRESETS[metric].spec)
+    ):
         return None
-    return _own().get((spec.scale.lang, weights[:8], metric, show_choice(spec.layers)))
+    return _read_own().get((spec.scale.lang, weights[:8], metric, show_choice(spec.layers)))
 
 
-def _fixed(spec: MetricSpec) -> MetricSpec:
+def _reset_free_settings(spec: MetricSpec) -> MetricSpec:
     """Return the spec with every setting that a baseline does not depend on set to its default."""
     own, length = EncoderSettings(), spec.encoder.max_length
     free = {"model": own.model, "precision": own.precision, "overlong": own.overlong}
     return replace(
         spec,
-        encoder=replace(spec.encoder, **free, max_length=0 if length >= _WHOLE else length),
+        encoder=replace(spec.encoder, **free, max_length=0 if length >= _NEVER_REACHED else length),
         layers=Layers(),
         weights=_without_idf(spec.weights),
         references=References("max"),
