@@ -13,7 +13,7 @@ import torch
 from monge.encode.protocol import Request
 from monge.scoring.clouds import CentredText, pad_texts
 from monge.scoring.measure import measure, score_clouds
-from monge.scoring.points import build
+from monge.scoring.points import build_points
 from monge.scoring.transport import TransportMetric
 from monge.scoring.windows import Window
 from monge.spec.presets import resolve
@@ -66,7 +66,7 @@ def text(vectors, weights, metric, special=(), mean=None):
     """The text's cloud as the pipeline makes it, its vectors and weights given as arrays."""
     vectors = torch.as_tensor(np.asarray(vectors), dtype=torch.float64)
     weigh = None if weights is None else (lambda piece: float(weights[piece]))
-    raw = build(
+    raw = build_points(
         tokens(len(vectors), special), vectors, metric, weigh, lambda one: select(one, metric.spec.units, frozenset())
     )
     mean = None if mean is None else torch.as_tensor(np.asarray(mean))

@@ -81,15 +81,15 @@ def test_rescaled_by_a_file_of_baselines(pairs, embedded, peer_bert_score, tmp_p
 
 
 def test_published_baselines_serve_idf_too():
-    from monge.spec.baselines import published
+    from monge.spec.baselines import find_published
     from monge.spec.presets import resolve
 
     plain, idf = (
         resolve("bertscore@release", ("layers=17", "scale=baseline", f"weights={weights}"))[1]
         for weights in ("uniform", "idf")
     )
-    assert published(plain, "roberta-large") == published(idf, "roberta-large")
-    assert published(plain, "roberta-large")["f1"] == pytest.approx(0.8315, abs=1e-3)
+    assert find_published(plain, "roberta-large") == find_published(idf, "roberta-large")
+    assert find_published(plain, "roberta-large")["f1"] == pytest.approx(0.8315, abs=1e-3)
 
 
 def test_a_missing_baseline_is_an_error_in_both_calls(pairs, tiny_bert):

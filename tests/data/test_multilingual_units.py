@@ -3,7 +3,7 @@
 import pytest
 
 from monge import api
-from monge.spec.axes import Units
+from monge.spec.axes import UnitSettings
 from monge.text import stopwords
 from monge.text.select import select
 
@@ -24,7 +24,7 @@ def encoder(models_dir):
 @pytest.mark.parametrize("language", TEXTS)
 def test_words_without_punctuation_and_stopwords(encoder, language):
     text, wanted = TEXTS[language]
-    units = Units(subwords="mean", punctuation="drop", stopwords=language)
+    units = UnitSettings(subwords="mean", punctuation="drop", stopwords=language)
     tokens = encoder.tokenise([text])[0]
     labels = list(select(tokens, units, stopwords.load(language)).labels)
     assert not any(mark in "".join(labels) for mark in "„“–!«»,…?—”'。")

@@ -21,7 +21,7 @@ from monge.scoring.fit import fit
 from monge.scoring.lexical import LexicalMetric
 from monge.scoring.run import ScoringRun
 from monge.scoring.scorer import Corpora, Scorer
-from monge.scoring.transport import TransportMetric, bound
+from monge.scoring.transport import TransportMetric, bind_metric
 from monge.spec.blend import BLENDS
 from monge.spec.lexical import LEXICAL, LexicalSpec
 from monge.spec.presets import PRESETS
@@ -101,8 +101,10 @@ class Bench:
             return LexicalMetric(LexicalSpec(name))
         if name in BLENDS:
             spec = BLENDS[name].spec.changed(changes)
-            return BlendMetric(name, {one: bound(f"{name}.{one}", each, encoder) for one, each in spec.members.items()})
-        return bound(name, PRESETS[name].spec.changed(changes), encoder)
+            return BlendMetric(
+                name, {one: bind_metric(f"{name}.{one}", each, encoder) for one, each in spec.members.items()}
+            )
+        return bind_metric(name, PRESETS[name].spec.changed(changes), encoder)
 
     def stats(self, changes: tuple[str, ...] = (), *, swapped: bool = False) -> CorpusStats:
         """What the metrics of the bench need, in one.

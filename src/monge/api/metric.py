@@ -207,7 +207,7 @@ class Metric:
         (references,) = reference_lists([[reference] if isinstance(reference, str) else reference], None)
         check_text(hypothesis, "hypothesis")
         nonempty = [k for k, text in enumerate(references) if text.strip()] or [0]
-        explanations = {k: self.scorer.explained(Segment("1", hypothesis, (references[k],)), stats) for k in nonempty}
+        explanations = {k: self.scorer.explain(Segment("1", hypothesis, (references[k],)), stats) for k in nonempty}
         best, notes = _choose_explanation(self.spec, explanations, len(references))
         return NotebookExplanation.of(replace(best, notes=(*notes, *best.notes)))
 
@@ -315,11 +315,11 @@ def bind(
     model_name = suited(spec.encoder.model if spec.encoder.model != "auto" else model, lang)
     expect(model_name)
     from monge.scoring.fluency import language_model
-    from monge.scoring.transport import bound
+    from monge.scoring.transport import bind_metric
 
     settings = {"precision": spec.encoder.precision, "unknown": spec.encoder.unknown}
     encoder = encoder_for(model_name, device=device, online=online, cache=cache, **settings)
-    scorer = bound(name, spec, encoder, language_model(spec, device=device, online=online))
+    scorer = bind_metric(name, spec, encoder, language_model(spec, device=device, online=online))
     return Metric(scorer, spec, cache, home)
 
 
@@ -403,7 +403,7 @@ def transported_segments(
     run = ScoringRun(scorers, segments, corpora=Corpora(corpora.stats, files))
     run.check_replay(expect)
     for k, rows in enumerate(chosen):
-        yield from ((k, place, plan) for place, plan in run.transported(k, rows, encoding))
+        yield from ((k, place, plan) for place, plan in run.iter_plans(k, rows, encoding))
 
 
 def warn_flags(results: Sequence[Result]) -> None:
@@ -444,10 +444,10 @@ def with_intervals(results: Sequence[Result], *, seed: int = 12345) -> list[Resu
 
     Poisson bootstrap: how often a segment is drawn depends only on the seed and its position.
     """
-    from monge.scoring.summary import drawn, interval
+    from monge.scoring.summary import interval, resample_sums
 
     def ends(result: Result) -> tuple[float, float] | None:
-        draws = drawn(result, np.arange(result.n), seed)
+        draws = resample_sums(result, np.arange(result.n), seed)
         return interval(draws, None if result.pooled is None else result.pooled.of)
 
     return [replace(result, interval=ends(result)) for result in results]

@@ -9,7 +9,7 @@ from monge.api.metric import Metric, bind
 from monge.errors import InvalidSetting, StatisticsMismatch, UsageError
 from monge.spec.blend import BlendSpec
 from monge.spec.lexical import LexicalSpec
-from monge.spec.signature import Parsed, parse
+from monge.spec.signature import ParsedSignature, parse
 
 if TYPE_CHECKING:
     from monge.scoring.transport import TransportMetric
@@ -49,7 +49,7 @@ def replay(
     return metric, dict(parsed.stats)
 
 
-def _check_identity(metric: TransportMetric, parsed: Parsed) -> None:
+def _check_identity(metric: TransportMetric, parsed: ParsedSignature) -> None:
     """Raise if the model or the stopword list differs from that of a signature."""
     model, language_model = metric.identity.model, metric.language_model
     for subject, now, was in (

@@ -17,9 +17,9 @@ from typing import Any, Protocol
 
 from monge.cluster.folder import write_atomically
 from monge.errors import DataError
-from monge.scoring.firsts import Firsts
+from monge.scoring.firsts import FirstTextMarker
 from monge.scoring.scan import InputSummary, scan_input
-from monge.scoring.windows import SEGMENTS, faced, windowed
+from monge.scoring.windows import SEGMENTS, cut_windows, with_side
 from monge.types import Segment
 
 _AS_JSON = json.JSONEncoder(separators=(",", ":"))
@@ -89,7 +89,7 @@ def stage_input(rows: Iterator[LocatedSegment], folder: Path, *, side: str | Non
     that come for the first time.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    with Firsts(folder, wanted=firsts) as first_marks:
+    with FirstTextMarker(folder, enabled=firsts) as first_marks:
         waiting: deque[LocatedSegment] = deque()
         system_counts: Counter[str] = Counter()
         blocks: list[Block] = []
@@ -115,7 +115,9 @@ def stage_input(rows: Iterator[LocatedSegment], folder: Path, *, side: str | Non
         def cut(uncut: Iterator[Segment]) -> Iterator[Segment]:
             """Yield each row after it was added to a block."""
             start: Mapping[str, int] = {}
-            for positions, _ in windowed(uncut if side is None else (faced(row, side) for row in uncut), SEGMENTS, 1):
+            for positions, _ in cut_windows(
+                uncut if side is None else (with_side(row, side) for row in uncut), SEGMENTS, 1
+            ):
                 for _ in positions:
                     row, file, line = waiting.popleft()
                     system_counts[row.system] += 1

@@ -33,11 +33,11 @@ def fit_statistics(run: ClusterRun) -> list[StatsBySystem]:
     if stored is not None:
         stored_stats = [CorpusStats.from_dict(stats) for stats in stored["statistics"]]
         return [{system: stored_stats[k] for system, k in places} for places in stored["of"]]
-    requests = fit.wanted_of(vectors, systems, run.corpora)
-    texts = partial(fit.texts_of_run, (), {(name, ""): lines for name, lines in run.corpora.files.items()},
-                    fit.corpora_of(requests))  # fmt: skip
-    jobs, means = fit.count_jobs(requests), fit.mean_jobs(requests)
-    counts: list[DocumentCounts] = list(fit.counted(jobs, texts).values())
+    requests = fit.assign_corpora(vectors, systems, run.corpora)
+    texts = partial(fit.iter_run_texts, (), {(name, ""): lines for name, lines in run.corpora.files.items()},
+                    fit.collect_corpora(requests))  # fmt: skip
+    jobs, means = fit.list_count_jobs(requests), fit.list_sum_jobs(requests)
+    counts: list[DocumentCounts] = list(fit.count_documents(jobs, texts).values())
     if jobs:
         count_in_process(run)
         complete_blocks(run)
@@ -45,11 +45,13 @@ def fit_statistics(run: ClusterRun) -> list[StatsBySystem]:
     counts_of_jobs = dict(zip(jobs, counts, strict=True))
     sums: list[VectorSum] = []
     if means:
-        sums = list(fit.summed(means, fit.counted_stats(requests, counts_of_jobs), texts, Encoding(vectors)).values())
+        sums = list(
+            fit.sum_vectors(means, fit.make_count_stats(requests, counts_of_jobs), texts, Encoding(vectors)).values()
+        )
         complete_blocks(replace(run, job=replace(run.job, kind=SUM, counts=counts)))
         sums = _add_records(run, SUM, sums, VectorSum.from_dict)
-    fitted = fit.joined(requests, counts_of_jobs, dict(zip(means, sums, strict=True)))
-    by_member = _add_ranges(run, fit.statistics_of(vectors, systems, run.corpora, fitted))
+    fitted = fit.merge_statistics(requests, counts_of_jobs, dict(zip(means, sums, strict=True)))
+    by_member = _add_ranges(run, fit.collect_statistics(vectors, systems, run.corpora, fitted))
     distinct = {id(stats): stats for by_system in by_member for stats in by_system.values()}
     places = {key: k for k, key in enumerate(distinct)}
     of = [[[system, places[id(stats)]] for system, stats in by_system.items()] for by_system in by_member]

@@ -24,8 +24,8 @@ from monge.cluster.rounds import ClusterRun, complete_blocks
 from monge.errors import DataError, UsageError
 from monge.render.checks import dumps
 from monge.scoring.scan import InputSummary, warn_unused_references
-from monge.scoring.suitable import look_at, warn_unknown
-from monge.scoring.summary import Summary, merged
+from monge.scoring.suitable import check_first_segments, warn_unknown
+from monge.scoring.summary import Summary, merge_summaries
 from monge.types import Result, Segment
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def score(
         manifest = request.folder.open_run(_settings(recipe, corpora, request, engine), fresh=request.fresh)
         staged = _stage(segments_input, metrics, corpora, manifest, request, watch)
         metrics = bind_sides(metrics, staged.summary.sides)
-        look_at(metrics, staged.summary.first, lambda texts, reader: reader.read(texts))
+        check_first_segments(metrics, staged.summary.first, lambda texts, reader: reader.read(texts))
         warn_unused_references(metrics, staged.summary.sides)
         watch.began("start", 0)
         job = _job(recipe, request, staged.summary, segments_input.names, engine.threads)
@@ -194,7 +194,7 @@ def _merge_results(run: ClusterRun) -> Outcome:
             bad.extend(record["bad"])
             yield from map(Summary.from_dict, record["sums"])
 
-    totals = merged(summaries())
+    totals = merge_summaries(summaries())
     names = run.job.recipe.labels
     order = [
         (system, k) for system in staged.summary.systems for k in range(len(names)) if (system, names[k]) in totals
@@ -203,7 +203,9 @@ def _merge_results(run: ClusterRun) -> Outcome:
     if not sums:
         raise DataError(f"no row could be scored: {len(bad)} bad rows")
     warn_unknown(run.metrics, cast("list[Result]", sums), [])
-    results = [total.shown(getattr(run.metrics[k], "pool", None)) for total, (_, k) in zip(sums, order, strict=True)]
+    results = [
+        total.to_result_dict(getattr(run.metrics[k], "pool", None)) for total, (_, k) in zip(sums, order, strict=True)
+    ]
     document = {"monge": version("monge"), "results": results, **({"bad_rows": len(bad)} if bad else {})}
     return _write_outcome(run, results, dumps(document) + "\n", bad)
 

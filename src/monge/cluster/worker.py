@@ -21,11 +21,11 @@ from monge.cluster.folder import COUNT, RANGE, SCORE, Folder, checksum, write_at
 from monge.cluster.job import PassJob, Recipe, bind_sides, vector_members
 from monge.cluster.parts import BlockScores, write_part
 from monge.errors import DataError, MongeError
-from monge.scoring.firsts import only_firsts
+from monge.scoring.firsts import drop_repeated_texts
 from monge.scoring.run import ScoringRun, ShardContext
 from monge.scoring.scan import InputSummary
-from monge.scoring.summary import Summary, drawn
-from monge.scoring.windows import distinct, faced
+from monge.scoring.summary import Summary, resample_sums
+from monge.scoring.windows import distinct, with_side
 from monge.types import Result
 
 if TYPE_CHECKING:
@@ -205,7 +205,7 @@ class Worker:
         for result in results:
             is_good = np.array([place not in bad for place in places_of_system[result.system]])
             positions = block.start.get(result.system, 0) + np.flatnonzero(is_good)
-            draws = None if job.seed is None else drawn(result, positions, job.seed)
+            draws = None if job.seed is None else resample_sums(result, positions, job.seed)
             sums.append(Summary.of(result, draws).to_dict())
         return {"bytes": part.stat().st_size, "sha256": checksum(part), "sums": sums}
 
@@ -216,18 +216,20 @@ class Worker:
         job, good_places = self._job, {place for window in windows for place in window}
         for metric in vector_members(self._metrics):  # a row that cannot be scored must not be counted
             if metric.reader.overlong == "error":
-                metric.reader.read(distinct([faced(rows[place][0], metric.against) for place in sorted(good_places)]))
-        segments = only_firsts(self._folder.blocks, block.at, [row for row, *_ in rows])
+                metric.reader.read(
+                    distinct([with_side(rows[place][0], metric.against) for place in sorted(good_places)])
+                )
+        segments = drop_repeated_texts(self._folder.blocks, block.at, [row for row, *_ in rows])
         counted_segments = [segment for place, segment in enumerate(segments) if place in good_places]
-        requests = fit.wanted_of(vector_members(self._metrics), job.summary.systems, job.recipe.worker_corpora)
-        texts = partial(fit.texts_of_run, counted_segments, {}, fit.corpora_of(requests))
-        jobs = fit.count_jobs(requests)
+        requests = fit.assign_corpora(vector_members(self._metrics), job.summary.systems, job.recipe.worker_corpora)
+        texts = partial(fit.iter_run_texts, counted_segments, {}, fit.collect_corpora(requests))
+        jobs = fit.list_count_jobs(requests)
         if job.kind == COUNT:
-            counts = fit.counted(jobs, texts, self.encoding)
+            counts = fit.count_documents(jobs, texts, self.encoding)
             return [counts[count_job].to_dict() for count_job in jobs]
-        weights = fit.counted_stats(requests, dict(zip(jobs, job.counts, strict=True)))
+        weights = fit.make_count_stats(requests, dict(zip(jobs, job.counts, strict=True)))
         assert self.encoding is not None
-        sums = fit.summed(fit.mean_jobs(requests), weights, texts, self.encoding)
+        sums = fit.sum_vectors(fit.list_sum_jobs(requests), weights, texts, self.encoding)
         return [total.to_dict() for total in sums.values()]
 
     def _open_encoding(self) -> Encoding | None:
@@ -237,7 +239,7 @@ class Worker:
             return None
         from monge.scoring.encoding import Encoding
 
-        return Encoding(vectors, kept=KEPT_CHARACTERS)
+        return Encoding(vectors, cache_size=KEPT_CHARACTERS)
 
 
 def _failure(work: Callable[[Windows], object], place: int) -> str:

@@ -22,7 +22,7 @@ from monge.encode.models import ModelFiles
 from monge.encode.packaged import SHIPPED
 from monge.encode.protocol import Tuning
 from monge.errors import ModelError
-from monge.spec.axes import Encoder
+from monge.spec.axes import EncoderSettings
 from monge.spec.codec import read_choice
 
 WEIGHTS, CARD = "adapter.safetensors", "card.json"
@@ -58,8 +58,8 @@ class Adapter:
         layers, affine = self.card.get("layers") or [], self.card.get("affine") or {}
         layer = int(layers[0]) if len(layers) == 1 else None
         settings = dict(self.card.get("settings") or {})
-        read = read_choice("encoder", settings["encoder"]) if "encoder" in settings else Encoder()
-        assert isinstance(read, Encoder)
+        read = read_choice("encoder", settings["encoder"]) if "encoder" in settings else EncoderSettings()
+        assert isinstance(read, EncoderSettings)
         return Tuning(layer, settings, read.prefix, **affine)
 
     def check_base(self, files: ModelFiles) -> None:

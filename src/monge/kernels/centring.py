@@ -1,6 +1,6 @@
-"""Subtracting what vectors have in common, before they are compared.
+"""Centring: subtract a mean from vectors before they are compared.
 
-Cloud vectors [b, n, d], present [b, n]; means [d] or [b, d].
+Shapes: cloud vectors [b, n, d], present [b, n]; means [d] or [b, d].
 """
 
 from __future__ import annotations
@@ -14,22 +14,22 @@ from monge.types import Cloud
 
 
 def by_dimension(cloud: Cloud) -> Cloud:
-    """Each vector minus the mean of its own coordinates."""
+    """Subtract from each vector the mean of its own coordinates."""
     return replace(cloud, vectors=cloud.vectors - cloud.vectors.mean(-1, keepdim=True))
 
 
 def by_sentence(cloud: Cloud) -> Cloud:
-    """Each vector minus the mean of the present vectors of its text."""
+    """Subtract from each vector the mean of the present vectors of its text."""
     total, count = sums(cloud)
     return by_mean(cloud, total / count.clamp_min(1).unsqueeze(-1))
 
 
 def by_mean(cloud: Cloud, mean: Tensor) -> Cloud:
-    """Each vector minus a given mean, one for all [d] or one a text [b, d]."""
+    """Subtract a mean from each vector, one for all texts [d] or one per text [b, d]."""
     return replace(cloud, vectors=cloud.vectors - (mean if mean.dim() == 1 else mean.unsqueeze(1)))
 
 
 def sums(cloud: Cloud) -> tuple[Tensor, Tensor]:
-    """Sum of the present vectors of each text [b, d], and their number [b]."""
+    """Return the sum of the present vectors of each text [b, d], and their number [b]."""
     mask = cloud.present.to(cloud.vectors.dtype)
     return torch.einsum("bn,bnd->bd", mask, cloud.vectors), mask.sum(1)

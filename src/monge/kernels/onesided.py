@@ -1,4 +1,4 @@
-"""Each unit to its nearest unit on the other side, which may be used any number of times."""
+"""One-sided plans: each unit goes to its nearest unit on the other side, which may receive any number of units."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from monge.types import Plan, Problem
 
 
 def onesided(problem: Problem) -> Plan:
-    """The plan that keeps the hypothesis masses and forgets the reference's.
+    """Return the plan that meets the hypothesis masses and ignores those of the reference.
 
     P_ij = mass_i where j is the first present unit of the largest similarity to i, 0 elsewhere;
     <P, similarity> = sum_i mass_i max_j similarity_ij. Shapes: [b, n, m].

@@ -1,4 +1,4 @@
-"""Plan and ground -> numbers, one a problem [b]."""
+"""Values of plans: cost, similarity, mass, entropy and objectives; one number per problem [b]."""
 
 from __future__ import annotations
 
@@ -11,52 +11,52 @@ from monge.types import Plan, Problem
 
 
 def transported_cost(plan: Plan, problem: Problem) -> Tensor:
-    """<P, cost>."""
+    """Return <P, cost>."""
     return (plan.coupling * problem.cost).sum((1, 2))
 
 
 def transported_similarity(plan: Plan, problem: Problem) -> Tensor:
-    """<P, similarity>."""
+    """Return <P, similarity>."""
     return (plan.coupling * problem.similarity).sum((1, 2))
 
 
 def mass(plan: Plan) -> Tensor:
-    """How much was moved: the sum of the plan."""
+    """Return the mass that a plan moves: the sum of its entries."""
     return plan.coupling.sum((1, 2))
 
 
-def entropy(plan: Plan, *, given: Tensor | None = None) -> Tensor:
-    """H(P) = -sum P ln P; with the masses `given` [b, n] of one side, H(P) - H(given)."""
+def entropy(plan: Plan, *, conditioned_on: Tensor | None = None) -> Tensor:
+    """Return H(P) = -sum P ln P; conditioned on the masses m [b, n] of one side, H(P) - H(m)."""
     joint = _xlogx(plan.coupling).sum((1, 2)).neg()
-    return joint if given is None else joint + _xlogx(given).sum(1)
+    return joint if conditioned_on is None else joint + _xlogx(conditioned_on).sum(1)
 
 
-def objective(plan: Plan, problem: Problem, *, temperature: float, given: Tensor | None = None) -> Tensor:
-    """<P, similarity> + temperature * entropy: what a tempered plan maximises."""
-    return transported_similarity(plan, problem) + temperature * entropy(plan, given=given)
+def objective(plan: Plan, problem: Problem, *, temperature: float, conditioned_on: Tensor | None = None) -> Tensor:
+    """Return <P, similarity> + temperature * entropy, which a tempered plan maximises."""
+    return transported_similarity(plan, problem) + temperature * entropy(plan, conditioned_on=conditioned_on)
 
 
 def unbalanced_objective(plan: Plan, problem: Problem, *, temperature: float, slack: tuple[float, float]) -> Tensor:
-    """<P, cost> + slack KL terms + temperature * sum P (ln P - 1): what `tempered` minimises.
+    """Return <P, cost> + slack KL terms + temperature * sum P (ln P - 1), which `tempered` minimises.
 
-    A rigid side adds nothing: its marginal is met.
+    A rigid side adds nothing, since its marginal is met.
     """
     total = transported_cost(plan, problem) + temperature * (_xlogx(plan.coupling) - plan.coupling).sum((1, 2))
     sides = (plan.coupling.sum(2), problem.hypothesis), (plan.coupling.sum(1), problem.reference)
-    for weight, (kept, wanted) in zip(slack, sides, strict=True):
+    for weight, (marginal, target) in zip(slack, sides, strict=True):
         if 0 < weight < inf:
-            total = total + weight * divergence(kept, wanted)
+            total = total + weight * divergence(marginal, target)
     return total
 
 
-def divergence(kept: Tensor, wanted: Tensor) -> Tensor:
-    """KL(kept | wanted) = sum kept ln(kept / wanted) - kept + wanted, 0 ln 0 = 0."""
-    log_wanted = torch.where(wanted > 0, wanted, torch.ones_like(wanted)).log()
-    return (_xlogx(kept) - kept * log_wanted - kept + wanted).sum(1)
+def divergence(marginal: Tensor, target: Tensor) -> Tensor:
+    """Return KL(marginal | target) = sum marginal ln(marginal / target) - marginal + target, with 0 ln 0 = 0."""
+    log_target = torch.where(target > 0, target, torch.ones_like(target)).log()
+    return (_xlogx(marginal) - marginal * log_target - marginal + target).sum(1)
 
 
 def f_alpha(precision: Tensor, recall: Tensor, alpha: float = 0.5) -> Tensor:
-    """PR / (alpha P + (1 - alpha) R) where both are positive, otherwise the smaller of the two.
+    """Return PR / (alpha P + (1 - alpha) R) where both are positive, otherwise the smaller of the two.
 
     alpha = .5 is the harmonic mean, alpha -> 1 is recall.
     """
@@ -66,7 +66,7 @@ def f_alpha(precision: Tensor, recall: Tensor, alpha: float = 0.5) -> Tensor:
 
 
 def self_normalised(value: Tensor, own_hypothesis: Tensor, own_reference: Tensor) -> Tensor:
-    """Value / sqrt(own_hypothesis * own_reference); 0 where a text has no similarity to itself."""
+    """Return value / sqrt(own_hypothesis * own_reference); 0 where a text has no similarity to itself."""
     product = own_hypothesis * own_reference
     good = (own_hypothesis > 0) & (own_reference > 0)
     return torch.where(
@@ -75,5 +75,5 @@ def self_normalised(value: Tensor, own_hypothesis: Tensor, own_reference: Tensor
 
 
 def _xlogx(values: Tensor) -> Tensor:
-    """X ln x, and 0 where x is 0; its gradient there is 0 too: an entry without mass stays without."""
+    """Return x ln x, and 0 where x is 0; its gradient there is 0 too, so that an entry without mass gets none."""
     return torch.xlogy(values, torch.where(values > 0, values, torch.ones_like(values)))

@@ -1,6 +1,6 @@
-"""Several hidden layers of a piece -> one vector.
+"""Pooling of several hidden layers of a piece into one vector.
 
-Layers are stacked in front: hidden [k, ..., d]. All functions are pure and differentiable.
+Layers are the first axis: hidden [k, ..., d]. All functions are pure and differentiable.
 """
 
 from __future__ import annotations
@@ -15,17 +15,16 @@ from monge.errors import InvalidProblem, InvalidSetting
 
 
 def unit(vectors: Tensor, *, epsilon: float = 0.0) -> Tensor:
-    """V / (|v| + epsilon) along the last axis; a zero vector stays zero."""
+    """Return v / (|v| + epsilon) along the last axis; a zero vector stays zero."""
     norm = torch.linalg.vector_norm(vectors, dim=-1, keepdim=True) + epsilon
     return vectors / torch.where(norm > 0, norm, torch.ones_like(norm))
 
 
 def power_means(hidden: Tensor, exponents: Sequence[float]) -> Tensor:
-    """Power means over layers, concatenated in the order of the exponents: [k, ..., d] -> [..., d * len(p)].
+    """Return power means over layers, concatenated in the order of the exponents: [k, ..., d] -> [..., d * len(p)].
 
     M_p(x) = (mean x^p)^(1/p); p = -inf, inf are the minimum and the maximum. An odd p keeps the sign
-    of its mean; an even or fractional p needs what its root needs: a negative entry under a fractional
-    p, or a zero under a negative one, is an error.
+    of its mean. A negative entry under a fractional p, or a zero under a negative p, is an error.
     """
     return torch.cat([_power_mean(hidden, p) for p in exponents], dim=-1)
 
@@ -48,12 +47,12 @@ def _power_mean(hidden: Tensor, p: float) -> Tensor:
 def routing(
     hidden: Tensor, *, kernel: str = "gaussian", tolerance: float = 0.05, rate: float = 1.0, most: int = 100
 ) -> Tensor:
-    """Mean shift over layers with learned coefficients: [k, ..., d] -> [..., d].
+    """Pool layers by mean shift with learned coefficients: [k, ..., d] -> [..., d].
 
     gamma <- softmax(gamma) over layers;  v <- sum gamma k' z / sum gamma k';  gamma <- gamma + rate * k;
     stop a token when |change of ln sum gamma k| < tolerance. k = exp(-|z - v|^2 / 2) (gaussian) or
     max(0, 1 - |z - v|^2) (epanechnikov), k' the size of its derivative. Starts at the mean.
-    Experimental: no public code to compare with (metrics-spec §7).
+    Experimental: there is no public code to compare with.
     """
     value, logits = hidden.mean(0), torch.zeros_like(hidden[..., 0])
     loss = torch.full_like(logits[0], inf)
@@ -78,7 +77,7 @@ def routing(
 
 
 def _mean_shift(hidden: Tensor, value: Tensor, kernel: str) -> tuple[Tensor, Tensor]:
-    """Kernel k and size of its derivative k' at |z - v|^2, each [k, ...]."""
+    """Return the kernel k and the size of its derivative k' at |z - v|^2, each [k, ...]."""
     squared = (hidden - value).square().sum(-1)
     if kernel == "gaussian":
         height = torch.exp(-squared / 2)

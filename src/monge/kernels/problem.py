@@ -41,7 +41,7 @@ def check_costs(cost: Tensor) -> None:
 
 
 def _is_finite(values: Tensor) -> bool:
-    """Tell whether no entry is NaN or infinite: their sum tells at once, except for a sum that overflows."""
+    """Return whether no entry is NaN or infinite; a finite sum proves it without looking at each entry."""
     return isfinite(float(values.detach().sum())) or bool(torch.isfinite(values).all())
 
 

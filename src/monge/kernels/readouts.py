@@ -194,19 +194,19 @@ class Ordered(CostReadout):
         """Match equal words first where the authors' code does."""
         if self.chunks != "all" or transport.name != "exact":
             return plans
-        from monge.kernels.exact import cancelled
+        from monge.kernels.exact import match_equal_first
         from monge.kernels.order import same_units
 
-        return {PLAN: cancelled(problem, same_units(hypotheses, references))}
+        return {PLAN: match_equal_first(problem, same_units(hypotheses, references))}
 
     def parts(self, batch: PairBatch, transport: Transport, own: tuple[Tensor, Tensor] | None = None) -> Parts:
         """Add what broken word order and words without a vector cost."""
-        from monge.kernels.order import blank, disorder
+        from monge.kernels.order import blank_share, disorder
 
         plan = batch.plans[PLAN] if PLAN in batch.plans else batch.plans[RECALL]
         cost = larger_cost(self.values(batch, transport))
         order = disorder(plan, batch.hypotheses, batch.references, breaks=self.chunks == "breaks")
-        unknown = blank(batch.hypotheses)
+        unknown = blank_share(batch.hypotheses)
         score = cost + self.order * order + self.unknown * unknown
         return {"score": score, "cost": cost, "order": order, "unknown": unknown}
 
@@ -220,11 +220,11 @@ class Spectrum(CostReadout):
     def parts(self, batch: PairBatch, transport: Transport, own: tuple[Tensor, Tensor] | None = None) -> Parts:
         """Add the cost at each temperature."""
         from monge.kernels.plan_values import transported_cost
-        from monge.kernels.tempered import cooled
+        from monge.kernels.tempered import cool_plans
 
         cost = larger_cost(self.values(batch, transport))
         problem = next(iter(batch.problems.values()))
-        plans = cooled(problem, self.temperatures)
+        plans = cool_plans(problem, self.temperatures)
         costs = {f"sd_{number(at)}": transported_cost(plan, problem) for at, plan in plans.items()}
         return {"score": cost, "w": cost, **costs}
 
@@ -240,7 +240,7 @@ class SimilarityReadout(Readout):
         return {"score": torch.stack(list(self.values(batch, transport).values())).amin(0)}
 
     def bounds(self, ground: Ground, transport: Transport, *, unit: bool) -> Bounds:
-        """Similarity is -cost under a distance, 1 - cost under an inner product."""
+        """Return the range of similarities: -cost under a distance, 1 - cost under an inner product."""
         low, high, best = _similarity_range(ground, transport, unit=unit)
         orthogonal = ground.orthogonal_cost if unit else None
         return Bounds(low, high, best, None if orthogonal is None else best - orthogonal, True)
@@ -263,14 +263,14 @@ class Prf(SimilarityReadout):
 
 
 @dataclass(frozen=True)
-class Objective(Readout):
+class ObjectiveReadout(Readout):
     """Similarity plus temperature times the plan's entropy (joint, or conditional on the side fitted last)."""
 
     entropy: str = setting("joint", ENTROPY)
     headline: str = setting("f1", HEADLINE)
 
     def check(self, ground: Ground, transport: Transport) -> None:
-        """The objective needs a temperature."""
+        """Raise where the transport has no temperature."""
         _check_entropy(transport)
 
     def value(self, plan: Plan, problem: Problem, transport: Transport, side: str = PLAN) -> Tensor:
@@ -283,7 +283,7 @@ class Objective(Readout):
         return with_headline(values if PLAN in values else with_f(values), self.headline)
 
     def bounds(self, ground: Ground, transport: Transport, *, unit: bool) -> Bounds:
-        """The entropy of a plan is at least 0 and grows with the texts."""
+        """Return the range of objectives; the entropy of a plan is at least 0 and grows with the texts."""
         return Bounds(_similarity_range(ground, transport, unit=unit)[0], inf, 1.0, 0.0, True, _ENTROPY_GROWS)
 
 
@@ -297,7 +297,7 @@ class SelfNormalised(Readout):
     headline: str = setting("f1", HEADLINE)
 
     def check(self, ground: Ground, transport: Transport) -> None:
-        """A distance is 0 between a text and itself; an objective needs a temperature."""
+        """Raise for a distance, which is 0 between a text and itself, and for an objective without a temperature."""
         if ground.distance:
             raise InvalidSetting(
                 f"readout=self-normalised does not go with ground={ground.name}: the distance of a text to itself is "
@@ -370,8 +370,8 @@ def objective_value(plan: Plan, problem: Problem, transport: Transport, side: st
 
     assert isinstance(transport, Tempered)
     fitted_last = problem.reference if side == RECALL else problem.hypothesis
-    given = fitted_last if entropy == "conditional" else None
-    return objective(plan, problem, temperature=transport.temperature, given=given)
+    conditioned_on = fitted_last if entropy == "conditional" else None
+    return objective(plan, problem, temperature=transport.temperature, conditioned_on=conditioned_on)
 
 
 def larger_cost(values: Parts) -> Tensor:
@@ -385,8 +385,8 @@ def with_f(values: Parts, alpha: float = 0.5) -> Parts:
     """Return precision, recall and their F; a single plan is worth the same in both directions."""
     from monge.kernels.plan_values import f_alpha
 
-    single = values.get(PLAN)
-    precision, recall = (values[PRECISION], values[RECALL]) if single is None else (single, single)
+    value_of_plan = values.get(PLAN)
+    precision, recall = (values[PRECISION], values[RECALL]) if value_of_plan is None else (value_of_plan, value_of_plan)
     return {PRECISION: precision, RECALL: recall, "f1" if alpha == 0.5 else "f": f_alpha(precision, recall, alpha)}
 
 

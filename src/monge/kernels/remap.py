@@ -9,10 +9,10 @@ from monge.kernels.pooling import unit
 
 
 def outer_products(source: Tensor, target: Tensor, kind: str) -> tuple[Tensor, int]:
-    """What a map is fitted from, for one pair of texts: [d, d], and the number of aligned words.
+    """Return the sum of outer products of the aligned words of two texts [d, d], and the number of aligned words.
 
-    Words are aligned that are each other's nearest by cosine; source [n, d], target [m, d]. With x, y their unit
-    vectors, clp sums x' y and umd sums (x - y)' (x - y).
+    Two words are aligned where each is the other's nearest by cosine; source [n, d], target [m, d]. With x, y their
+    unit vectors, clp sums x' y and umd sums (x - y)' (x - y).
     """
     x, y = unit(source), unit(target)
     similarity = x @ y.T
@@ -23,7 +23,7 @@ def outer_products(source: Tensor, target: Tensor, kind: str) -> tuple[Tensor, i
 
 
 def linear_map(total: Tensor, kind: str) -> Tensor:
-    """The map M [d, d] to apply as e M, from a sum of `outer_products`.
+    """Return the map M [d, d], to be applied as e M, from a sum of `outer_products`.
 
     clp: the orthogonal U V' of total = U S V'; umd: I - v v', v being the first eigenvector.
     """

@@ -1,4 +1,4 @@
-"""The texts of a window under one metric -> batches of clouds: weighed, centred, of unit length, padded."""
+"""Batches of clouds from the texts of a window under one metric: weighted, centred, normalised, padded."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from torch import Tensor
 from monge.kernels import centring
 from monge.kernels.pooling import unit
 from monge.kernels.remap import linear_map
-from monge.scoring.apart import apart
-from monge.scoring.points import Text, build
+from monge.scoring.apart import separate_unknown
+from monge.scoring.points import Text, build_points
 from monge.spec import axes
 from monge.spec.metric import MetricSpec
 from monge.types import Cloud
@@ -27,20 +27,20 @@ if TYPE_CHECKING:
     from monge.scoring.windows import Window
 
 REFERENCES, HYPOTHESES = "references", "hypotheses"
-STEP = 8  # units a padded batch grows by: matrix products of odd sizes take up to twice the time
-PAIR_NUMBERS = 1 << 20  # vector entries of one side of a padded batch of pairs: what stays near the cores
+STEP = 8  # padded lengths are multiples of this: matrix products of odd sizes take up to twice the time
+PAIR_NUMBERS = 1 << 20  # vector entries of one side of a padded batch of pairs, so that it fits into the CPU cache
 
 
 @dataclass(frozen=True, eq=False)
 class CentredText:
     """A text, the mean [d] that is subtracted from its vectors, if any, and the map [d, d] applied to them, if any.
 
-    `vanished` says that nothing is left of its vectors when they are centred; then they stay as they were.
+    `vanished` says that centring would leave only zero vectors; then the vectors are not centred.
     """
 
     text: Text
     mean: Tensor | None = None
-    turn: Tensor | None = None
+    source_map: Tensor | None = None
     vanished: bool = False
 
     def __len__(self) -> int:
@@ -48,10 +48,10 @@ class CentredText:
 
     @property
     def flags(self) -> tuple[str, ...]:
-        """What is unusual about the text."""
+        """The flags of the text: empty, truncated, vanished under centring, and those of its points."""
         text = self.text
-        named = ((EMPTY, text.empty), (TRUNCATED, text.truncated), (CENTRE_VANISHED, self.vanished))
-        return (*(name for name, there in named if there), *text.flags)
+        conditions = ((EMPTY, text.empty), (TRUNCATED, text.truncated), (CENTRE_VANISHED, self.vanished))
+        return (*(name for name, holds in conditions if holds), *text.flags)
 
 
 Pair = tuple[CentredText, CentredText]
@@ -59,7 +59,7 @@ Pair = tuple[CentredText, CentredText]
 
 
 class WindowTexts:
-    """The texts of a window under one metric; equal texts under equal statistics are made once."""
+    """The texts of a window under one metric; equal texts with equal statistics are built once."""
 
     def __init__(self, window: Window, metric: TransportMetric, stats: StatsBySystem) -> None:
         self._metric, self._rows, self._stats = metric, window.rows, stats
@@ -77,20 +77,20 @@ class WindowTexts:
         self._batch = self._batch_means() if isinstance(metric.spec.centre, axes.BatchCentre) else {}
 
     def hypothesis(self, index: int) -> CentredText:
-        """The hypothesis of a segment."""
+        """Return the hypothesis of a segment."""
         return self._text(self._rows[index].hypothesis, HYPOTHESES, index)
 
     def references(self, index: int) -> list[CentredText]:
-        """The references of a segment."""
+        """Return the references of a segment."""
         return [self._text(text, REFERENCES, index) for text in self._rows[index].references]
 
     def flags(self, index: int) -> tuple[str, ...]:
-        """What was unusual about the texts of a segment, with the side it was on."""
-        sides = [(self.hypothesis(index), "hypothesis"), *((one, "reference") for one in self.references(index))]
+        """Return the flags of the texts of a segment, each with its side."""
+        sides = [(self.hypothesis(index), "hypothesis"), *((text, "reference") for text in self.references(index))]
         return tuple(dict.fromkeys(f"{flag}-{side}" for text, side in sides for flag in text.flags))
 
     def _scope(self, side: str, index: int) -> str:
-        """Texts of one scope share statistics: all of a run, or a side and system where its own are fitted."""
+        """Return the key of texts that share statistics: one for a run, or one per side and system."""
         metric = self._metric
         per_side = metric.needs.differ_by_side
         return f"{side}\t{self._rows[index].system if side == HYPOTHESES else ''}" if per_side else ""
@@ -98,20 +98,22 @@ class WindowTexts:
     def _build(self, text: str, side: str, index: int) -> Text:
         key = self._scope(side, index), text
         if key not in self._raw:
-            tokens, every = self._read[text]
+            tokens, vectors_by_request = self._read[text]
             weigh, request = self._weigh[self._rows[index].system, side], self._metric.request
             mean = self._mean(side, index) if self._metric.needs.summed_sides else None
             layers = len(request.layers) if request.pool == "barycentre" else 1
-            vectors = apart(tokens, every[request], self._metric.unknown, layers=layers, around=mean)
-            self._raw[key] = build(tokens, vectors, self._metric, weigh, self._select)
+            vectors = separate_unknown(
+                tokens, vectors_by_request[request], self._metric.unknown, layers=layers, around=mean
+            )
+            self._raw[key] = build_points(tokens, vectors, self._metric, weigh, self._select)
         return self._raw[key]
 
     def _text(self, text: str, side: str, index: int) -> CentredText:
         scope = f"{id(self._batch[index])}\t{side}" if self._batch else self._scope(side, index)
         if (scope, text) not in self._done:
             built, mean = self._build(text, side, index), self._mean(side, index)
-            gone = _vanishes(built, mean, self._metric.spec.centre.name)
-            self._done[scope, text] = CentredText(built, mean, self._turn(side, index), gone)
+            vanished = _vanishes(built, mean, self._metric.spec.centre.name)
+            self._done[scope, text] = CentredText(built, mean, self._source_map(side, index), vanished)
         return self._done[scope, text]
 
     def _mean(self, side: str, index: int) -> Tensor | None:
@@ -124,8 +126,8 @@ class WindowTexts:
             self._fitted[system, side] = torch.from_numpy(metric.needs.mean(self._stats[system], side).mean)
         return self._fitted[system, side]
 
-    def _turn(self, side: str, index: int) -> Tensor | None:
-        """The map of the source's vectors, which stand on the reference side."""
+    def _source_map(self, side: str, index: int) -> Tensor | None:
+        """Return the map that is applied to source vectors, which are on the reference side; None for hypotheses."""
         metric, system = self._metric, self._rows[index].system
         if metric.needs.map_space is None or side == HYPOTHESES:
             return None
@@ -135,13 +137,13 @@ class WindowTexts:
         return self._fitted[system, "map"]
 
     def _batch_means(self) -> dict[int, dict[str, Tensor]]:
-        """For every segment, the mean vectors of the batch of consecutive segments of its system, by side."""
+        """Return for every segment the mean vectors, by side, of the batch of consecutive segments that it is in."""
         centre = self._metric.spec.centre
         assert isinstance(centre, axes.BatchCentre)
         systems: dict[str, list[int]] = {}
         for index, row in enumerate(self._rows):
             systems.setdefault(row.system, []).append(index)
-        found: dict[int, dict[str, Tensor]] = {}
+        means_by_segment: dict[int, dict[str, Tensor]] = {}
         for indices in systems.values():
             for start in range(0, len(indices), centre.size):
                 members = indices[start : start + centre.size]
@@ -152,8 +154,8 @@ class WindowTexts:
                 if centre.sides == "joint":
                     sides = {side: [*sides[HYPOTHESES], *sides[REFERENCES]] for side in sides}
                 means = {side: _mean_of(texts) for side, texts in sides.items()}
-                found.update(dict.fromkeys(members, means))
-        return found
+                means_by_segment.update(dict.fromkeys(members, means))
+        return means_by_segment
 
 
 def _mean_of(texts: Sequence[Text]) -> Tensor:
@@ -162,7 +164,7 @@ def _mean_of(texts: Sequence[Text]) -> Tensor:
 
 
 def _vanishes(text: Text, mean: Tensor | None, centre: str) -> bool:
-    """Whether centring leaves of every vector [n, d] less than 1e-9 of the largest entry."""
+    """Return whether centring leaves every vector [n, d] below 1e-9 of the largest entry."""
     if text.empty or (mean is None and centre not in ("dimension", "sentence")):
         return False
     vectors = text.vectors.double()
@@ -171,8 +173,8 @@ def _vanishes(text: Text, mean: Tensor | None, centre: str) -> bool:
     return bool((vectors - mean).abs().amax() <= 1e-9 * vectors.abs().amax().clamp_min(1e-300))
 
 
-def origin(like: CentredText) -> CentredText:
-    """What stands for an empty text where vectors have no fixed length: one unit at the origin."""
+def make_origin(like: CentredText) -> CentredText:
+    """Return a text with one unit at the origin, which replaces an empty text where vectors have no fixed length."""
     return CentredText(Text(torch.zeros(1, like.text.vectors.shape[1]), (1.0,), empty=True))
 
 
@@ -184,22 +186,22 @@ def round_up(units: int, step: int = STEP) -> int:
 def pad_texts(texts: Sequence[CentredText], spec: MetricSpec, step: int = 1) -> Cloud:
     """Return a batch of clouds [b, n, d], centred and of unit length where the spec asks; n is a multiple of `step`.
 
-    All is float64, except the vectors of an inner product, whose float32 is as exact as the encoder's.
+    All is float64, except vectors for inner products: the float32 of the encoder is kept there.
     """
     longest, width = round_up(max(map(len, texts)), step), texts[0].text.vectors.shape[1]
     use_float32 = (
         not spec.ground.distance and spec.centre.name == "none" and texts[0].text.vectors.dtype == torch.float32
     )
     vectors = torch.zeros(len(texts), longest, width, dtype=torch.float32 if use_float32 else torch.float64)
-    for k, one in enumerate(texts):
-        points, turn = one.text.vectors, one.turn
-        vectors[k, : len(points)] = points if turn is None else points.double() @ turn
+    for k, centred in enumerate(texts):
+        points, source_map = centred.text.vectors, centred.source_map
+        vectors[k, : len(points)] = points if source_map is None else points.double() @ source_map
     lengths = torch.tensor([len(text) for text in texts])
     present = torch.arange(longest) < lengths.unsqueeze(1)
     weights = torch.zeros(len(texts), longest, dtype=torch.float64)
     weights[present] = torch.tensor([weight for text in texts for weight in text.text.weights], dtype=torch.float64)
     names = _names(texts, vectors) if spec.encoder.unknown == "zero" and spec.ground.name == "cosine" else None
-    cloud = _centred(Cloud(vectors, weights, present, names), texts, spec)
+    cloud = _centre(Cloud(vectors, weights, present, names), texts, spec)
     ground_normalises = spec.ground.name == "cosine"
     if isinstance(spec.normalise, axes.UnitNormalise) and not (ground_normalises and spec.normalise.epsilon == 0):
         cloud = replace(cloud, vectors=unit(cloud.vectors, epsilon=spec.normalise.epsilon))
@@ -207,11 +209,11 @@ def pad_texts(texts: Sequence[CentredText], spec: MetricSpec, step: int = 1) -> 
 
 
 def _names(texts: Sequence[CentredText], vectors: Tensor) -> Tensor:
-    """A number for the string of every unit that has no vector, case aside; 0 for all others [b, n]."""
+    """Return a number per string for units that have no vector, ignoring case; 0 for all other units [b, n]."""
     names = torch.zeros(vectors.shape[:2], dtype=torch.int64)
-    for k, one in enumerate(texts):
-        blank = torch.nonzero((vectors[k, : len(one)] == 0).all(-1)).flatten().tolist()
-        labels = one.text.labels if blank else ()
+    for k, centred in enumerate(texts):
+        blank = torch.nonzero((vectors[k, : len(centred)] == 0).all(-1)).flatten().tolist()
+        labels = centred.text.labels if blank else ()
         for place in blank:
             if labels[place]:
                 hashed = blake2b(labels[place].casefold().encode("utf-8", "surrogatepass"), digest_size=6).digest()
@@ -219,10 +221,10 @@ def _names(texts: Sequence[CentredText], vectors: Tensor) -> Tensor:
     return names
 
 
-def _centred(raw: Cloud, texts: Sequence[CentredText], spec: MetricSpec) -> Cloud:
+def _centre(raw: Cloud, texts: Sequence[CentredText], spec: MetricSpec) -> Cloud:
     means = [text.mean for text in texts]
     if any(mean is not None for mean in means):
-        moved = centring.by_mean(raw, _stacked(means, raw))
+        moved = centring.by_mean(raw, _stack_means(means, raw))
     elif spec.centre.name == "dimension":
         moved = centring.by_dimension(raw)
     elif spec.centre.name == "sentence":
@@ -231,12 +233,12 @@ def _centred(raw: Cloud, texts: Sequence[CentredText], spec: MetricSpec) -> Clou
         return raw
     if not any(text.vanished for text in texts):
         return moved
-    gone = torch.tensor([text.vanished for text in texts]).view(-1, 1, 1)
-    return replace(moved, vectors=torch.where(gone, raw.vectors, moved.vectors))
+    vanished = torch.tensor([text.vanished for text in texts]).view(-1, 1, 1)
+    return replace(moved, vectors=torch.where(vanished, raw.vectors, moved.vectors))
 
 
-def _stacked(means: Sequence[Tensor | None], raw: Cloud) -> Tensor:
-    """One mean for all texts [d], or one a text [b, d]; a text at the origin (`origin`) has none and stays there."""
+def _stack_means(means: Sequence[Tensor | None], raw: Cloud) -> Tensor:
+    """Return one mean for all texts [d], or one per text [b, d], 0 for a text at the origin (`make_origin`)."""
     if means[0] is not None and all(mean is means[0] for mean in means):
         return means[0]
     nothing = raw.vectors.new_zeros(raw.vectors.shape[2])
@@ -244,7 +246,7 @@ def _stacked(means: Sequence[Tensor | None], raw: Cloud) -> Tensor:
 
 
 def batch_pairs(pairs: Sequence[Pair]) -> Iterator[list[Pair]]:
-    """Give the pairs in batches of one padded shape, so that the numbers of a pair never depend on its neighbours."""
+    """Yield the pairs in batches of one padded shape, so that the score of a pair never depends on its neighbours."""
     shapes: dict[tuple[int, int], list[Pair]] = {}
     for pair in pairs:
         shapes.setdefault((round_up(len(pair[0])), round_up(len(pair[1]))), []).append(pair)

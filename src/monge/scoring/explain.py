@@ -1,4 +1,4 @@
-"""Why a pair got its score: the plan of one pair, and each unit's share."""
+"""Explanations of scores: the plan of a pair, and each unit's share of the score."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from monge.scoring.clouds import Pair, WindowTexts, pad_texts
 from monge.scoring.encoding import Encoding
 from monge.scoring.measure import finish_parts, score_clouds, solve_batches
 from monge.scoring.points import Text
-from monge.scoring.suitable import advice, foreign_texts
+from monge.scoring.suitable import advise_model, describe_foreign_texts
 from monge.scoring.windows import Window
 from monge.spec.axes import Centre, Idf, Uniform
 from monge.text.scripts import likely_language, main_script
@@ -28,35 +28,35 @@ if TYPE_CHECKING:
 LEAST = 1e-6  # moves of less mass are not listed
 
 
-def explained(metric: TransportMetric, segment: Segment, stats: CorpusStats | None) -> Explanation:
-    """The explanation of a segment's first reference, from the plans that its score is made of.
+def explain_segment(metric: TransportMetric, segment: Segment, stats: CorpusStats | None) -> Explanation:
+    """Explain the score of a segment against its first reference, from the plans of the pair.
 
-    Without statistics, a metric that needs them is explained with uniform weights and no corpus mean: one pair is no
-    corpus. Its name, its signature and a note say so.
+    Without statistics, a metric that needs them is explained with uniform weights and no corpus mean, since one pair
+    is not a corpus. The name, the signature and a note say so.
 
-    What is shared out is the plan's similarity, or its cost under a distance or a cost readout: a move's share is mass
-    times that; a unit's share is the sum of its moves', so that each side adds up to the whole. Where there is a plan
-    a direction, the hypothesis shares precision's and the reference recall's.
+    Shares are of the plan's similarity, or of its cost under a distance or a cost readout: the share of a move is its
+    mass times that, and the share of a unit is the sum over its moves, so that each side adds up to the total. Where
+    there is one plan per direction, shares of the hypothesis come from precision, those of the reference from recall.
     """
     name = metric.name
     notes: tuple[str, ...] = ()
     if stats is None and metric.fits:
-        metric, name, notes = without_statistics(metric)
+        metric, name, notes = drop_statistics(metric)
     stats = stats or CorpusStats(metric.reader.key)
     metric.check_stats(stats)
     segment = replace(segment, references=segment.references[:1])
-    notes += _unknown(metric, {"hypothesis": segment.hypothesis, "reference": segment.references[0]})
+    notes += _note_unknown(metric, {"hypothesis": segment.hypothesis, "reference": segment.references[0]})
     texts = WindowTexts(Window([segment], Encoding([metric])), metric, {segment.system: stats})
     pair = texts.hypothesis(0), texts.references(0)[0]
-    for side, one in zip(("hypothesis", "reference"), pair, strict=True):
-        if one.text.empty:
+    for side, centred in zip(("hypothesis", "reference"), pair, strict=True):
+        if centred.text.empty:
             raise DataError(f"there is nothing to explain: the {side} has no words")
     clouds = [pad_texts([text], metric.spec) for text in pair]
     batch, raw = score_clouds(clouds[0], clouds[1], metric.spec)
     parts = finish_parts(raw, [segment], metric, {segment.system: stats})
     scores = {part: float(values[0]) for part, values in parts.items()}
     tables = _tables(batch, 0, metric)
-    plans = _transported(segment, pair, batch, 0, metric)
+    plans = _collect_plans(segment, pair, batch, 0, metric)
     return Explanation(
         metric=name,
         score=scores.pop("score"),
@@ -70,8 +70,11 @@ def explained(metric: TransportMetric, segment: Segment, stats: CorpusStats | No
     )
 
 
-def transported(metric: TransportMetric, window: Window, stats: StatsBySystem) -> Iterator[tuple[int, Transported]]:
-    """The plans of the segments of a window against their first references, by place; pairs without words have none."""
+def iter_plans(metric: TransportMetric, window: Window, stats: StatsBySystem) -> Iterator[tuple[int, Transported]]:
+    """Yield the plans of the segments of a window against their first references, with their places.
+
+    Pairs with an empty text have no plan.
+    """
     texts = WindowTexts(window, metric, stats)
     pairs: dict[Pair, list[int]] = {}
     for place in range(len(window.rows)):
@@ -81,7 +84,7 @@ def transported(metric: TransportMetric, window: Window, stats: StatsBySystem) -
     for members, batch, _ in solve_batches(list(pairs), metric.spec):
         for k, pair in enumerate(members):
             for place in pairs[pair]:
-                yield place, _transported(window.rows[place], pair, batch, k, metric)
+                yield place, _collect_plans(window.rows[place], pair, batch, k, metric)
 
 
 def _by_cost(metric: TransportMetric) -> bool:
@@ -98,7 +101,7 @@ def _tables(batch: PairBatch, k: int, metric: TransportMetric) -> dict[str, _Tab
     }
 
 
-def _transported(segment: Segment, pair: Pair, batch: PairBatch, k: int, metric: TransportMetric) -> Transported:
+def _collect_plans(segment: Segment, pair: Pair, batch: PairBatch, k: int, metric: TransportMetric) -> Transported:
     """Return the words, masses and plans of pair k of a batch."""
     forward, backward = (PLAN, PLAN) if PLAN in batch.plans else (PRECISION, RECALL)
     tables = _tables(batch, k, metric)
@@ -117,8 +120,8 @@ def _transported(segment: Segment, pair: Pair, batch: PairBatch, k: int, metric:
     )
 
 
-def _unknown(metric: TransportMetric, texts: Mapping[str, str]) -> tuple[str, ...]:
-    """What to know of texts whose pieces or script the model does not know."""
+def _note_unknown(metric: TransportMetric, texts: Mapping[str, str]) -> tuple[str, ...]:
+    """Return notes on texts whose pieces or script the model does not know."""
     model, notes = metric.reader.encoder, []
     read = metric.reader.read(list(texts.values()))
     rule = "match nothing but themselves" if metric.unknown is not None else "all match each other"
@@ -127,15 +130,15 @@ def _unknown(metric: TransportMetric, texts: Mapping[str, str]) -> tuple[str, ..
         if lacking > NOTED * pieces:
             notes.append(
                 f"{lacking} of the {pieces} pieces of the {side} are unknown to {model.name} and {rule}; "
-                f"{advice(likely_language(main_script([text])), model.name)}."
+                f"{advise_model(likely_language(main_script([text])), model.name)}."
             )
-    scripts = foreign_texts(model.name, {side: [text] for side, text in texts.items()}) if not notes else []
-    return (*notes, *(f"{one[:1].upper()}{one[1:]}." for one in scripts))
+    scripts = describe_foreign_texts(model.name, {side: [text] for side, text in texts.items()}) if not notes else []
+    return (*notes, *(f"{sentence[:1].upper()}{sentence[1:]}." for sentence in scripts))
 
 
 @dataclass(frozen=True)
 class _Table:
-    """A plan of one pair with what its moves cost, all [n, m]; `shares` is mass times what is shared out."""
+    """The plan, costs and similarities of one pair, all [n, m]; `shares` is mass times cost or similarity."""
 
     plan: Array
     cost: Array
@@ -145,18 +148,18 @@ class _Table:
     @classmethod
     def of(cls, plan: Plan, problem: Problem, k: int, shape: tuple[int, int], *, by_cost: bool) -> _Table:
         tensors = (plan.coupling, problem.cost, problem.similarity)
-        coupling, cost, similarity = (one[k, : shape[0], : shape[1]].numpy() for one in tensors)
+        coupling, cost, similarity = (tensor[k, : shape[0], : shape[1]].numpy() for tensor in tensors)
         return cls(coupling, cost, similarity, coupling * (cost if by_cost else similarity))
 
 
 def _labels(text: Text, places: int) -> tuple[str, ...]:
-    """What a person reads for each point, or for each n-gram of them where there are fewer places than points."""
+    """Return the words of each point, or of each n-gram of points where there are fewer places than points."""
     width = len(text.labels) - places + 1
     return tuple(" ".join(text.labels[start : start + width]) for start in range(places))
 
 
 def _moves(name: str, table: _Table) -> list[Move]:
-    """The moves of a plan, largest mass first."""
+    """Return the moves of a plan, largest mass first."""
     plan, cost, similarity = table.plan, table.cost, table.similarity
     rows, columns = np.nonzero(plan > LEAST)
     order = np.argsort(-plan[rows, columns], kind="stable")
@@ -174,27 +177,27 @@ def _moves(name: str, table: _Table) -> list[Move]:
     ]
 
 
-def without_statistics(metric: TransportMetric) -> tuple[TransportMetric, str, tuple[str, ...]]:
-    """The metric with uniform weights for idf and no centring for a corpus mean, what it is called, and why.
+def drop_statistics(metric: TransportMetric) -> tuple[TransportMetric, str, tuple[str, ...]]:
+    """Replace idf by uniform weights and remove a corpus mean; return the metric, its new name, and a note.
 
-    Special pieces weigh 0 by idf and must not come to weigh 1, so they are dropped with it.
+    Special pieces have weight 0 under idf and would get weight 1, so they are dropped too.
     """
-    spec, changes, told = metric.spec, [], []
+    spec, changes, reasons = metric.spec, [], []
     if isinstance(spec.weights, Idf):
         changes.append("weights=uniform")
-        told.append("every word weighs the same instead of by its idf")
+        reasons.append("every word weighs the same instead of by its idf")
         spec = replace(spec, weights=Uniform("uniform"))
         if spec.units.specials == "keep":
             changes.append("units.specials=drop")
-            told.append("special pieces such as [CLS] are left out")
+            reasons.append("special pieces such as [CLS] are left out")
             spec = replace(spec, units=replace(spec.units, specials="drop"))
     if metric.needs.summed_sides:
         changes.append("centre=none")
-        told.append("no corpus mean is subtracted")
+        reasons.append("no corpus mean is subtracted")
         spec = replace(spec, centre=Centre("none"))
     name = f"{metric.name}[{','.join(changes)}]"
     note = (
-        f"This is {name}, not {metric.name}: no corpus statistics were given, so {' and '.join(told)}. "
+        f"This is {name}, not {metric.name}: no corpus statistics were given, so {' and '.join(reasons)}. "
         f"Fit them with monge fit -m {metric.name} -r CORPUS -o STATS and give --stats STATS."
     )
     return replace(metric, spec=spec), name, (note,)

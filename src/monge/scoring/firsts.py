@@ -1,7 +1,7 @@
-"""Which rows bring references, or a source, that no row before them had for the same item: what idf counts.
+"""Find the rows whose references or source appear for the first time for their item; only those count for idf.
 
-The keys of all rows go to files, spread by their first byte, and one file at a time is looked at: memory does not grow
-with the input as a set of keys would.
+The keys of all rows are written to files by their first byte, and one file is processed at a time, so that memory does
+not grow with the input.
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ import numpy as np
 from monge.types import Segment
 
 FAN = 64
-"""Files that the keys are spread over."""
+"""The number of files for the keys."""
 REFERENCES, SOURCE = 1, 2
-"""Bits of the mark of a row."""
+"""Bits of the mark of a row: its references, or its source, appear for the first time."""
 ROWS = 1024
-"""Rows that are read at a time."""
+"""The number of rows read at a time."""
 _NAME = "firsts"
 _ENTRY, _PACKED = np.dtype([("key", "S16"), ("row", "<i8"), ("mark", "u1")]), Struct("<16sqB")
 
 
-class Firsts:
-    """Collects the keys of rows below a folder, and writes a mark a row; does nothing where it is not wanted."""
+class FirstTextMarker:
+    """Collects the keys of rows in a folder and writes one mark per row; does nothing where it is not enabled."""
 
-    def __init__(self, folder: Path, *, wanted: bool) -> None:
-        self._folder, self._wanted, self._row = folder, wanted, 0
+    def __init__(self, folder: Path, *, enabled: bool) -> None:
+        self._folder, self._enabled, self._row = folder, enabled, 0
         self._closing = ExitStack()
 
     def __enter__(self) -> Self:
-        if self._wanted:
+        if self._enabled:
             self._files = [self._closing.enter_context(path.open("wb")) for path in self._paths]
         return self
 
@@ -49,7 +49,7 @@ class Firsts:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._closing.close()
-        for path in self._paths if self._wanted else ():
+        for path in self._paths if self._enabled else ():
             path.unlink(missing_ok=True)
 
     @property
@@ -57,8 +57,8 @@ class Firsts:
         return [self._folder / f"keys-{k:02d}" for k in range(FAN)]
 
     def add(self, row: Segment) -> None:
-        """Take the next row in."""
-        if self._wanted:
+        """Add the next row."""
+        if self._enabled:
             for mark, texts in ((REFERENCES, row.references), (SOURCE, row.source)):
                 if texts is not None:
                     key = blake2b(repr((row.id, texts)).encode("utf-8", "surrogatepass"), digest_size=16).digest()
@@ -67,7 +67,7 @@ class Firsts:
 
     def write(self, rows: int) -> None:
         """Write the marks of all rows."""
-        if not self._wanted:
+        if not self._enabled:
             return
         if not rows:
             return
@@ -75,13 +75,13 @@ class Firsts:
         for path, file in zip(self._paths, self._files, strict=True):
             file.flush()
             entries = np.fromfile(path, dtype=_ENTRY)
-            _, first = np.unique(entries["key"], return_index=True)  # of equal keys the first one
+            _, first = np.unique(entries["key"], return_index=True)  # the first of equal keys
             np.bitwise_or.at(marks, entries["row"][first], entries["mark"][first])
         marks.flush()
 
 
-def only_firsts(folder: Path, at: int, rows: list[Segment]) -> list[Segment]:
-    """The rows from a position on, without references and sources that came before."""
+def drop_repeated_texts(folder: Path, at: int, rows: list[Segment]) -> list[Segment]:
+    """Return rows, which start at position `at`, without references and sources that an earlier row had."""
     marks = np.fromfile(folder / _NAME, dtype=np.uint8, count=len(rows), offset=at).tolist()
     return [
         replace(row, references=row.references * bool(mark & REFERENCES), source=row.source if mark & SOURCE else None)
@@ -90,10 +90,10 @@ def only_firsts(folder: Path, at: int, rows: list[Segment]) -> list[Segment]:
 
 
 class FirstTexts:
-    """Re-iterable segments without references and sources that a segment of the same item had before.
+    """Re-iterable segments without references and sources that an earlier segment of the same item had.
 
-    `scan` goes through the segments once, as they are, and must come first. Memory does not grow with their number:
-    what came before is kept in a temporary directory until `close`.
+    `scan` iterates over the unchanged segments once and must be called first. Memory does not grow with their number:
+    marks are kept in a temporary directory until `close`.
     """
 
     def __init__(self, segments: Iterable[Segment]) -> None:
@@ -101,9 +101,9 @@ class FirstTexts:
         self._remove = weakref.finalize(self, rmtree, self._folder, ignore_errors=True)  # also after an error
 
     def scan(self) -> Iterator[Segment]:
-        """Give every segment, and take note of its references and source."""
+        """Yield every segment, and record its references and source."""
         count = 0
-        with Firsts(self._folder, wanted=True) as firsts:
+        with FirstTextMarker(self._folder, enabled=True) as firsts:
             for row in self._segments:
                 firsts.add(row)
                 count += 1
@@ -111,7 +111,7 @@ class FirstTexts:
             firsts.write(count)
 
     def rescan(self, segments: Iterable[Segment]) -> None:
-        """Start again with other segments."""
+        """Scan other segments instead."""
         self._segments = segments
         for _ in self.scan():
             pass
@@ -119,7 +119,7 @@ class FirstTexts:
     def __iter__(self) -> Iterator[Segment]:
         segments, at = iter(self._segments), 0
         while rows := list(islice(segments, ROWS)):
-            yield from only_firsts(self._folder, at, rows)
+            yield from drop_repeated_texts(self._folder, at, rows)
             at += len(rows)
 
     def close(self) -> None:

@@ -1,8 +1,8 @@
-"""Pass 1: what scores take from other texts, fitted once and frozen.
+"""Pass 1: fit the statistics that scores need from other texts (document counts and mean vectors).
 
-The texts of a run are sorted into corpora: its references, its sources, each system's hypotheses, and files. A metric
-weighs a side by the document counts of a corpus, and centres it by the mean of the unit vectors of one. All metrics
-that need counts share one reading of the input; those that need means share another.
+The texts of a run belong to corpora: its references, its sources, each system's hypotheses, and files. A metric
+weighs a side by the document counts of one corpus, and centres it by the mean of the unit vectors of one. All metrics
+that need counts share one pass over the input; those that need means share another.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from monge.encode.numerics import own_numerics
 from monge.errors import DataError
 from monge.scoring.clouds import HYPOTHESES, REFERENCES
 from monge.scoring.encoding import Encoding, Read
-from monge.scoring.points import build
+from monge.scoring.points import build_points
 from monge.scoring.reader import Reader
 from monge.scoring.scorer import Corpora, StatsBySystem
 from monge.scoring.transport import TransportMetric
@@ -33,14 +33,15 @@ from monge.types import DIGEST_SPACE, CorpusStats, DocumentCounts, Segment, Vect
 BATCH = 1024
 SOURCES = "sources"
 Corpus = tuple[str, str]
-"""`references`, `sources`, `hypotheses` or the name of a file, and the system for hypotheses."""
+"""`references`, `sources`, `hypotheses` or the name of a file; and the system for hypotheses, '' otherwise."""
 Texts = Callable[[], Iterator[tuple[Corpus, str]]]
-"""What goes through the texts, each with its corpus, from the first."""
-Wanted = Mapping[TransportMetric, Sequence[Mapping[str, Corpus]]]
-"""For each metric, the corpus of each side, once for every system."""
-Job = tuple[Reader, Corpus]
-Mean = tuple[TransportMetric, str, Corpus]
-"""What is counted: a corpus as a reader cuts it; what is summed: a side of a metric, from a corpus."""
+"""A function that iterates over all texts from the first, each with its corpus."""
+Assignments = Mapping[TransportMetric, Sequence[Mapping[str, Corpus]]]
+"""For each metric, the corpus of each side, one mapping per system."""
+CountJob = tuple[Reader, Corpus]
+SumJob = tuple[TransportMetric, str, Corpus]
+"""A count job counts the documents of a corpus as a reader cuts them; a sum job sums the vectors of a corpus for a side
+of a metric."""
 
 
 def fit_run(
@@ -50,117 +51,130 @@ def fit_run(
     corpora: Corpora,
     encoding: Encoding,
 ) -> list[StatsBySystem]:
-    """For each metric, the statistics of every system: given ones, or fitted from re-iterable segments and files.
+    """Return for each metric the statistics of every system: given ones, or fitted from re-iterable segments and files.
 
-    `segments` have the references and sources of an item once, whatever its systems (`FirstTexts`).
+    `segments` have the references and sources of an item once, however many systems it has (`FirstTexts`).
 
-    A metric that fits the hypotheses has statistics of its own for every system; others share theirs.
+    A metric that is fitted on hypotheses has separate statistics per system; others share theirs.
     """
-    wanted = wanted_of(metrics, systems, corpora)
+    assignments = assign_corpora(metrics, systems, corpora)
     files = {(name, ""): texts for name, texts in corpora.files.items()}
-    texts = partial(texts_of_run, segments, files, corpora_of(wanted))
-    return statistics_of(metrics, systems, corpora, _fitted(wanted, texts, encoding))
+    texts = partial(iter_run_texts, segments, files, collect_corpora(assignments))
+    return collect_statistics(metrics, systems, corpora, _fit_assignments(assignments, texts, encoding))
 
 
-def wanted_of(metrics: Sequence[TransportMetric], systems: Sequence[str], corpora: Corpora) -> Wanted:
-    """What is to be fitted: for each metric that needs it, and each system, the corpus of each side."""
-    open_questions = [one for one in metrics if one.fits and corpora.stats is None]
-    return {one: [_corpora(one, system) for system in systems] for one in open_questions}
+def assign_corpora(metrics: Sequence[TransportMetric], systems: Sequence[str], corpora: Corpora) -> Assignments:
+    """Return the corpus of each side, for each metric that needs fitting and each system."""
+    to_fit = [metric for metric in metrics if metric.fits and corpora.stats is None]
+    return {metric: [_corpora_of_sides(metric, system) for system in systems] for metric in to_fit}
 
 
-def corpora_of(wanted: Wanted) -> set[Corpus]:
-    """Every corpus that something is fitted from."""
-    return {corpus for each in wanted.values() for one in each for corpus in one.values()}
+def collect_corpora(assignments: Assignments) -> set[Corpus]:
+    """Return every corpus that statistics are fitted from."""
+    return {corpus for of_systems in assignments.values() for sides in of_systems for corpus in sides.values()}
 
 
-def statistics_of(
+def collect_statistics(
     metrics: Sequence[TransportMetric],
     systems: Sequence[str],
     corpora: Corpora,
     fitted: Mapping[TransportMetric, Sequence[CorpusStats]],
 ) -> list[StatsBySystem]:
-    """For each metric, the statistics of every system: fitted, given, or none; raises where they do not serve it."""
-    found: list[StatsBySystem] = []
+    """Return for each metric the statistics of every system: fitted, given, or none; raise where they do not fit it."""
+    by_metric: list[StatsBySystem] = []
     for metric in metrics:
         if metric in fitted:
-            each = dict(zip(systems, fitted[metric], strict=True))
+            by_system = dict(zip(systems, fitted[metric], strict=True))
         else:
-            given = corpora.stats if corpora.stats is not None and (metric.fits or metric.needs_given) else None
-            each = dict.fromkeys(systems, given or CorpusStats(metric.reader.key))
-        for stats in {id(one): one for one in each.values()}.values():
+            ready = corpora.stats if corpora.stats is not None and (metric.fits or metric.needs_given) else None
+            by_system = dict.fromkeys(systems, ready or CorpusStats(metric.reader.key))
+        for stats in {id(system_stats): system_stats for system_stats in by_system.values()}.values():
             metric.check_stats(stats)
-        found.append(each)
-    return found
+        by_metric.append(by_system)
+    return by_metric
 
 
 def fit(metric: TransportMetric, *, references: Iterable[str] = (), hypotheses: Iterable[str] = ()) -> CorpusStats:
-    """The statistics a metric needs, from re-iterable texts of each side.
+    """Fit the statistics that a metric needs, from re-iterable texts of each side.
 
-    `references` are whatever the metric fits its shared side from: references, sources or a named corpus.
+    `references` are the texts that the metric fits its shared side from: references, sources or a named corpus.
     """
     shared, own = (REFERENCES, ""), (HYPOTHESES, "")
     sides = {REFERENCES: shared, HYPOTHESES: own}
-    texts = partial(_listed, {shared: references, own: hypotheses})
-    (stats,) = _fitted({metric: [sides]}, texts, Encoding([metric]))[metric]
+    texts = partial(_iter_texts, {shared: references, own: hypotheses})
+    (stats,) = _fit_assignments({metric: [sides]}, texts, Encoding([metric]))[metric]
     return stats
 
 
-def _corpora(metric: TransportMetric, system: str) -> dict[str, Corpus]:
-    """The corpus that each side of a metric is fitted from; `references` are the texts that it compares with."""
+def _corpora_of_sides(metric: TransportMetric, system: str) -> dict[str, Corpus]:
+    """Return the corpus that each side of a metric is fitted from; `references` is the side it compares with."""
     corpus = metric.spec.weights.corpus if isinstance(metric.spec.weights, Idf) else REFERENCES
     own = SOURCES if metric.against == SOURCE else REFERENCES
     shared = own if corpus in (REFERENCES, "each-side") else corpus
     return {REFERENCES: (shared, ""), HYPOTHESES: (HYPOTHESES, system if metric.needs.include_hypotheses else "")}
 
 
-def _listed(corpora: Mapping[Corpus, Iterable[str]]) -> Iterator[tuple[Corpus, str]]:
-    """The texts of given corpora, one after another."""
+def _iter_texts(corpora: Mapping[Corpus, Iterable[str]]) -> Iterator[tuple[Corpus, str]]:
+    """Return the texts of several corpora, one corpus after another."""
     return ((corpus, text) for corpus, texts in corpora.items() for text in texts)
 
 
-def texts_of_run(
-    segments: Iterable[Segment], files: Mapping[Corpus, Iterable[str]], wanted: Set[Corpus]
+def iter_run_texts(
+    segments: Iterable[Segment], files: Mapping[Corpus, Iterable[str]], corpora: Set[Corpus]
 ) -> Iterator[tuple[Corpus, str]]:
-    """The texts of a run that the wanted corpora hold; `segments` have those of an item once, whatever its systems."""
-    yield from _listed({corpus: texts for corpus, texts in files.items() if corpus in wanted})
-    for segment in segments if wanted - files.keys() else ():
+    """Yield the texts of a run that belong to some corpora; `segments` have the texts of an item once."""
+    yield from _iter_texts({corpus: texts for corpus, texts in files.items() if corpus in corpora})
+    for segment in segments if corpora - files.keys() else ():
         worded = [segment.references[place] for place in segment.worded_references]
-        if (REFERENCES, "") in wanted:
+        if (REFERENCES, "") in corpora:
             yield from (((REFERENCES, ""), text) for text in worded)
-        if (SOURCES, "") in wanted and segment.source is not None:
+        if (SOURCES, "") in corpora and segment.source is not None:
             yield (SOURCES, ""), segment.source
-        if (HYPOTHESES, segment.system) in wanted:
+        if (HYPOTHESES, segment.system) in corpora:
             yield (HYPOTHESES, segment.system), segment.hypothesis
 
 
-def _fitted(wanted: Wanted, texts: Texts, encoding: Encoding) -> dict[TransportMetric, list[CorpusStats]]:
-    """For each metric and each assignment of corpora to its sides, what it needs from them."""
-    counts = counted(count_jobs(wanted), texts)
+def _fit_assignments(
+    assignments: Assignments, texts: Texts, encoding: Encoding
+) -> dict[TransportMetric, list[CorpusStats]]:
+    """Return for each metric and each assignment of corpora to its sides the fitted statistics."""
+    counts = count_documents(list_count_jobs(assignments), texts)
     with own_numerics():
-        return joined(wanted, counts, summed(mean_jobs(wanted), counted_stats(wanted, counts), texts, encoding))
+        return merge_statistics(
+            assignments,
+            counts,
+            sum_vectors(list_sum_jobs(assignments), make_count_stats(assignments, counts), texts, encoding),
+        )
 
 
-def count_jobs(wanted: Wanted) -> list[Job]:
-    """What is counted, each once."""
-    every = ((m.reader, sides[side]) for m, each in wanted.items() for sides in each for side in m.needs.counted_sides)
-    return list(dict.fromkeys(every))
+def list_count_jobs(assignments: Assignments) -> list[CountJob]:
+    """Return the distinct count jobs."""
+    jobs = (
+        (metric.reader, sides[side])
+        for metric, of_systems in assignments.items()
+        for sides in of_systems
+        for side in metric.needs.counted_sides
+    )
+    return list(dict.fromkeys(jobs))
 
 
-def mean_jobs(wanted: Wanted) -> dict[Mean, int]:
-    """What is summed, each once, with the first assignment of corpora to sides that asks for it."""
-    found: dict[Mean, int] = {}
-    for metric, each in wanted.items():
-        for k, sides in enumerate(each):
+def list_sum_jobs(assignments: Assignments) -> dict[SumJob, int]:
+    """Return the distinct sum jobs, each with the index of the first assignment that needs it."""
+    jobs: dict[SumJob, int] = {}
+    for metric, of_systems in assignments.items():
+        for k, sides in enumerate(of_systems):
             for side in metric.needs.summed_sides:
-                found.setdefault((metric, side, sides[side]), k)
-    return found
+                jobs.setdefault((metric, side, sides[side]), k)
+    return jobs
 
 
-def counted_stats(wanted: Wanted, counts: Mapping[Job, DocumentCounts]) -> dict[TransportMetric, list[CorpusStats]]:
-    """For each metric and each assignment of corpora to its sides, their document counts."""
+def make_count_stats(
+    assignments: Assignments, counts: Mapping[CountJob, DocumentCounts]
+) -> dict[TransportMetric, list[CorpusStats]]:
+    """Return for each metric and each assignment of corpora to its sides statistics with document counts."""
     stats: dict[TransportMetric, list[CorpusStats]] = {}
-    for metric, each in wanted.items():
-        for sides in each:
+    for metric, of_systems in assignments.items():
+        for sides in of_systems:
             own = {side: counts[metric.reader, sides[side]] for side in metric.needs.counted_sides}
             if own and sides[REFERENCES][0] == SOURCES and not own[REFERENCES].n:
                 raise DataError(f"{metric.name}: weights.corpus=sources needs source texts (-s FILE, or a column)")
@@ -168,26 +182,28 @@ def counted_stats(wanted: Wanted, counts: Mapping[Job, DocumentCounts]) -> dict[
     return stats
 
 
-def joined(
-    wanted: Wanted, counts: Mapping[Job, DocumentCounts], sums: Mapping[Mean, VectorSum]
+def merge_statistics(
+    assignments: Assignments, counts: Mapping[CountJob, DocumentCounts], sums: Mapping[SumJob, VectorSum]
 ) -> dict[TransportMetric, list[CorpusStats]]:
-    """For each metric and each assignment of corpora to its sides, document counts and sums of vectors."""
-    stats = counted_stats(wanted, counts)
-    for metric, each in wanted.items():
-        for k, sides in enumerate(each if metric.needs.summed_sides else ()):
-            mine = {side: sums[metric, side, sides[side]] for side in metric.needs.summed_sides}
-            stats[metric][k] = replace(stats[metric][k], sums={metric.needs.space: mine})
+    """Return for each metric and each assignment of corpora to its sides document counts and sums of vectors."""
+    stats = make_count_stats(assignments, counts)
+    for metric, of_systems in assignments.items():
+        for k, sides in enumerate(of_systems if metric.needs.summed_sides else ()):
+            own_sums = {side: sums[metric, side, sides[side]] for side in metric.needs.summed_sides}
+            stats[metric][k] = replace(stats[metric][k], sums={metric.needs.space: own_sums})
     return stats
 
 
-def counted(jobs: Sequence[Job], texts: Texts, encoding: Encoding | None = None) -> dict[Job, DocumentCounts]:
-    """In how many texts of each corpus every piece occurs, as each reader cuts them, from one reading of the texts.
+def count_documents(
+    jobs: Sequence[CountJob], texts: Texts, encoding: Encoding | None = None
+) -> dict[CountJob, DocumentCounts]:
+    """Count in how many texts of each corpus every piece occurs, as each reader cuts them, in one pass over the texts.
 
-    `encoding` cuts them where it will meet them again, and keeps their pieces.
+    `encoding`, where given, cuts the texts and caches their pieces for later passes.
     """
     if not jobs:
         return {}
-    df: dict[Job, Counter[int]] = {job: Counter() for job in jobs}
+    df: dict[CountJob, Counter[int]] = {job: Counter() for job in jobs}
     number: Counter[Corpus] = Counter()
     keys: Counter[Corpus] = Counter()
     readers = {reader for reader, _ in jobs}
@@ -197,58 +213,58 @@ def counted(jobs: Sequence[Job], texts: Texts, encoding: Encoding | None = None)
             number[corpus] += 1
             keys[corpus] += text_key(text)
         for reader in readers:
-            mine = [(corpus, text) for corpus, text in chunk if (reader, corpus) in df]
-            own = [text for _, text in mine]
-            pieces = reader.read(own) if encoding is None else encoding.cut(own, reader)
-            for (corpus, _), tokens in zip(mine, pieces, strict=True):
+            own_pairs = [(corpus, text) for corpus, text in chunk if (reader, corpus) in df]
+            own_texts = [text for _, text in own_pairs]
+            pieces = reader.read(own_texts) if encoding is None else encoding.cut(own_texts, reader)
+            for (corpus, _), tokens in zip(own_pairs, pieces, strict=True):
                 df[reader, corpus].update(set(tokens.ids))
     return {
-        (reader, corpus): DocumentCounts(number[corpus], dict(found), keys[corpus] % DIGEST_SPACE)
-        for (reader, corpus), found in df.items()
+        (reader, corpus): DocumentCounts(number[corpus], dict(occurrences), keys[corpus] % DIGEST_SPACE)
+        for (reader, corpus), occurrences in df.items()
     }
 
 
-class _Mean:
-    """The sum of the unit vectors of a corpus under one metric, as it grows."""
+class _VectorTotal:
+    """The running sum of the unit vectors of a corpus under one metric."""
 
     def __init__(self, metric: TransportMetric, corpus: Corpus, weigh: Callable[[int], float] | None) -> None:
         self.metric, self.corpus, self._weigh = metric, corpus, weigh
-        self._plain = replace(metric, spec=metric.spec.changed(["units.unknown=match"]))  # vectors as they come
+        self._plain = replace(metric, spec=metric.spec.changed(["units.unknown=match"]))  # the encoder's vectors
         self._select = partial(select, spec=metric.spec.units, stopwords=metric.stopwords)
         self._total, self._count, self._keys = torch.zeros(1, dtype=torch.float64), 0, 0
 
     def add(self, text: str, read: Read) -> None:
-        """Take one text in."""
+        """Add one text."""
         self._keys += text_key(text)
         tokens, vectors = read[text]
-        points = build(tokens, vectors[self.metric.request], self._plain, self._weigh, self._select)
+        points = build_points(tokens, vectors[self.metric.request], self._plain, self._weigh, self._select)
         if not points.empty:
             self._total = self._total + points.vectors.double().sum(0)
             self._count += len(points.vectors)
 
     def vectors(self) -> VectorSum:
-        """The sum [d] of all texts so far."""
+        """Return the sum [d] of all texts so far."""
         return VectorSum(np.asarray(self._total.numpy(), dtype=np.float64), self._count, self._keys % DIGEST_SPACE)
 
 
-def summed(
-    jobs: Mapping[Mean, int],
+def sum_vectors(
+    jobs: Mapping[SumJob, int],
     counts: Mapping[TransportMetric, Sequence[CorpusStats]],
     texts: Texts,
     encoding: Encoding,
-) -> dict[Mean, VectorSum]:
-    """The sums of the unit vectors of corpora, from one reading of the texts; `counts` are what weighs the units."""
+) -> dict[SumJob, VectorSum]:
+    """Return the sums of the unit vectors of corpora, in one pass over the texts; `counts` weigh the units."""
     if not jobs:
         return {}
     means = {
-        (metric, side, corpus): _Mean(metric, corpus, metric.needs.weigher(counts[metric][k], side))
+        (metric, side, corpus): _VectorTotal(metric, corpus, metric.needs.weigher(counts[metric][k], side))
         for (metric, side, corpus), k in jobs.items()
     }
     corpora = {corpus for *_, corpus in jobs}
-    iterator = (one for one in texts() if one[0] in corpora)
+    iterator = (corpus_and_text for corpus_and_text in texts() if corpus_and_text[0] in corpora)
     while chunk := list(islice(iterator, BATCH)):
-        distinct = list(dict.fromkeys(text for _, text in chunk))
-        read = {reader: encoding.read(distinct, reader) for reader in {metric.reader for metric, *_ in jobs}}
+        distinct_texts = list(dict.fromkeys(text for _, text in chunk))
+        read = {reader: encoding.read(distinct_texts, reader) for reader in {metric.reader for metric, *_ in jobs}}
         for corpus, text in chunk:
             for mean in means.values():
                 if mean.corpus == corpus:

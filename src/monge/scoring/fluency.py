@@ -1,11 +1,11 @@
-"""What a language model adds to a score: how likely it finds the hypothesis, whatever the text it is compared with.
+"""Fluency: the likelihood of the hypothesis under a language model, which is added to a score.
 
     score = transport + weight * fluency
 
 fluency is the mean log-likelihood m of the hypothesis' pieces (`nll`: what XMoverScore's published numbers used), or
 e^(m / length), length being the number of pieces (`probability`: its later code, (1 / e^NLL)^(1 / length); since NLL is
-a mean already, this divides by the length twice). A text of fewer than two pieces has nothing to be predicted: the
-authors give it 0, the best there is under nll; here it gets what guessing would, m = -ln |V| and length 1.
+a mean already, this divides by the length twice). In a text of fewer than two pieces there is nothing to predict: the
+authors give it 0, the best value under nll; here it gets the value of guessing, m = -ln |V|, and length 1.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def language_model(spec: MetricSpec, *, device: str = "auto", online: bool = False) -> CausalModel | None:
-    """The language model that a spec names, loaded; the last one stays loaded."""
+    """Load the language model that a spec names, or return None; the last one stays loaded."""
     if not isinstance(spec.fluency, LanguageModel):
         return None
     from monge.encode.causal import open_causal
@@ -35,7 +35,7 @@ def language_model(spec: MetricSpec, *, device: str = "auto", online: bool = Fal
 
 
 def add_fluency(parts: Mapping[str, Array], metric: TransportMetric, hypotheses: Sequence[str]) -> dict[str, Array]:
-    """Add the language model's term to the score, and give `transport` and `fluency` [n] as parts."""
+    """Add the language model's term to the score, and add `transport` and `fluency` [n] to the parts."""
     choice, model = metric.spec.fluency, metric.language_model
     assert isinstance(choice, LanguageModel) and model is not None
     texts = list(dict.fromkeys(hypotheses))

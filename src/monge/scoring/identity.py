@@ -1,7 +1,7 @@
 """Everything that can move a score of a metric besides the texts, in one object.
 
-Cache keys, the keys of statistics and the signature are all written from it. So an input that is here is in all of
-them, and `tests/laws/test_mutations.py` changes every input there is and looks whether it is here.
+Cache keys, the keys of statistics and the signature are all written from it, so that an input of a score that is here
+is in all of them. `tests/laws/test_mutations.py` changes every input and checks that it is here.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from monge.spec.signature import ModelIdentity, sign
 from monge.types import Signature
 
 SHORT = 8
-"""Hexadecimal digits of a digest in a signature; cache keys have all of them."""
+"""The number of hexadecimal digits of a digest in a signature; cache keys have all digits."""
 _NOT_IN_PAIR = ("encoder", "references", "scale", "fluency", "against")
 _HASH = re.compile(r"[0-9a-f]{64}")
 
@@ -49,7 +49,7 @@ class Identity:
     def units(self) -> str:
         """The units axis as text, a stopword list with the digest of its words.
 
-        Without `unknown`, which means and maps do not depend on: they are of vectors as the encoder gives them.
+        Without `unknown`: means and maps do not depend on it, since they are fitted on the encoder's vectors.
         """
         units = self.spec.units
         if units.stopwords != "none":
@@ -58,14 +58,14 @@ class Identity:
 
     @property
     def vector_space(self) -> str:
-        """What identifies the unit vectors of a text: weights, precision, layers and units. The key of means."""
+        """The key of means: what identifies the unit vectors of a text (weights, precision, layers and units)."""
         spec = self.spec
         layers = f"{show_choice(spec.layers)}{'/unit' if spec.normalise.layers else ''}"
         return f"{self._weights}/{layers}/{self.units}/{spec.weights.name}"
 
     @property
     def pair(self) -> str:
-        """What identifies the transport of a pair without statistics: the key of ranges and baselines."""
+        """The key of ranges and baselines: what identifies the transport of a pair without statistics."""
         units = self.units if self.spec.units.unknown == "match" else f"{self.units},unknown=apart"
         written = {**self.spec.written(), "units": units}
         axes = "|".join(f"{axis}:{text}" for axis, text in written.items() if axis not in _NOT_IN_PAIR)
@@ -73,7 +73,7 @@ class Identity:
 
     @property
     def fingerprint(self) -> str:
-        """The key of cached scores, beside that of our code: everything in full."""
+        """The key of cached scores, besides the digest of the code: everything in full."""
         settings = replace(self.spec, encoder=replace(self.spec.encoder, model="auto")).written()
         return repr((self.model.key, sorted(settings.items()), self.stopwords, self.language_model,
                      sorted(self.statistics.items())))  # fmt: skip

@@ -1,4 +1,4 @@
-"""Metrics of words and characters: no model, no vectors, the same `Result`. Imports no torch."""
+"""Lexical metrics (of words and characters), which need no model and no vectors. This module does not import torch."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from monge.errors import UsageError
-from monge.scoring.scorer import Column, Scores, StatsBySystem, flagged
+from monge.scoring.scorer import ScoreColumn, Scores, StatsBySystem, count_flags
 from monge.spec.lexical import LexicalSpec
 from monge.spec.rules import Bounds
 from monge.spec.signature import sign_lexical
@@ -29,7 +29,7 @@ _PROBE = ["a b c d", "e f g h"]
 
 @dataclass(frozen=True)
 class LexicalMetric:
-    """A lexical metric ready to score. It takes nothing from other texts that could be fitted beforehand."""
+    """A lexical metric that is ready to score. It needs no statistics that could be fitted beforehand."""
 
     spec: LexicalSpec
     fits: tuple[str, ...] = ()
@@ -37,7 +37,7 @@ class LexicalMetric:
 
     @property
     def name(self) -> str:
-        """The name in the table."""
+        """The name of the metric."""
         return self.spec.name
 
     @property
@@ -47,75 +47,75 @@ class LexicalMetric:
 
     @property
     def against(self) -> str:
-        """What it compares hypotheses with: references, or source."""
+        """The side that hypotheses are compared with: references, or source."""
         return self.spec.against
 
-    def facing(self, side: str) -> LexicalMetric:
-        """The metric with hypotheses compared with another side."""
-        return self if side == self.against else replace(self, spec=self.spec.facing(side))
+    def with_side(self, side: str) -> LexicalMetric:
+        """Return the metric with hypotheses compared with another side."""
+        return self if side == self.against else replace(self, spec=self.spec.with_side(side))
 
     @property
     def block(self) -> int:
-        """Each segment by itself, or all of a system."""
+        """1 where each segment is scored by itself, 0 where all segments of a system are scored together."""
         return 0 if self.name in WHOLE_CORPUS else 1
 
     @property
     def members(self) -> Mapping[str, LexicalMetric]:
-        """It scores windows itself."""
+        """The metric itself under the name '': it scores windows without members."""
         return {"": self}
 
     @property
     def idf_corpora(self) -> tuple[str, ...]:
-        """It weighs by no corpus that could be given."""
+        """No corpora: lexical metrics weigh by no corpus that a user can choose."""
         return ()
 
     def with_idf_corpus(self, corpus: str) -> LexicalMetric:
-        """Itself: it weighs by no corpus that could be given."""
+        """Return the metric itself: it weighs by no corpus that a user can choose."""
         return self
 
     def check_stats(self, stats: CorpusStats) -> None:
-        """Statistics of other metrics do not matter here."""
+        """Accept any statistics: a lexical metric uses none."""
 
     @cached_property
-    def _probed(self) -> lexical.Scored:
-        """What the library says of itself, and how it pools counts, found on two texts."""
-        return lexical.score(self.spec, _PROBE, [[one] for one in _PROBE])
+    def _probe(self) -> lexical.Scored:
+        """The scores of two sample texts, for the library's description of itself and its pooling of counts."""
+        return lexical.score(self.spec, _PROBE, [[text] for text in _PROBE])
 
     @property
     def pool(self) -> Callable[[Array], Array] | None:
-        """How summed counts [..., k] of segments make the score of a corpus [...]; None where that is a mean."""
-        return None if self._probed.pooled is None else self._probed.pooled.of
+        """The function from summed counts [..., k] to corpus scores [...]; None where a corpus score is a mean."""
+        return None if self._probe.pooled is None else self._probe.pooled.of
 
     def signed(self, stats: CorpusStats, references: str = "1") -> Signature | None:
-        """Its signature; None where the library signs what it takes from the corpus."""
-        return None if self.block == 0 else sign_lexical(self.spec, lexical.signature(self._probed.facts, references))
+        """Return its signature; None where the signature of the library depends on the corpus."""
+        return None if self.block == 0 else sign_lexical(self.spec, lexical.signature(self._probe.facts, references))
 
     def fingerprint(self, stats: CorpusStats) -> str:
-        """Its settings, and the library with its version."""
-        return repr((self.name, sorted(self.spec.written().items()), sorted(self._probed.facts.items(), key=str)))
+        """Return the cache key of scores: the settings, and the library with its version."""
+        return repr((self.name, sorted(self.spec.written().items()), sorted(self._probe.facts.items(), key=str)))
 
     def score(self, window: Window, stats: StatsBySystem) -> Scores:
-        """Scores of the segments; `sums` are the number of references, and the counts that the library pools."""
+        """Score the segments; `sums` are the numbers of references, and the counts that the library pools."""
         rows = window.rows
         references = [[row.references[place] for place in row.worded_references] for row in rows]
-        found = lexical.score(self.spec, [row.hypothesis for row in rows], references)
-        many = np.array([[len(some)] for some in references], dtype=np.float64)
-        counts = [] if found.pooled is None else [found.pooled.statistics]
+        scored = lexical.score(self.spec, [row.hypothesis for row in rows], references)
+        reference_counts = np.array([[len(worded)] for worded in references], dtype=np.float64)
+        counts = [] if scored.pooled is None else [scored.pooled.statistics]
         return Scores(
-            {"score": found.segments, **found.parts},
-            np.where(many[:, 0] == 1, 0, -1).astype(np.int64),
+            {"score": scored.segments, **scored.parts},
+            np.where(reference_counts[:, 0] == 1, 0, -1).astype(np.int64),
             [_flags(row) for row in rows],
-            np.concatenate([many, *counts], axis=1),
-            found.facts if self.block == 0 else {},
+            np.concatenate([reference_counts, *counts], axis=1),
+            scored.facts if self.block == 0 else {},
         )
 
-    def result(self, columns: Mapping[str, Column], stats: CorpusStats) -> Result:
-        """The result of a system: segments as the library scores them, and the score that it gives the corpus."""
+    def result(self, columns: Mapping[str, ScoreColumn], stats: CorpusStats) -> Result:
+        """Return the result of a system: the library's scores of the segments, and its score of the corpus."""
         column = columns[""]
         sums, segments = column.scores.sums, column.scores.parts["score"]
         assert sums is not None
         pooled = None if self.pool is None else Pooled(sums[:, 1:], self.pool)
-        facts = {**self._probed.facts, **column.scores.facts}
+        facts = {**self._probe.facts, **column.scores.facts}
         return Result(
             metric=self.name,
             system=column.system,
@@ -127,12 +127,12 @@ class LexicalMetric:
             signature=sign_lexical(self.spec, lexical.signature(facts, column.references)),
             references=column.scores.winners,
             flags=tuple(column.scores.flags),
-            run=flagged(column.scores.flags),
+            run=count_flags(column.scores.flags),
             pooled=pooled,
         )
 
-    def explained(self, segment: Segment, stats: CorpusStats | None) -> Explanation:
-        """It moves nothing."""
+    def explain(self, segment: Segment, stats: CorpusStats | None) -> Explanation:
+        """Raise UsageError: a lexical metric has no plan."""
         raise UsageError(f"{self.name} compares words, not vectors: there is nothing to explain")
 
 

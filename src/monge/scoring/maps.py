@@ -12,7 +12,7 @@ import torch
 from monge.errors import DataError, UsageError
 from monge.kernels.remap import outer_products
 from monge.scoring.encoding import Encoding
-from monge.scoring.points import build
+from monge.scoring.points import build_points
 from monge.scoring.transport import TransportMetric
 from monge.spec.axes import Remap
 from monge.text.idf import text_key
@@ -25,9 +25,9 @@ BATCH = 512
 
 
 def fit_maps(metric: TransportMetric, pairs: Iterable[tuple[str, str]]) -> CorpusStats:
-    """Both maps from pairs of source and target texts, on the single words behind the units of the metric.
+    """Fit both maps from pairs of source and target texts, on the single words of the metric's units.
 
-    A map is linear, so that of words is that of n-grams which are linear in their words.
+    A map is linear, so the map of words is also that of n-grams that are linear in their words.
     """
     units = metric.spec.units
     if metric.needs.counted_sides or (units.ngram != 1 and units.join not in LINEAR):
@@ -43,13 +43,15 @@ def fit_maps(metric: TransportMetric, pairs: Iterable[tuple[str, str]]) -> Corpu
     while batch := list(islice(iterator, BATCH)):
         read = encoding.read(list(dict.fromkeys(text for pair in batch for text in pair)), words.reader)
         for pair in batch:
-            source, target = (build(read[text][0], read[text][1][words.request], words, None, choose) for text in pair)
+            source, target = (
+                build_points(read[text][0], read[text][1][words.request], words, None, choose) for text in pair
+            )
             if source.empty or target.empty:
                 continue
             keys += text_key("\t".join(pair))
             for kind in KINDS:
-                found, number = outer_products(source.vectors.double(), target.vectors.double(), kind)
-                totals[kind] = totals[kind] + found if kind in totals else found
+                products, number = outer_products(source.vectors.double(), target.vectors.double(), kind)
+                totals[kind] = totals[kind] + products if kind in totals else products
             count += number
     if count < 2:
         raise DataError(f"a map needs aligned words: {count} were found in the parallel texts")

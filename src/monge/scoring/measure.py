@@ -16,7 +16,7 @@ from torch import Tensor
 from monge.errors import BadSegment
 from monge.kernels.phrases import phrases
 from monge.kernels.problem import exchange_sides
-from monge.scoring.clouds import STEP, CentredText, Pair, WindowTexts, batch_pairs, origin, pad_texts
+from monge.scoring.clouds import STEP, CentredText, Pair, WindowTexts, batch_pairs, make_origin, pad_texts
 from monge.scoring.fluency import add_fluency
 from monge.scoring.points import Text
 from monge.scoring.scorer import Scores
@@ -143,8 +143,8 @@ def score_pairs(pairs: Sequence[Pair], metric: TransportMetric) -> Parts:
         hypothesis, reference = pair
         empty = hypothesis.text.empty + reference.text.empty
         if empty == 1 and metric.raw.worst is None:
-            hypothesis = origin(reference) if hypothesis.text.empty else hypothesis
-            reference = origin(hypothesis) if reference.text.empty else reference
+            hypothesis = make_origin(reference) if hypothesis.text.empty else hypothesis
+            reference = make_origin(hypothesis) if reference.text.empty else reference
             solvable[hypothesis, reference] = place
         elif empty:
             without_words[place] = empty
@@ -225,7 +225,7 @@ def solve_pairs(hypotheses: Cloud, references: Cloud, spec: MetricSpec) -> PairB
     if spec.units.phrases:  # the weights of its own side average in each direction; the plans are one-sided
         backward = exchange_sides(phrases(exchange_sides(problem), spec.units.ngram))
         problems = {PRECISION: phrases(problem, spec.units.ngram), RECALL: backward}
-        plans = {side: spec.transport.solve(each)[side] for side, each in problems.items()}
+        plans = {side: spec.transport.solve(side_problem)[side] for side, side_problem in problems.items()}
         return PairBatch(hypotheses, references, problems, plans)
     if not epsilon:
         plans = spec.transport.solve(problem)

@@ -34,14 +34,14 @@ class StatisticsNeeds:
     def of(cls, spec: MetricSpec, identity: Identity) -> StatisticsNeeds:
         """Derive the needs of a metric from its settings."""
         weights, centre, space = spec.weights, spec.centre, identity.vector_space
-        counted: tuple[str, ...] = ()
+        counted_sides: tuple[str, ...] = ()
         if isinstance(weights, Idf):
-            counted = (REFERENCES, HYPOTHESES) if weights.corpus == "each-side" else (REFERENCES,)
-        summed: tuple[str, ...] = ()
+            counted_sides = (REFERENCES, HYPOTHESES) if weights.corpus == "each-side" else (REFERENCES,)
+        summed_sides: tuple[str, ...] = ()
         if isinstance(centre, CorpusCentre):
-            summed = (REFERENCES, HYPOTHESES) if centre.sides == "separate" else (REFERENCES,)
+            summed_sides = (REFERENCES, HYPOTHESES) if centre.sides == "separate" else (REFERENCES,)
         map_space = f"{space}/{centre.name}" if isinstance(centre, Remap) else None
-        return cls(weights.name, counted, summed, identity.reader, space, map_space)
+        return cls(weights.name, counted_sides, summed_sides, identity.reader, space, map_space)
 
     @property
     def kinds(self) -> tuple[str, ...]:

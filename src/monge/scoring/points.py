@@ -1,4 +1,4 @@
-"""One text's pieces and their vectors -> weighted points: units, n-grams, sentences; not yet centred."""
+"""Weighted points of a text from its pieces and their vectors: units, n-grams or sentences, not yet centred."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ _NOTHING = torch.empty(0)
 
 @dataclass(frozen=True, eq=False)
 class Text:
-    """One text's units as points: vectors [n, d], weights [n]; `members` are the units behind each point.
+    """The units of a text as points: vectors [n, d], weights [n]; `members` are the units of each point.
 
-    An empty text has no points; `flags` name every fallback that was taken.
+    An empty text has no points; `flags` name every fallback that was used.
     """
 
     vectors: Tensor
@@ -43,24 +43,24 @@ class Text:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """What a person reads for each point."""
+        """The words of each point, for people to read."""
         if self.units is None:
             return ("",) * len(self.weights)
         words = self.units.labels
-        return words if self.members is None else tuple(" ".join(words[i] for i in one) for one in self.members)
+        return words if self.members is None else tuple(" ".join(words[i] for i in indices) for indices in self.members)
 
 
-def build(
+def build_points(
     tokens: Tokens,
     vectors: Tensor,
     metric: TransportMetric,
     weigh: Callable[[int], float] | None,
     select: Callable[[Tokens], Units],
 ) -> Text:
-    """The points of a text: its units' vectors and weights, n-grams joined; not yet centred.
+    """Build the points of a text: the vectors and weights of its units, n-grams or sentences; not yet centred.
 
-    vectors [pieces, d]. The weight of a unit of several pieces is the mean of theirs; `weigh` gives that of a piece,
-    None stands for equal weights. `select` gives the units of the text.
+    vectors [pieces, d]. The weight of a unit is the mean weight of its pieces; `weigh` returns the weight of a piece,
+    None stands for equal weights. `select` returns the units of the text.
     """
     spec = metric.spec
     if is_empty(tokens):
@@ -69,7 +69,7 @@ def build(
     points, members = _means(vectors, units.groups), None
     weights = [1.0] * len(units.groups) if weigh is None else [_weight(tokens, group, weigh) for group in units.groups]
     if spec.units.specials == "targets":
-        weights = [0.0 if special else one for one, special in zip(weights, units.special, strict=True)]
+        weights = [0.0 if special else weight for weight, special in zip(weights, units.special, strict=True)]
     flags = units.flags
     if share(tokens, metric.reader.encoder.unknown) > NOTED:
         flags = (*flags, UNKNOWN)
@@ -79,17 +79,17 @@ def build(
     if metric.request.pool == "barycentre":
         points = _barycentre(points, weights, metric)
     if spec.weights.name == "counts":
-        points, weights, members = _merged(_kinds(tokens, units.groups, metric.unknown), points, weights)
+        points, weights, members = _merge_kinds(_kinds(tokens, units.groups, metric.unknown), points, weights)
     epsilon = spec.weights.epsilon if isinstance(spec.weights, axes.Idf) else 0.0
     if not spec.units.phrases and (spec.units.ngram != 1 or spec.units.join == "sum" or epsilon):
-        points, weights, members = _joined(points, weights, members, spec.units, epsilon)
+        points, weights, members = _join_windows(points, weights, members, spec.units, epsilon)
     if spec.units.bag != "words":
-        points, weights, members = bagged(tokens, units.groups, points, weights, spec.units)
+        points, weights, members = add_sentences(tokens, units.groups, points, weights, spec.units)
     return Text(points, weights, flags, False, tokens.truncated, units, members)
 
 
 def _means(vectors: Tensor, groups: Sequence[tuple[int, ...]]) -> Tensor:
-    """Mean vector of each group of positions: [pieces, d] -> [units, d]."""
+    """Return the mean vector of each group of positions: [pieces, d] -> [units, d]."""
     if any(len(group) > 1 for group in groups):
         owners = torch.tensor([k for k, group in enumerate(groups) for _ in group])
         members = vectors[torch.tensor([position for group in groups for position in group])]
@@ -102,7 +102,7 @@ def _means(vectors: Tensor, groups: Sequence[tuple[int, ...]]) -> Tensor:
 
 
 def _barycentre(points: Tensor, weights: Sequence[float], metric: TransportMetric) -> Tensor:
-    """One vector a unit from its layers side by side, float64 from the unit norm on: [n, layers * d] -> [n, d]."""
+    """Return one vector per unit from its layers side by side, in float64: [n, layers * d] -> [n, d]."""
     layers = points.double().view(len(points), len(metric.request.layers), -1).transpose(0, 1)
     layers = unit(layers) if metric.spec.normalise.layers else layers
     mass = torch.tensor([weights], dtype=torch.float64)
@@ -119,31 +119,34 @@ _Points = tuple[Tensor, list[float], list[Sequence[int]]]
 
 
 def _kinds(tokens: Tokens, groups: Sequence[tuple[int, ...]], unknown: int | None) -> list[tuple[object, ...]]:
-    """What tells units apart: the ids of their pieces, and the strings of unknown ones."""
+    """Return the kind of each unit: the ids of its pieces, and the strings of unknown pieces."""
     return [
-        tuple(tokens.surface((one,)) if tokens.ids[one] == unknown else tokens.ids[one] for one in group)
+        tuple(
+            tokens.surface((position,)) if tokens.ids[position] == unknown else tokens.ids[position]
+            for position in group
+        )
         for group in groups
     ]
 
 
-def _merged(kinds: Sequence[tuple[object, ...]], points: Tensor, weights: Sequence[float]) -> _Points:
-    """Units of the same kind as one: mean vector, added weight."""
+def _merge_kinds(kinds: Sequence[tuple[object, ...]], points: Tensor, weights: Sequence[float]) -> _Points:
+    """Merge units of the same kind into one with their mean vector and the sum of their weights."""
     types: dict[tuple[object, ...], list[int]] = {}
     for index, kind in enumerate(kinds):
         types.setdefault(kind, []).append(index)
     same = list(types.values())
-    vectors = torch.stack([points[one].mean(0) for one in same])
-    return vectors, [sum(weights[i] for i in one) for one in same], [one[:1] for one in same]
+    vectors = torch.stack([points[indices].mean(0) for indices in same])
+    return vectors, [sum(weights[i] for i in indices) for indices in same], [indices[:1] for indices in same]
 
 
-def _joined(
+def _join_windows(
     points: Tensor,
     weights: Sequence[float],
     members: Sequence[Sequence[int]] | None,
-    units: axes.Units,
+    units: axes.UnitSettings,
     epsilon: float,
 ) -> _Points:
-    """Windows of n units as one unit: weight = sum of weights, vector by `join`.
+    """Join each window of n units into one: its weight is the sum of weights, its vector is made by `join`.
 
     average: sum w e / (sum w + epsilon); sum: sum w e; mean, max, first: of the vectors alone.
     """
@@ -152,14 +155,14 @@ def _joined(
     mass = torch.tensor(weights, dtype=torch.float64).unfold(0, width, 1)
     behind = members or [(index,) for index in range(len(points))]
     return (
-        _join(points.double().unfold(0, width, 1), mass, units.join, epsilon),
+        _pool_windows(points.double().unfold(0, width, 1), mass, units.join, epsilon),
         [sum(weights[start:end]) for start, end in spans],
-        [[unit for one in behind[start:end] for unit in one] for start, end in spans],
+        [[unit for point_members in behind[start:end] for unit in point_members] for start, end in spans],
     )
 
 
-def _join(points: Tensor, mass: Tensor, how: str, epsilon: float) -> Tensor:
-    """One vector a window: points [windows, d, width] with mass [windows, width] -> [windows, d]."""
+def _pool_windows(points: Tensor, mass: Tensor, how: str, epsilon: float) -> Tensor:
+    """Return one vector per window: points [windows, d, width] with mass [windows, width] -> [windows, d]."""
     if how == "max":
         return points.amax(2)
     if how == "first":
@@ -172,13 +175,17 @@ def _join(points: Tensor, mass: Tensor, how: str, epsilon: float) -> Tensor:
     return torch.where(even, points.mean(2), weighted / total)
 
 
-def bagged(
-    tokens: Tokens, groups: Sequence[tuple[int, ...]], points: Tensor, weights: Sequence[float], units: axes.Units
+def add_sentences(
+    tokens: Tokens,
+    groups: Sequence[tuple[int, ...]],
+    points: Tensor,
+    weights: Sequence[float],
+    units: axes.UnitSettings,
 ) -> _Points:
-    """The sentences of a text, or its units and sentences in one bag.
+    """Return the sentences of a text as points, or its units and its sentences.
 
-    A sentence is the weighted mean of its units and weighs as much as these together, so that in a bag of both each
-    has half of the mass. Points [units, d]; the members of a sentence are its units.
+    The vector of a sentence is the weighted mean of its units, its weight is their sum, so that units and sentences
+    each have half of the mass. Points [units, d]; the members of a sentence are its units.
     """
     starts = [start for start, _ in sentence_spans(tokens.text, units.sentences)]
     members: dict[int, list[int]] = {}
@@ -186,12 +193,12 @@ def bagged(
         members.setdefault(max(bisect_right(starts, tokens.spans[group[0]][0]) - 1, 0), []).append(index)
     mass = torch.tensor(weights, dtype=torch.float64)
     vectors, total = [], []
-    for some in members.values():
-        share = mass[some] if float(mass[some].sum()) > 0 else torch.ones(len(some), dtype=torch.float64)
-        vectors.append((share.unsqueeze(1) * points[some].double()).sum(0) / share.sum())
-        total.append(float(mass[some].sum()))
-    whole: list[Sequence[int]] = list(members.values())
+    for indices in members.values():
+        share = mass[indices] if float(mass[indices].sum()) > 0 else torch.ones(len(indices), dtype=torch.float64)
+        vectors.append((share.unsqueeze(1) * points[indices].double()).sum(0) / share.sum())
+        total.append(float(mass[indices].sum()))
+    sentences: list[Sequence[int]] = list(members.values())
     if units.bag == "sentences":
-        return torch.stack(vectors), total, whole
-    single = [(index,) for index in range(len(groups))]
-    return torch.cat([points.double(), torch.stack(vectors)]), [*weights, *total], [*single, *whole]
+        return torch.stack(vectors), total, sentences
+    words = [(index,) for index in range(len(groups))]
+    return torch.cat([points.double(), torch.stack(vectors)]), [*weights, *total], [*words, *sentences]

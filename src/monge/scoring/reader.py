@@ -14,7 +14,7 @@ from monge.types import Tokens
 
 @dataclass(frozen=True)
 class Reader:
-    """How texts are read: an encoder, a prefix, a length and what happens beyond it."""
+    """How texts are tokenised: an encoder, a prefix, a length, and the handling of longer texts."""
 
     encoder: Encoder
     prefix: str
@@ -22,30 +22,30 @@ class Reader:
     overlong: str
 
     def __post_init__(self) -> None:
-        """Raise where the limit of pieces leaves none for a text: special pieces and those of the prefix count too."""
+        """Raise where special pieces and the prefix use up the limit of pieces, so that none is left for a text."""
         if self.longest == self.encoder.longest and not self.prefix:
             return
         (tokens,) = self.encoder.tokenise(["a"], prefix=self.prefix)
-        taken = sum(tokens.special)
-        if self.longest <= taken:
-            what = "special pieces and the prefix take" if self.prefix else "special pieces take"
+        overhead = sum(tokens.special)
+        if self.longest <= overhead:
+            occupants = "special pieces and the prefix take" if self.prefix else "special pieces take"
             raise InvalidSetting(
-                f"encoder.max_length={self.longest} leaves no piece of a text: {what} {taken} with "
-                f"{self.encoder.name}; give {taken + 1} or more"
+                f"encoder.max_length={self.longest} leaves no piece of a text: {occupants} {overhead} with "
+                f"{self.encoder.name}; give {overhead + 1} or more"
             )
 
     @property
     def refuses(self) -> bool:
-        """Whether some texts are errors by a setting: longer ones than the model reads, or words without a vector."""
+        """Whether a setting makes some texts errors: texts that are too long, or words without a vector."""
         return self.overlong == "error" or getattr(self.encoder, "policy", "") == "error"
 
     @property
     def key(self) -> str:
-        """What identifies the pieces of a text: tokenizer, length and prefix."""
+        """The key of the pieces of a text: tokenizer, length, overlong rule and prefix."""
         return f"{self.encoder.tokenizer_digest[:8]}/{self.longest}/{self.overlong}/{quote(self.prefix, safe='')}"
 
     def read(self, texts: Sequence[str]) -> list[Tokens]:
-        """The pieces of each text as they go to the encoder."""
+        """Return the pieces of each text, as the encoder gets them."""
         read = self.encoder.tokenise(texts, prefix=self.prefix)
         return [
             fitted(tokens, self.longest, self.overlong, f"text {tokens.text[:30]!r}…") if len(tokens.ids) > self.longest

@@ -29,10 +29,10 @@ def check_expected(name: str, expected: Mapping[str, str], signature: Signature,
         kind for kind in {**expected, **actual} if comparable(expected.get(kind)) != comparable(actual.get(kind))
     ]
     if differing:
-        wanted = " ".join(f"{kind}={expected[kind]}" for kind in differing if kind in expected) or "none"
+        required = " ".join(f"{kind}={expected[kind]}" for kind in differing if kind in expected) or "none"
         present = " ".join(f"{kind}={actual[kind]}" for kind in differing if kind in actual) or "none"
         subject = "library" if "lib" in actual else "statistics"
         raise StatisticsMismatch(
-            f"{name}: the signature's {subject} say {wanted}, this run gives {present}; "
+            f"{name}: the signature's {subject} say {required}, this run gives {present}; "
             "give the same texts, --stats or --idf-corpus, or accept new ones with --refit"
         )

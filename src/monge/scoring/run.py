@@ -14,7 +14,7 @@ from monge.scoring.result_buffer import Buffer, Scratch
 from monge.scoring.scan import FIRST_SEGMENTS, InputSummary, bind_side, scan_input
 from monge.scoring.scorer import Corpora, Scorer, Scores, ScoreWindow, StatsBySystem, score_window
 from monge.scoring.window_pass import FailedSegments, RunMember, WindowPass
-from monge.scoring.windows import SEGMENTS, Window, faced, windowed
+from monge.scoring.windows import SEGMENTS, Window, cut_windows, with_side
 from monge.types import CorpusStats, Result, Segment, Tokens, Transported
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ class ScoringRun:
         for row in self._segments:
             for reader, side in strict:
                 try:
-                    reader.read([row.hypothesis, *faced(row, side).references])
+                    reader.read([row.hypothesis, *with_side(row, side).references])
                 except DataError as error:
                     self._failed.add(BadSegment(row.id, row.system, str(error)))
                     unreadable.add((row.system, row.id))
@@ -168,7 +168,7 @@ class ScoringRun:
         self.check_replay(expect)
         with closing(Scratch()) as scratch:
             buffers = self._score_all(scratch, watch, keyed=[bool(member.name) for member in self._members])
-            self._check_scored({system for (_, system), buffer in buffers.items() if buffer.empty})
+            self._check_scored({system for (_, system), buffer in buffers.items() if buffer.is_empty})
             work, fitted = self._finish_encoding(), self._corpora.stats is None
             results = []
             for system in self.summary.systems:
@@ -225,7 +225,7 @@ class ScoringRun:
                 why = next((str(bad) for bad in self.failed if bad.system == system), "it has no segments")
                 raise DataError(f"{system or 'the run'}: no segment could be scored ({why})")
 
-    def transported(
+    def iter_plans(
         self, k: int, rows: Sequence[Segment], encoding: Encoding | None = None
     ) -> Iterator[tuple[int, Transported]]:
         """Give the plans of metric k for some segments, each against its first reference, by place among them.
@@ -233,14 +233,14 @@ class ScoringRun:
         Nothing where the metric moves nothing, or moves it in several members. `encoding` reads the texts instead of
         the run's own.
         """
-        from monge.scoring.explain import transported
+        from monge.scoring.explain import iter_plans
 
         member = next((member for member in self._members if member.owner == k and not member.name), None)
         if member is None or not member.scorer.reads:
             return
-        for positions, window in windowed([faced(row, member.side) for row in rows], self._window, 1):
+        for positions, window in cut_windows([with_side(row, member.side) for row in rows], self._window, 1):
             metric = cast("TransportMetric", member.scorer)
-            for place, plan in transported(metric, Window(window, encoding or self._encoding), member.stats):
+            for place, plan in iter_plans(metric, Window(window, encoding or self._encoding), member.stats):
                 yield positions[place], plan
 
     def fitted_ranges(self) -> CorpusStats:
@@ -260,7 +260,7 @@ class ScoringRun:
                 places = {member.name: j for j, member in enumerate(self._members) if member.owner == k}
                 for system in self.summary.systems:
                     columns = {name: buffers[j, system].column(system) for name, j in places.items()}
-                    if blend.whole(columns).any():
+                    if blend.find_pairs_with_words(columns).any():
                         ranges[k, system] = blend.ranges(columns)
         return ranges
 

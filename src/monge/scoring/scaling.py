@@ -11,7 +11,7 @@ from monge.encode.protocol import Encoder
 from monge.errors import StatisticsMismatch
 from monge.scoring.identity import Identity
 from monge.spec.axes import Baseline, Idf, Uniform
-from monge.spec.baselines import packaged, published
+from monge.spec.baselines import find_packaged, find_published
 from monge.spec.codec import show_choice
 from monge.spec.rules import in_unit, raw_bounds
 from monge.types import Array, CorpusStats
@@ -68,7 +68,9 @@ class ScoreScaling:
         if identity.pair in stats.baselines:
             fitted = stats.baselines[identity.pair]
             return {name: fitted.mean(name) for name in fitted.totals}
-        return published(spec, self.encoder.name) or packaged(identity.metric, spec, self.encoder.weights_digest)
+        return find_published(spec, self.encoder.name) or find_packaged(
+            identity.metric, spec, self.encoder.weights_digest
+        )
 
     def check(self, stats: CorpusStats) -> None:
         """Raise where the baseline or the tuning that the scale needs is missing."""

@@ -59,7 +59,7 @@ def bind_side(metric: Scorer, sides: Mapping[str, Segment | None]) -> Scorer:
             f"{metric.name} compares with the {side}: segment {lacking.id}{system} has none, others have; "
             "every segment needs it"
         )
-    return metric.facing(side)
+    return metric.with_side(side)
 
 
 def warn_unused_references(metrics: Sequence[Scorer], sides: Mapping[str, Segment | None]) -> None:

@@ -1,4 +1,4 @@
-"""Segment scores kept in a store: a pair under the same settings, weights and statistics is not scored again."""
+"""A cache of segment scores: a pair with the same settings, weights and statistics is not scored again."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 
 KIND = "scores"
 
-Recalled = tuple[dict[str, float], int, tuple[str, ...], list[float] | None]
+CachedRow = tuple[dict[str, float], int, tuple[str, ...], list[float] | None]
 
 
 class ScoreCache:
-    """Scores of windows, taken from a store as far as it has them.
+    """Scores of windows, read from a store where it has them.
 
-    `fingerprints` say, for each metric and system, what a score depends on besides its texts. Segments that any metric
-    lacks are scored by the metrics that lack some. A metric whose block is not 1 depends on neighbours: it is always
-    scored.
+    A fingerprint per metric and system has everything that a score depends on besides its texts. Segments that some
+    metric lacks are scored by all metrics that lack any. A metric whose block is not 1 depends on neighbouring
+    segments and is always computed.
     """
 
     def __init__(
@@ -39,43 +39,43 @@ class ScoreCache:
     ) -> None:
         self._metrics, self._stats, self._store, self._score = metrics, stats, store, score
         self._fingerprints = [
-            {system: metric.fingerprint(one) for system, one in mine.items()}
-            for metric, mine in zip(metrics, stats, strict=True)
+            {system: metric.fingerprint(system_stats) for system, system_stats in metric_stats.items()}
+            for metric, metric_stats in zip(metrics, stats, strict=True)
         ]
-        self.missed = False  # until a window says so: a run that is all there has nothing to cut
+        self.missed = False  # set by each window: a run that is fully cached has nothing to tokenise
 
     def scores(self, rows: Sequence[Segment], encoding: Encoding | None, pieces: Pieces | None) -> list[Scores]:
-        """For each metric, the scores of the segments."""
+        """Return the scores of the segments for each metric."""
         metrics = self._metrics
-        keys = [[_key(mine, row) for row in rows] for mine in self._fingerprints]
-        found = self._store.get(list({key for row in keys for key in row}))
-        known = [
-            [None if metric.block != 1 else _decoded(found.get(key)) for key in row]
+        keys = [[_key(fingerprints, row) for row in rows] for fingerprints in self._fingerprints]
+        stored = self._store.get(list({key for row in keys for key in row}))
+        cached = [
+            [None if metric.block != 1 else _decode(stored.get(key)) for key in row]
             for metric, row in zip(metrics, keys, strict=True)
         ]
-        lacking = [k for k, scores in enumerate(known) if any(score is None for score in scores)]
+        lacking = [k for k, scores in enumerate(cached) if any(score is None for score in scores)]
         self.missed = bool(lacking)
         fresh: dict[int, Scores] = {}
         if lacking:
-            whole = any(metrics[k].block != 1 for k in lacking)
-            wanted = [i for i in range(len(rows)) if whole or any(known[k][i] is None for k in lacking)]
-            window = Window([rows[i] for i in wanted], encoding, pieces)
-            made = self._score([metrics[k] for k in lacking], [self._stats[k] for k in lacking], window)
-            for k, scores in zip(lacking, made, strict=True):
-                if len(wanted) == len(rows):
+            all_rows = any(metrics[k].block != 1 for k in lacking)
+            places = [i for i in range(len(rows)) if all_rows or any(cached[k][i] is None for k in lacking)]
+            window = Window([rows[i] for i in places], encoding, pieces)
+            computed = self._score([metrics[k] for k in lacking], [self._stats[k] for k in lacking], window)
+            for k, scores in zip(lacking, computed, strict=True):
+                if len(places) == len(rows):
                     fresh[k] = scores
-                for i, score in zip(wanted, _each(scores), strict=True):
-                    known[k][i] = score
+                for i, score in zip(places, _split_rows(scores), strict=True):
+                    cached[k][i] = score
                 if metrics[k].block == 1:
-                    self._store.put(KIND, ((keys[k][i], _encoded(known[k][i])) for i in wanted))
-        return [fresh[k] if k in fresh else _joined(scores) for k, scores in enumerate(known)]
+                    self._store.put(KIND, ((keys[k][i], _encode(cached[k][i])) for i in places))
+        return [fresh[k] if k in fresh else _merge_rows(scores) for k, scores in enumerate(cached)]
 
 
 def _key(fingerprints: Mapping[str, str], row: Segment) -> bytes:
     return key_of(KIND, code_digest(), fingerprints[row.system], row.hypothesis, *row.references)
 
 
-def _each(scores: Scores) -> list[Recalled]:
+def _split_rows(scores: Scores) -> list[CachedRow]:
     names = list(scores.parts)
     rows = np.stack([scores.parts[name] for name in names], axis=1).tolist()
     more = [None] * len(scores) if scores.sums is None else scores.sums.tolist()
@@ -85,18 +85,20 @@ def _each(scores: Scores) -> list[Recalled]:
     ]
 
 
-def _joined(rows: Sequence[Recalled | None]) -> Scores:
-    whole = [row for row in rows if row is not None]
-    parts = {name: np.array([row[0][name] for row in whole]) for name in whole[0][0]}
-    sums = None if whole[0][3] is None else np.array([row[3] for row in whole])
-    return Scores(parts, np.array([row[1] for row in whole], dtype=np.int64), [row[2] for row in whole], sums)
+def _merge_rows(rows: Sequence[CachedRow | None]) -> Scores:
+    cached_rows = [row for row in rows if row is not None]
+    parts = {name: np.array([row[0][name] for row in cached_rows]) for name in cached_rows[0][0]}
+    sums = None if cached_rows[0][3] is None else np.array([row[3] for row in cached_rows])
+    return Scores(
+        parts, np.array([row[1] for row in cached_rows], dtype=np.int64), [row[2] for row in cached_rows], sums
+    )
 
 
-def _encoded(row: Recalled | None) -> bytes:
+def _encode(row: CachedRow | None) -> bytes:
     return json.dumps(row, separators=(",", ":")).encode()
 
 
-def _decoded(value: bytes | None) -> Recalled | None:
+def _decode(value: bytes | None) -> CachedRow | None:
     if value is None:
         return None
     parts, winner, flags, sums = json.loads(value)

@@ -1,4 +1,4 @@
-"""The one protocol of every kind of metric, and what travels between them and a run."""
+"""The protocol of metrics of every kind, and the data that metrics and a run exchange."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ class Scores:
     """Scores of n segments under one metric, in the order of the segments.
 
     parts: name -> [n], the headline under `score`; winners [n]: index of the reference that gave the score, -1 where
-    no single one did; flags [n]: what was unusual about a segment; sums [n, k]: numbers that are added up over a
-    system, where the metric has such: the counts that a corpus score is made of, or words that have no vector;
-    facts: what a library says of the data and puts into its signature.
+    no single reference did; flags [n]: the flags of each segment; sums [n, k]: numbers that are summed over a
+    system, where the metric has any: the counts that a corpus score is computed from, or counts of unknown words;
+    facts: what a library reports on the data for its signature.
     """
 
     parts: Mapping[str, Array]
@@ -41,18 +41,18 @@ class Scores:
         return len(self.winners)
 
     def at(self, indices: Sequence[int]) -> Scores:
-        """The scores of some of the segments."""
+        """Return the scores of some of the segments."""
         parts = {name: values[indices] for name, values in self.parts.items()}
         sums = None if self.sums is None else self.sums[indices]
         return Scores(parts, self.winners[indices], [self.flags[i] for i in indices], sums, self.facts)
 
 
 @dataclass(frozen=True)
-class Column:
+class ScoreColumn:
     """All scores of one system under one metric, in input order, with the ids of their segments.
 
-    `texts` identifies the pairs that have words on both sides, whatever their order; 0 where nobody asked.
-    `references` is how many references a segment has, or `var` where that differs.
+    `texts` is the sum of the keys of the pairs that have words on both sides, 0 where it was not requested.
+    `references` is how many references a segment has, or `var` where the number differs.
     """
 
     system: str
@@ -64,9 +64,9 @@ class Column:
 
 @dataclass(frozen=True)
 class Corpora:
-    """Where statistics come from, other than the segments themselves.
+    """Sources of statistics other than the segments themselves.
 
-    stats: ready-made statistics; files: texts by the name that `weights.corpus` gives them; idf: texts that replace
+    stats: ready-made statistics; files: texts by the name in `weights.corpus`; idf: texts that replace
     the corpus of every metric that weighs by idf.
     """
 
@@ -76,7 +76,7 @@ class Corpora:
 
 
 class WindowScorer(Protocol):
-    """What scores a block of segments: a metric of vectors or of words."""
+    """A metric that scores windows of segments: a transport metric or a lexical one."""
 
     @property
     def name(self) -> str:
@@ -84,9 +84,9 @@ class WindowScorer(Protocol):
 
     @property
     def block(self) -> int:
-        """How many consecutive segments of a system are scored together by the metric's definition.
+        """The number of consecutive segments of a system that are scored together by the metric's definition.
 
-        1: each by itself; 0: all of a system. Scores of a metric with another block than 1 depend on neighbours.
+        1: each by itself; 0: all of a system. With a block other than 1, scores depend on neighbouring segments.
         """
 
     @property
@@ -94,23 +94,23 @@ class WindowScorer(Protocol):
         """Whether it compares vectors, so that an encoder must read the texts."""
 
     def score(self, window: Window, stats: StatsBySystem) -> Scores:
-        """Scores of the segments of a window, as a function of each segment, the statistics and the settings."""
+        """Return the scores of the segments of a window."""
 
     def fingerprint(self, stats: CorpusStats) -> str:
-        """Everything that a score depends on besides its texts, in full: what a stored score is found by."""
+        """Return the cache key of scores: everything that they depend on besides texts, in full."""
 
 
 ScoreWindow: TypeAlias = "Callable[[Sequence[WindowScorer], Sequence[StatsBySystem], Window], list[Scores]]"
-"""What gives, for each of some metrics with its statistics, the scores of the segments of a window."""
+"""A function that returns the scores of a window for each of some metrics with its statistics."""
 
 
 def score_window(metrics: Sequence[WindowScorer], stats: Sequence[StatsBySystem], window: Window) -> list[Scores]:
-    """For each metric, the scores of the segments of a window, here and now."""
-    return [metric.score(window, one) for metric, one in zip(metrics, stats, strict=True)]
+    """Return the scores of the segments of a window for each metric, computed in this process."""
+    return [metric.score(window, by_system) for metric, by_system in zip(metrics, stats, strict=True)]
 
 
 class Scorer(Protocol):
-    """A metric that is ready to score, of whatever kind: by transport, of words, or a blend."""
+    """A metric of any kind that is ready to score: a transport metric, a lexical metric, or a blend."""
 
     @property
     def name(self) -> str:
@@ -118,7 +118,7 @@ class Scorer(Protocol):
 
     @property
     def spec(self) -> Spec:
-        """Every setting."""
+        """The settings of the metric."""
 
     @property
     def bounds(self) -> Bounds:
@@ -126,41 +126,41 @@ class Scorer(Protocol):
 
     @property
     def fits(self) -> tuple[str, ...]:
-        """What it takes from other texts and a run can fit: `idf`, `mean`, `range`; nothing where empty."""
+        """The kinds of statistics that a run fits for it: `idf`, `mean`, `range`; none where empty."""
 
     @property
     def against(self) -> str:
-        """What it compares hypotheses with: references, or source."""
+        """The side that hypotheses are compared with: references, or source."""
 
-    def facing(self, side: str) -> Scorer:
-        """The metric with hypotheses compared with another side."""
+    def with_side(self, side: str) -> Scorer:
+        """Return the metric with hypotheses compared with another side."""
 
     @property
     def members(self) -> Mapping[str, WindowScorer]:
-        """What scores windows for it: itself under '', or the members of a blend by name."""
+        """The scorers of windows: the metric itself under '', or the members of a blend by name."""
 
     @property
     def idf_corpora(self) -> tuple[str, ...]:
-        """The names of the corpora by whose idf it weighs words: a side of the run, or a file; none where empty."""
+        """The names of the corpora whose idf weighs its words: a side of the run, or a file; none where empty."""
 
     def with_idf_corpus(self, corpus: str) -> Scorer:
-        """The metric with its words weighed by the idf of another corpus; itself where it does not weigh by idf."""
+        """Return the metric with the idf of another corpus; itself where it does not weigh by idf."""
 
     def check_stats(self, stats: CorpusStats) -> None:
         """Raise where statistics lack what the metric needs, or were fitted for other settings."""
 
     def signed(self, stats: CorpusStats, references: str = "1") -> Signature | None:
-        """Everything that moves its scores; None where a part of that is known only when all is scored."""
+        """Return the signature; None where a part of it is known only when everything is scored."""
 
-    def result(self, columns: Mapping[str, Column], stats: CorpusStats) -> Result:
-        """The result of one system from the columns of its members."""
+    def result(self, columns: Mapping[str, ScoreColumn], stats: CorpusStats) -> Result:
+        """Return the result of one system from the columns of its members."""
 
-    def explained(self, segment: Segment, stats: CorpusStats | None) -> Explanation:
-        """Why a segment gets its score; raises where the metric moves nothing."""
+    def explain(self, segment: Segment, stats: CorpusStats | None) -> Explanation:
+        """Explain the score of a segment; raise UsageError where the metric has no plan."""
 
 
-def flagged(flags: Sequence[tuple[str, ...]]) -> dict[str, object]:
-    """How many texts were cut, and how often each flag was raised."""
-    counted = Counter(flag for each in flags for flag in each)
-    truncated = sum(count for flag, count in counted.items() if flag.startswith(f"{TRUNCATED}-"))
-    return {"truncated": truncated, "flagged": dict(sorted(counted.items()))}
+def count_flags(flags: Sequence[tuple[str, ...]]) -> dict[str, object]:
+    """Count the truncated texts, and how often each flag was raised."""
+    counts = Counter(flag for segment_flags in flags for flag in segment_flags)
+    truncated = sum(count for flag, count in counts.items() if flag.startswith(f"{TRUNCATED}-"))
+    return {"truncated": truncated, "flagged": dict(sorted(counts.items()))}

@@ -1,4 +1,4 @@
-"""Results without their segments: sums that add up over the parts of a corpus, wherever each part was scored."""
+"""Summaries of results: exact sums without segments, which can be added over the parts of a corpus."""
 
 from __future__ import annotations
 
@@ -22,10 +22,11 @@ LEVEL = 0.95
 
 @dataclass(frozen=True)
 class Summary:
-    """What is known of the scores of some segments of one system by one metric.
+    """Exact sums of the scores of some segments of one system under one metric.
 
-    sums: name -> exact sum, `score` and the parts; statistics: exact sums of what a corpus score is made of, where it
-    is not the mean; run: counts by name, as a result has them; draws: resampled sums, where an interval is wanted.
+    sums: name -> exact sum, of `score` and the parts; statistics: exact sums of the counts that a corpus score is
+    computed from, None where it is the mean; run: counts by name, as in a result; draws: resampled sums for an
+    interval, or None.
     """
 
     metric: str
@@ -40,34 +41,37 @@ class Summary:
 
     @classmethod
     def of(cls, result: Result, draws: Draws | None = None) -> Summary:
-        """The sums of a result."""
+        """Summarise a result."""
         columns = {"score": result.segments, **result.parts}
         counts = None if result.pooled is None else tuple(map(exact_sum, result.pooled.statistics.T))
         sums = {name: exact_sum(values) for name, values in columns.items()}
         about = result.metric, result.system, result.n, result.higher_is_better, result.signature
         return cls(*about, sums, result.run, counts, draws)
 
-    def __add__(self, other: Summary) -> Summary:
+    def __add__(self, added: Summary) -> Summary:
         statistics = None
-        if self.statistics is not None and other.statistics is not None:
-            statistics = tuple(a + b for a, b in zip(self.statistics, other.statistics, strict=True))
+        if self.statistics is not None and added.statistics is not None:
+            statistics = tuple(a + b for a, b in zip(self.statistics, added.statistics, strict=True))
         return replace(
             self,
-            n=self.n + other.n,
-            signature=_joined(self.signature, other.signature),
-            sums={name: one + other.sums[name] for name, one in self.sums.items()},
-            run=_added(self.run, other.run),
+            n=self.n + added.n,
+            signature=_merge_signatures(self.signature, added.signature),
+            sums={name: total + added.sums[name] for name, total in self.sums.items()},
+            run=_add_counts(self.run, added.run),
             statistics=statistics,
-            draws=self.draws + other.draws if self.draws is not None and other.draws is not None else None,
+            draws=self.draws + added.draws if self.draws is not None and added.draws is not None else None,
         )
 
-    def shown(self, pool: OfSums | None) -> dict[str, Any]:
-        """What `Result.to_dict(segments=False)` gives of all the segments; `pool` is how the metric pools a corpus."""
-        means = {name: rounded(one) / self.n for name, one in self.sums.items()}
+    def to_result_dict(self, pool: OfSums | None) -> dict[str, Any]:
+        """Return what `Result.to_dict(segments=False)` returns for all segments.
+
+        `pool` computes a corpus score from summed counts; None where it is a mean.
+        """
+        means = {name: rounded(total) / self.n for name, total in self.sums.items()}
         score = means.pop("score")
         if self.statistics is not None and pool is not None:
-            score = float(pool(np.array([rounded(one) for one in self.statistics])))
-        found = {
+            score = float(pool(np.array([rounded(total) for total in self.statistics])))
+        data = {
             "metric": self.metric,
             "system": self.system,
             "score": score,
@@ -79,82 +83,82 @@ class Summary:
         }
         ends = None if self.draws is None else interval(self.draws, None if self.statistics is None else pool)
         if ends is not None:
-            found["interval"] = {"low": ends[0], "high": ends[1]}
-        return found
+            data["interval"] = {"low": ends[0], "high": ends[1]}
+        return data
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values that read back exactly."""
+        """Return plain values that `from_dict` reads back exactly."""
         return {
             **{name: getattr(self, name) for name in ("metric", "system", "n", "higher_is_better")},
             "signature": str(self.signature),
-            "sums": {name: f"{one:x}" for name, one in self.sums.items()},
+            "sums": {name: f"{total:x}" for name, total in self.sums.items()},
             "run": dict(self.run),
-            "statistics": None if self.statistics is None else [f"{one:x}" for one in self.statistics],
-            "draws": None if self.draws is None else _packed(self.draws.total),
+            "statistics": None if self.statistics is None else [f"{total:x}" for total in self.statistics],
+            "draws": None if self.draws is None else _pack(self.draws.total),
         }
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Summary:
-        """The inverse of `to_dict`."""
+        """Read the output of `to_dict`."""
         counts, draws = data["statistics"], data["draws"]
         return cls(
             **{name: data[name] for name in ("metric", "system", "n", "higher_is_better", "run")},
             signature=Signature.parse(data["signature"]),
-            sums={name: int(one, 16) for name, one in data["sums"].items()},
-            statistics=None if counts is None else tuple(int(one, 16) for one in counts),
-            draws=None if draws is None else Draws(_unpacked(draws)),
+            sums={name: int(total, 16) for name, total in data["sums"].items()},
+            statistics=None if counts is None else tuple(int(total, 16) for total in counts),
+            draws=None if draws is None else Draws(_unpack(draws)),
         )
 
 
-def drawn(result: Result, places: npt.NDArray[np.int64], seed: int) -> Draws:
-    """Resampled sums of the scores of a result, or of what its corpus score is made of; places of its segments [n]."""
+def resample_sums(result: Result, places: npt.NDArray[np.int64], seed: int) -> Draws:
+    """Resample the sums of the scores of a result, or of the counts of its corpus score; places of its segments [n]."""
     values = result.segments[:, None] if result.pooled is None else result.pooled.statistics
     return Draws.of(values, places, seed=seed)
 
 
 def interval(draws: Draws, pool: OfSums | None) -> tuple[float, float] | None:
-    """The percentile interval of a mean, or of a corpus score; None where most resamples have none."""
+    """Return the percentile interval of a mean, or of a corpus score; None where most resamples have no score."""
     return percentiles((draws.means if pool is None else draws.scores(pool))[:, 0], LEVEL)
 
 
-def merged(every: Iterable[Summary]) -> dict[tuple[str, str], Summary]:
-    """Summaries by system and metric, those of the same added up."""
-    found: dict[tuple[str, str], Summary] = {}
-    for one in every:
-        key = one.system, one.metric
-        found[key] = found[key] + one if key in found else one
-    return found
+def merge_summaries(summaries: Iterable[Summary]) -> dict[tuple[str, str], Summary]:
+    """Add up summaries of the same system and metric; return them by system and metric."""
+    totals: dict[tuple[str, str], Summary] = {}
+    for summary in summaries:
+        key = summary.system, summary.metric
+        totals[key] = totals[key] + summary if key in totals else summary
+    return totals
 
 
-def _added(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
-    """Counts added by name; those of flags, one level down, stand in alphabetical order."""
-    found: dict[str, Any] = {}
-    for name in {**one, **other}:
-        if isinstance(one.get(name, other.get(name)), Mapping):
-            inside = _added(one.get(name, {}), other.get(name, {}))
-            found[name] = dict(sorted(inside.items()))
+def _add_counts(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
+    """Add counts by name; nested counts (of flags) are sorted by name."""
+    total: dict[str, Any] = {}
+    for name in {**first, **second}:
+        if isinstance(first.get(name, second.get(name)), Mapping):
+            inside = _add_counts(first.get(name, {}), second.get(name, {}))
+            total[name] = dict(sorted(inside.items()))
         else:
-            found[name] = one.get(name, 0) + other.get(name, 0)
-    return found
+            total[name] = first.get(name, 0) + second.get(name, 0)
+    return total
 
 
-def _joined(first: Signature, second: Signature) -> Signature:
-    """Join the signatures of two parts: they may differ in how many references a segment has, and in nothing else."""
+def _merge_signatures(first: Signature, second: Signature) -> Signature:
+    """Merge the signatures of two parts; raise where they differ in more than the number of references."""
     if first == second:
         return first
-    own, other = dict(first.fields), dict(second.fields)
-    differing = [key for key in {**own, **other} if own.get(key) != other.get(key)]
+    own_fields, their_fields = dict(first.fields), dict(second.fields)
+    differing = [key for key in {**own_fields, **their_fields} if own_fields.get(key) != their_fields.get(key)]
     if differing != ["nrefs"]:
-        said = ", ".join(f"{key} ({own.get(key)} and {other.get(key)})" for key in differing)
-        raise StatisticsMismatch(f"parts that were scored differently cannot be added up: they differ in {said}")
+        details = ", ".join(f"{key} ({own_fields.get(key)} and {their_fields.get(key)})" for key in differing)
+        raise StatisticsMismatch(f"parts that were scored differently cannot be added up: they differ in {details}")
     return Signature(tuple((key, "var" if key == "nrefs" else value) for key, value in first.fields))
 
 
-def _packed(total: npt.NDArray[np.int64]) -> dict[str, Any]:
+def _pack(total: npt.NDArray[np.int64]) -> dict[str, Any]:
     data = zlib.compress(np.ascontiguousarray(total, dtype="<i8").tobytes(), 1)
     return {"shape": list(total.shape), "data": b64encode(data).decode()}
 
 
-def _unpacked(data: Mapping[str, Any]) -> npt.NDArray[np.int64]:
-    found = np.frombuffer(zlib.decompress(b64decode(data["data"])), dtype="<i8").reshape(data["shape"])
-    return np.asarray(found, dtype=np.int64)
+def _unpack(data: Mapping[str, Any]) -> npt.NDArray[np.int64]:
+    totals = np.frombuffer(zlib.decompress(b64decode(data["data"])), dtype="<i8").reshape(data["shape"])
+    return np.asarray(totals, dtype=np.int64)

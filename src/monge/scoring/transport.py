@@ -19,9 +19,9 @@ from monge.scoring.measure import measure
 from monge.scoring.needs import StatisticsNeeds
 from monge.scoring.reader import Reader
 from monge.scoring.scaling import ScoreScaling
-from monge.scoring.scorer import Column, Scores, StatsBySystem, flagged
+from monge.scoring.scorer import ScoreColumn, Scores, StatsBySystem, count_flags
 from monge.spec.axes import BatchCentre, Idf, Layers
-from monge.spec.layers import concrete, numbers
+from monge.spec.layers import layer_numbers, resolve_layers
 from monge.spec.metric import MetricSpec
 from monge.spec.rules import Bounds, bounds, check, raw_bounds
 from monge.text import stopwords
@@ -34,12 +34,12 @@ if TYPE_CHECKING:
     from monge.scoring.windows import Window
 
 WORDS, PIECES = ("words", "unknown"), ("pieces", "unknown")
-"""What is added up over a system: where vectors are looked up, words, where a vocabulary can lack something, pieces."""
+"""Names of the counts that are summed over a system: of words for word vectors, of pieces where some are unknown."""
 
 
 @dataclass(frozen=True)
 class TransportMetric:
-    """A metric by transport, ready to score; `language_model` is there where its fluency axis names one."""
+    """A transport metric that is ready to score; `language_model` is None where the fluency axis names none."""
 
     name: str
     spec: MetricSpec
@@ -51,26 +51,26 @@ class TransportMetric:
 
     @cached_property
     def members(self) -> Mapping[str, TransportMetric]:
-        """It scores windows itself."""
+        """The metric itself under the name '': it scores windows without members."""
         return {"": self}
 
     @cached_property
     def against(self) -> str:
-        """What it compares hypotheses with: references, or source."""
+        """The side that hypotheses are compared with: references, or source."""
         return self.spec.against.name
 
-    def facing(self, side: str) -> TransportMetric:
-        """The metric with hypotheses compared with another side."""
+    def with_side(self, side: str) -> TransportMetric:
+        """Return the metric with hypotheses compared with another side."""
         return self if side == self.against else replace(self, spec=self.spec.changed([f"against={side}"]))
 
     @cached_property
     def unknown(self) -> int | None:
-        """The id of pieces that are told apart by the strings they stand for; None where they match each other."""
+        """The id of unknown pieces, which match only equal strings; None where all unknown pieces match each other."""
         return self.reader.encoder.unknown if self.spec.units.unknown == "apart" else None
 
     @cached_property
     def bounds(self) -> Bounds:
-        """The range of scores as they are given out."""
+        """The range of scores after scaling."""
         return bounds(self.spec)
 
     @cached_property
@@ -80,7 +80,7 @@ class TransportMetric:
 
     @cached_property
     def identity(self) -> Identity:
-        """Everything its scores depend on besides texts and statistics."""
+        """Everything that its scores depend on besides texts and statistics."""
         words = "\n".join(sorted(self.stopwords))
         bare = Identity(
             self.name,
@@ -93,27 +93,27 @@ class TransportMetric:
         return replace(bare, statistics=ScoreScaling(bare, self.reader.encoder).digests())
 
     def identity_with(self, stats: CorpusStats) -> Identity:
-        """Everything its scores depend on besides texts."""
+        """Return everything that its scores depend on besides texts."""
         return replace(self.identity, statistics=self.needs.digests(stats) | self.scaling.digests(stats))
 
     @cached_property
     def needs(self) -> StatisticsNeeds:
-        """What it takes from other texts."""
+        """The statistics that it needs from other texts."""
         return StatisticsNeeds.of(self.spec, self.identity)
 
     @cached_property
     def scaling(self) -> ScoreScaling:
-        """How its raw scores become those that are given out."""
+        """The scaling of its raw scores."""
         return ScoreScaling(self.identity, self.reader.encoder)
 
     @cached_property
     def selection(self) -> tuple[object, ...]:
-        """What decides which units a text has: how it is read, and the settings that cut and drop."""
+        """The key of the units of a text: the reader, and the settings that select units."""
         units = self.spec.units
         return self.reader, units.subwords, units.punctuation, units.stopwords, units.match, units.specials
 
     def fingerprint(self, stats: CorpusStats) -> str:
-        """Everything that a score depends on besides its texts, in full."""
+        """Return the cache key of scores: everything that they depend on besides texts, in full."""
         return self.identity_with(stats).fingerprint
 
     @property
@@ -149,28 +149,28 @@ class TransportMetric:
         self.scaling.check(stats)
 
     def signed(self, stats: CorpusStats, references: str = "1") -> Signature:
-        """Its signature with these statistics, for segments of as many references."""
+        """Return its signature with these statistics; `references` is how many references a segment has, or `var`."""
         return self.identity_with(stats).sign(references)
 
     def score(self, window: Window, stats: StatsBySystem) -> Scores:
-        """The scores of the segments of a window; how many words or pieces they have, and how many are unknown."""
+        """Score the segments of a window; `sums` are their numbers of words or pieces, and of unknown ones."""
         with own_numerics():
             scores, encoder = measure(window, self, stats), self.reader.encoder
         if not encoder.looks_up and encoder.unknown is None:
             return scores
-        each = {
+        counts_of_text = {
             text: (tokens.words, tokens.unknown) if encoder.looks_up else counted(tokens, encoder.unknown)
             for text, (tokens, _) in window.read(self.reader).items()
         }
-        texts = [[each[text] for text in (row.hypothesis, *row.references)] for row in window.rows]
+        texts = [[counts_of_text[text] for text in (row.hypothesis, *row.references)] for row in window.rows]
         return replace(
             scores, sums=np.array([list(map(sum, zip(*row, strict=True))) for row in texts], dtype=np.float64)
         )
 
-    def result(self, columns: Mapping[str, Column], stats: CorpusStats) -> Result:
-        """The result of a system: the mean of its segments, flags counted."""
+    def result(self, columns: Mapping[str, ScoreColumn], stats: CorpusStats) -> Result:
+        """Return the result of a system: the mean of its segments, and counts of flags."""
         column = columns[""]
-        segments, run = column.scores.parts["score"], flagged(column.scores.flags)
+        segments, run = column.scores.parts["score"], count_flags(column.scores.flags)
         if column.scores.sums is not None:
             counted_in = WORDS if self.reader.encoder.looks_up else PIECES
             run |= dict(zip(counted_in, column.scores.sums.sum(0).astype(int).tolist(), strict=True))
@@ -188,24 +188,24 @@ class TransportMetric:
             run=run,
         )
 
-    def explained(self, segment: Segment, stats: CorpusStats | None) -> Explanation:
-        """The plan of a segment's first reference, and each unit's share."""
-        from monge.scoring.explain import explained
+    def explain(self, segment: Segment, stats: CorpusStats | None) -> Explanation:
+        """Return the plan between a segment's hypothesis and first reference, and each unit's share of the score."""
+        from monge.scoring.explain import explain_segment
 
         with own_numerics():
-            return explained(self, segment, stats)
+            return explain_segment(self, segment, stats)
 
 
 def _request(layers: Layers, depth: int, *, unit_layers: bool) -> Request:
-    """What to ask of the encoder; the layers of a barycentre come as they are, float64 begins before their norm."""
+    """Return the request to the encoder; layers of a barycentre are normalised later, in float64."""
     early = unit_layers and layers.pool != "barycentre"
-    return Request(numbers(layers, depth), layers.pool, layers.exponents, early)
+    return Request(layer_numbers(layers, depth), layers.pool, layers.exponents, early)
 
 
-def _pooled_as_declared(name: str, spec: MetricSpec, encoder: Encoder) -> MetricSpec:
-    """The spec with a text's one vector made as the model's directory declares; refuses what cannot be made.
+def _apply_declared_pooling(name: str, spec: MetricSpec, encoder: Encoder) -> MetricSpec:
+    """Pool pieces as the model's directory declares; raise ModelError for a pooling that is not available.
 
-    Only where the metric compares whole texts by the mean of their pieces, as `sbert` does.
+    Applies only where the metric compares texts by the mean of their pieces, as `sbert` does.
     """
     one_vector = spec.units.ngram == 0 and spec.units.join == MEAN
     if not one_vector or encoder.pooling in ("", MEAN):
@@ -218,20 +218,22 @@ def _pooled_as_declared(name: str, spec: MetricSpec, encoder: Encoder) -> Metric
     return spec.changed([f"units.join={FIRST}"])
 
 
-def bound(name: str, spec: MetricSpec, encoder: Encoder, language_model: CausalModel | None = None) -> TransportMetric:
-    """A metric bound to an encoder, and to its language model if it has one: layers and length become numbers."""
+def bind_metric(
+    name: str, spec: MetricSpec, encoder: Encoder, language_model: CausalModel | None = None
+) -> TransportMetric:
+    """Bind a spec to an encoder, and to a language model if it names one; layers and length become numbers."""
     check(spec)
     layer, prefix = (None, "") if encoder.tuning is None else (encoder.tuning.layer, encoder.tuning.prefix)
-    layers = concrete(spec.layers, encoder.name, encoder.depth, layer)
+    layers = resolve_layers(spec.layers, encoder.name, encoder.depth, layer)
     longest = spec.encoder.max_length or encoder.longest
     if longest > encoder.longest:
         raise InvalidSetting(
             f"{name}: encoder.max_length={longest}, but {encoder.name} reads {encoder.longest} pieces at the most; "
             "encoder.overlong=window reads longer texts in overlapping pieces"
         )
-    given = {"model": encoder.name, "precision": encoder.precision, "prefix": spec.encoder.prefix or prefix}
-    settings = replace(spec.encoder, max_length=longest, **given)
-    spec = _pooled_as_declared(name, replace(spec, layers=layers, encoder=settings), encoder)
+    loaded = {"model": encoder.name, "precision": encoder.precision, "prefix": spec.encoder.prefix or prefix}
+    settings = replace(spec.encoder, max_length=longest, **loaded)
+    spec = _apply_declared_pooling(name, replace(spec, layers=layers, encoder=settings), encoder)
     return TransportMetric(
         name=name,
         spec=spec,

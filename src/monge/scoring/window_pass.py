@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from monge.errors import BadSegment, DataError
 from monge.scoring.score_cache import ScoreCache
 from monge.scoring.scorer import Scores, ScoreWindow, StatsBySystem, WindowScorer, score_window
-from monge.scoring.windows import SEGMENTS, Window, ahead, faced, windowed
+from monge.scoring.windows import SEGMENTS, Window, cut_windows, prefetch, with_side
 from monge.types import Segment
 
 if TYPE_CHECKING:
@@ -70,11 +70,11 @@ class WindowPass:
         groups = self._groups()
         needs_all = [j for j, member in enumerate(self.members) if not member.scorer.block]
         rows_of_all: list[tuple[int, Segment]] = []
-        for positions, rows, pieces in self._cut_windows(groups):
+        for positions, rows, pieces in self._prepare_windows(groups):
             good, scores_of_sides = self._score_rows(groups, rows, pieces)
             good_positions, good_rows = [positions[k] for k in good], [rows[k] for k in good]
             for group, scores_of_members in zip(groups, scores_of_sides, strict=False):
-                sided = [faced(row, group.side) for row in good_rows] if len(groups) > 1 else good_rows
+                sided = [with_side(row, group.side) for row in good_rows] if len(groups) > 1 else good_rows
                 for j, scores in zip(group.places, scores_of_members, strict=True):
                     take(j, good_positions, sided, scores)
             if needs_all:
@@ -92,22 +92,22 @@ class WindowPass:
             groups.append(SideGroup(side, places, metrics, stats, self.store, self.score))
         return groups
 
-    def _cut_windows(
+    def _prepare_windows(
         self, groups: Sequence[SideGroup]
     ) -> Iterator[tuple[Sequence[int], Sequence[Segment], Pieces | None]]:
         """Give windows with their positions; a thread cuts texts into pieces while the window before is scored."""
         side = groups[0].side if len(groups) == 1 else None  # the segments of a single side are turned to it once
         cut = ((positions, rows, self._pieces(groups, rows)) for positions, rows in self._windows(side))
         in_process = self.score is score_window  # a remote scorer waits for others anyway
-        return ahead(cut) if in_process else cut
+        return prefetch(cut) if in_process else cut
 
     def _windows(self, side: str | None) -> Iterable[tuple[Sequence[int], Sequence[Segment]]]:
         if self.windows is None:
             block = lcm(1, *(member.scorer.block for member in self.members if member.scorer.block))
-            segments = self.segments if side is None else (faced(row, side) for row in self.segments)
-            return windowed(segments, self.window_size, block)
+            segments = self.segments if side is None else (with_side(row, side) for row in self.segments)
+            return cut_windows(segments, self.window_size, block)
         starts = accumulate(map(len, self.windows), initial=0)
-        windows = [rows if side is None else [faced(row, side) for row in rows] for rows in self.windows]
+        windows = [rows if side is None else [with_side(row, side) for row in rows] for rows in self.windows]
         return ((range(start, start + len(rows)), rows) for start, rows in zip(starts, windows, strict=False))
 
     def _pieces(self, groups: Sequence[SideGroup], rows: Sequence[Segment]) -> Pieces | None:
@@ -115,7 +115,7 @@ class WindowPass:
         if self.encoding is None or not any(group.missed for group in reading):
             return None
         try:
-            return self.encoding.pieces([faced(row, group.side) for group in reading for row in rows])
+            return self.encoding.pieces([with_side(row, group.side) for group in reading for row in rows])
         except DataError:  # it is raised again where the window is scored, and the segment is named there
             return None
 
@@ -151,7 +151,7 @@ class WindowPass:
     ) -> list[list[Scores]]:
         several = len(groups) > 1
         return [
-            group.scores([faced(row, group.side) for row in rows] if several else rows, self.encoding, pieces)
+            group.scores([with_side(row, group.side) for row in rows] if several else rows, self.encoding, pieces)
             for group in groups
         ]
 
@@ -160,7 +160,7 @@ class WindowPass:
         member = self.members[j]
         for system in dict.fromkeys(row.system for _, row in positioned):
             positions = [position for position, row in positioned if row.system == system]
-            rows = [faced(row, member.side) for _, row in positioned if row.system == system]
+            rows = [with_side(row, member.side) for _, row in positioned if row.system == system]
             take(j, positions, rows, member.scorer.score(Window(rows, self.encoding), member.stats))
 
 

@@ -14,7 +14,7 @@ from typing import Literal, TypeAlias
 from monge.kernels.grounds import Cosine, Dot, Euclidean, Ground, Manhattan, SquaredDot, SquaredEuclidean
 from monge.kernels.readouts import (
     CostReadout,
-    Objective,
+    ObjectiveReadout,
     Ordered,
     Prf,
     Readout,
@@ -37,15 +37,15 @@ from monge.types.settings import (
 )
 
 __all__ = [
-    "AXES", "Against", "Baseline", "BatchCentre", "Centre", "Choice", "CorpusCentre", "Cosine", "CostReadout",
-    "Counts", "Encoder", "Fluency", "Ground", "Idf", "LanguageModel", "Layers", "Normalise", "Objective", "Ordered",
-    "Pool", "Prf", "Pruned", "Readout", "References", "Remap", "Scale", "SelfNormalised", "SimilarityReadout",
-    "Spectrum", "Tempered", "Transport", "Uniform", "UnitNormalise", "Units",
+    "AXES", "Against", "Baseline", "BatchCentre", "Centre", "Choice", "CorpusCentre", "Cosine", "CostReadout", "Counts",
+    "EncoderSettings", "Fluency", "Ground", "Idf", "LanguageModel", "Layers", "Normalise", "ObjectiveReadout",
+    "Ordered", "Pool", "Prf", "Pruned", "Readout", "References", "Remap", "ScoreScale", "SelfNormalised",
+    "SimilarityReadout", "Spectrum", "Tempered", "Transport", "Uniform", "UnitNormalise", "UnitSettings",
 ]  # fmt: skip
 
 
 @dataclass(frozen=True)
-class Encoder(Choice):
+class EncoderSettings(Choice):
     """The model, what it reads before each text, and what it does with a text that is too long.
 
     `unknown` is for static word vectors: a word without one is dropped, has a zero vector, or is an error (of pieces
@@ -82,7 +82,7 @@ class Layers(Choice):
 
 
 @dataclass(frozen=True)
-class Units(Choice):
+class UnitSettings(Choice):
     """Pieces -> units: which pieces make a unit, which units are dropped, how n units make one.
 
     `bag` says what is moved: words (or n-grams), the sentences of a text (the weighted mean of their words, weighing
@@ -187,13 +187,13 @@ class Against(Choice):
 
 
 @dataclass(frozen=True)
-class Scale(Choice):
+class ScoreScale(Choice):
     """Scores as they are (raw), mapped to 0..1, 1 best, by the range of the metric (unit; `spec.rules.in_unit`), or in
     units of human z scores (human), which a model tuned on human scores knows (`monge tune`)."""
 
 
 @dataclass(frozen=True)
-class Baseline(Scale):
+class Baseline(ScoreScale):
     """(score - b) / (1 - b) for every part, b being its mean over random pairs: fitted, or published for a language."""
 
     lang: str = setting("en", NAME)
@@ -222,9 +222,9 @@ def _table(*choices: Choice) -> dict[str, Choice]:
 
 
 AXES: Mapping[str, Mapping[str, Choice]] = {
-    "encoder": _table(Encoder()),
+    "encoder": _table(EncoderSettings()),
     "layers": _table(Layers()),
-    "units": _table(Units()),
+    "units": _table(UnitSettings()),
     "weights": _table(Uniform("uniform"), Idf("idf"), Idf("idf-yisi"), Counts("counts")),
     "centre": _table(
         Centre("none"),
@@ -259,12 +259,12 @@ AXES: Mapping[str, Mapping[str, Choice]] = {
         *(CostReadout(name) for name in ("1-cost", "1/(1+cost)", "exp(-cost)")),
         Prf("prf"),
         SelfNormalised("self-normalised"),
-        Objective("objective"),
+        ObjectiveReadout("objective"),
         Ordered("cost+order"),
         Spectrum("cost+tempered"),
     ),
     "references": _table(*(References(name) for name in ("max", "mean", "first", "max-each", "max-sides"))),
-    "scale": _table(Scale("raw"), Scale("unit"), Scale("human"), Baseline("baseline")),
+    "scale": _table(ScoreScale("raw"), ScoreScale("unit"), ScoreScale("human"), Baseline("baseline")),
     "fluency": _table(Fluency("none"), LanguageModel("lm")),
     "against": _table(Against("references"), Against("source")),
 }

@@ -1,4 +1,4 @@
-"""Blends: metrics that are a function of other metrics, as data.
+"""Blends: metrics that are a function of other metrics, described as data.
 
     score = sum over members of exp(scaled),   scaled = (value - low) / (high - low), or 1 - that for a distance
 
@@ -19,12 +19,12 @@ from monge.spec.rules import Bounds, check
 
 @dataclass(frozen=True)
 class BlendSpec:
-    """Named members, each a metric of vectors on one and the same encoder."""
+    """Named members of a blend; each is a transport metric, and all share one encoder."""
 
     members: Mapping[str, MetricSpec]
 
     def changed(self, changes: Iterable[str]) -> BlendSpec:
-        """AXIS=VALUE changes every member, MEMBER.AXIS=VALUE or MEMBER.AXIS.FIELD=VALUE one; the encoder is shared."""
+        """Apply changes: AXIS=VALUE to every member, MEMBER.AXIS=VALUE or MEMBER.AXIS.FIELD=VALUE to one."""
         members = dict(self.members)
         for change in changes:
             first, dot, rest = change.partition(".")
@@ -32,34 +32,36 @@ class BlendSpec:
                 raise InvalidSetting(f"{change!r}: a blend scales its members by fitted ranges, by nothing else")
             if "fluency" in change.partition("=")[0].split("."):
                 raise InvalidSetting(f"{change!r}: a blend has no language model; a metric of its own has one")
-            named = bool(dot) and first in members
-            if named and rest.partition("=")[0] == "against":
+            names_member = bool(dot) and first in members
+            if names_member and rest.partition("=")[0] == "against":
                 raise InvalidSetting(f"{change!r}: the members are compared with the same texts; set against for all")
-            if named and rest.partition("=")[0].partition(".")[0] == "encoder":
+            if names_member and rest.partition("=")[0].partition(".")[0] == "encoder":
                 raise InvalidSetting(f"{change!r}: the members share one encoder; set {rest.partition('=')[0]} for all")
-            for member in (first,) if named else tuple(members):
-                members[member] = members[member].changed([rest if named else change])
+            for member in (first,) if names_member else tuple(members):
+                members[member] = members[member].changed([rest if names_member else change])
         for spec in members.values():
             check(spec)
         return replace(self, members=members)
 
     @property
     def bounds(self) -> Bounds:
-        """Pairs within the fitted ranges score from m to m e for m members; others may lie outside."""
-        many = len(self.members)
-        return Bounds(0.0, inf, many * e, 0.0, True, "pairs within the fitted ranges", (many, many * e))
+        """The range of scores: from m to m e for m members and pairs within the fitted ranges."""
+        count = len(self.members)
+        return Bounds(0.0, inf, count * e, 0.0, True, "pairs within the fitted ranges", (count, count * e))
 
     @property
     def against(self) -> str:
-        """What hypotheses are compared with, the same for all members: references or source."""
+        """The side that hypotheses are compared with, the same for all members: references or source."""
         return next(iter(self.members.values())).against.name
 
-    def facing(self, side: str) -> BlendSpec:
-        """The blend with its members compared with another side."""
-        return replace(self, members={name: one.changed([f"against={side}"]) for name, one in self.members.items()})
+    def with_side(self, side: str) -> BlendSpec:
+        """Return the blend with hypotheses compared with another side."""
+        return replace(
+            self, members={name: member.changed([f"against={side}"]) for name, member in self.members.items()}
+        )
 
     def written(self) -> dict[str, str]:
-        """Every axis of every member as text; the encoder and what is compared with once."""
+        """Return every axis of every member as text, with the encoder and the side, which are shared, once."""
         encoder = next(iter(self.members.values())).written()["encoder"]
         return {
             "encoder": encoder,
@@ -75,7 +77,7 @@ class BlendSpec:
 
 @dataclass(frozen=True)
 class BlendPreset:
-    """A blend with a name: its line in the table."""
+    """A named blend with its title and its paper."""
 
     spec: BlendSpec
     title: str
@@ -85,12 +87,12 @@ class BlendPreset:
 _SENTSIM = "Song et al. 2021"
 BLENDS: Mapping[str, BlendPreset] = {
     "sentsim": BlendPreset(
-        BlendSpec({"sentence": SBERT, "words": BERTSCORE}).facing("source"),
+        BlendSpec({"sentence": SBERT, "words": BERTSCORE}).with_side("source"),
         "exp of scaled sentence cosine plus exp of scaled BERTScore",
         _SENTSIM,
     ),
     "sentsim-wmd": BlendPreset(
-        BlendSpec({"sentence": SBERT, "words": replace(WMD, normalise=RAW)}).facing("source"),
+        BlendSpec({"sentence": SBERT, "words": replace(WMD, normalise=RAW)}).with_side("source"),
         "exp of scaled sentence cosine plus exp of one minus scaled word mover's distance",
         _SENTSIM,
     ),

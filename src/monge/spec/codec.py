@@ -1,4 +1,4 @@
-"""Parts as text, one grammar for `--set`, `NAME[...]` and signatures.
+"""The text form of choices: one grammar for `--set`, `NAME[...]` and signatures.
 
     AXIS=CHOICE        AXIS=CHOICE(VALUE)        AXIS.FIELD=VALUE        CHOICE,FIELD=VALUE,...
 
@@ -26,25 +26,25 @@ LAYERS_ACCEPT = "a layer number, a fraction such as 0.75, last, auto, or lastN:m
 
 
 def split_changes(text: str) -> list[str]:
-    """The changes of `a.b=1,c=d(1,2),e.f=3,4`: commas split only before the next `name=`."""
+    """Split `a.b=1,c=d(1,2),e.f=3,4` into changes; a comma separates only before the next `name=`."""
     return [choice for choice in _NEXT_FIELD.split(text) if choice]
 
 
 def settable(choice: Choice) -> dict[str, Field[Any]]:
-    """The fields of a choice that users can set, in order."""
-    return {one.name: one for one in fields(choice) if "kind" in one.metadata}
+    """Return the fields of a choice that users can set, in order."""
+    return {field.name: field for field in fields(choice) if "kind" in field.metadata}
 
 
 def set_field(axis: str, choice: Choice, name: str, text: str) -> Choice:
-    """The choice with one field read from text."""
-    known = settable(choice)
-    if name not in known:
-        every = {field for other in AXES[axis].values() for field in settable(other)}
-        if name in every:
-            owners = ", ".join(other.name for other in AXES[axis].values() if name in settable(other))
+    """Return the choice with one field parsed from text."""
+    own_fields = settable(choice)
+    if name not in own_fields:
+        all_fields = {field for alternative in AXES[axis].values() for field in settable(alternative)}
+        if name in all_fields:
+            owners = ", ".join(alternative.name for alternative in AXES[axis].values() if name in settable(alternative))
             raise InvalidSetting(f"{axis}={choice.name or axis} has no field {name!r}: it belongs to {axis}={owners}")
-        raise UnknownName(f"{axis} field", name, every or {"(none)"})
-    kind: Kind = known[name].metadata["kind"]
+        raise UnknownName(f"{axis} field", name, all_fields or {"(none)"})
+    kind: Kind = own_fields[name].metadata["kind"]
     try:
         value = kind.read(text)
     except ValueError:
@@ -54,7 +54,7 @@ def set_field(axis: str, choice: Choice, name: str, text: str) -> Choice:
 
 
 def read_choice(axis: str, text: str) -> Choice:
-    """A choice from `choice`, `choice(value)` or `choice,field=value,...`."""
+    """Parse a choice from `choice`, `choice(value)` or `choice,field=value,...`."""
     if axis not in AXES:
         raise UnknownName("axis", axis, AXES)
     if axis == "layers":
@@ -82,15 +82,17 @@ def read_choice(axis: str, text: str) -> Choice:
 
 
 def show_choice(choice: Choice) -> str:
-    """The inverse of `read_choice`, every field written out."""
+    """Return the text of a choice with every field, the inverse of `read_choice`."""
     if isinstance(choice, Layers):
         return show_layers(choice)
-    written = [f"{name}={one.metadata['kind'].show(getattr(choice, name))}" for name, one in settable(choice).items()]
+    written = [
+        f"{name}={field.metadata['kind'].show(getattr(choice, name))}" for name, field in settable(choice).items()
+    ]
     return ",".join([choice.name, *written] if choice.name else written)
 
 
 def read_layers(text: str) -> Layers:
-    """A layer choice from its grammar."""
+    """Parse a choice of layers."""
     match = _LAYERS.fullmatch(text)
     if match:
         span = -1 if match["all"] else int(match["span"])
@@ -117,7 +119,7 @@ def read_layers(text: str) -> Layers:
 
 
 def show_layers(choice: Layers) -> str:
-    """The inverse of `read_layers`."""
+    """Return the text of a choice of layers, the inverse of `read_layers`."""
     if choice.pool == "single":
         return choice.at if isinstance(choice.at, str) else repr(choice.at)
     reach = "all" if choice.span < 0 else f"last{choice.span}"

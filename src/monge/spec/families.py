@@ -1,4 +1,4 @@
-"""The presets beyond the core, a row of data each: barycentres, reference-free forms, sentence movers, word order."""
+"""Presets beyond the core: barycentres, reference-free metrics, sentence movers, word order; one row per metric."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from monge.kernels.readouts import CostReadout, Ordered, Spectrum
 from monge.kernels.transports import Pruned
-from monge.spec.axes import Against, Encoder, Idf, Layers, Normalise, Units
+from monge.spec.axes import Against, EncoderSettings, Idf, Layers, Normalise, UnitSettings
 from monge.spec.metric import MetricSpec, Preset
 from monge.spec.rows import (
     COSINE,
@@ -26,16 +26,16 @@ from monge.spec.rows import (
     as_published,
 )
 
-CONTENT = Units(punctuation="drop", stopwords="en")
+CONTENT = UnitSettings(punctuation="drop", stopwords="en")
 WMS = replace(WMD, units=CONTENT, normalise=RAW, readout=CostReadout("exp(-cost)"))
-WMDO = replace(WMD, units=Units(punctuation="drop"), ground=COSINE, encoder=Encoder(unknown="zero"))
+WMDO = replace(WMD, units=UnitSettings(punctuation="drop"), ground=COSINE, encoder=EncoderSettings(unknown="zero"))
 ORDERED = Ordered("cost+order")
 
 CLARK, CHOW = "Clark et al. 2019", "Chow et al. 2019"
 
 BARYSCORE = MetricSpec(
     layers=Layers(at="last", span=5, pool="barycentre"),
-    units=Units(specials="keep"),
+    units=UnitSettings(specials="keep"),
     weights=Idf("idf"),
     centre=NO_CENTRE,
     normalise=Normalise("layers", layers=True),
@@ -45,7 +45,7 @@ BARYSCORE = MetricSpec(
 )
 SOURCE = Against("source")
 XMOVER = replace(
-    WMD, units=Units(subwords="first", punctuation="drop"), ground=SQEUCLIDEAN, readout=ONE_MINUS, against=SOURCE
+    WMD, units=UnitSettings(subwords="first", punctuation="drop"), ground=SQEUCLIDEAN, readout=ONE_MINUS, against=SOURCE
 )
 COLOMBO, ZHAO_2020 = "Colombo et al. 2021", "Zhao et al. 2020"
 
@@ -70,7 +70,7 @@ _FAMILIES: Mapping[str, Preset] = {
         replace(
             XMOVER,
             layers=Layers(at=0.67),
-            units=Units(specials="keep", ngram=2, join="mean"),
+            units=UnitSettings(specials="keep", ngram=2, join="mean"),
             ground=EUCLIDEAN,
             transport=Pruned("pruned"),
             readout=INVERSE,

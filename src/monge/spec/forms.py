@@ -14,16 +14,16 @@ from monge.spec.presets import PRESETS, resolve
 from monge.types.settings import Kind
 
 EVERY: Mapping[str, Preset | BlendPreset | LexicalPreset] = {**PRESETS, **BLENDS, **LEXICAL}
-"""Every metric and profile by name: of vectors, blends, of words."""
+"""Every metric and profile by name: transport metrics, blends and lexical metrics."""
 
 
 def kind_of(name: str) -> str:
-    """`transport`, `blend` or `lexical`."""
+    """Return the kind of a metric: `transport`, `blend` or `lexical`."""
     return "lexical" if name in LEXICAL else "blend" if name in BLENDS else "transport"
 
 
 def form(name: str) -> list[dict[str, Any]]:
-    """What can be set on a metric, in order: an axis with its choices and their fields, or an option of a library.
+    """Return what can be set on a metric, in order: axes with their choices and fields, or the options of a library.
 
     An axis: {"axis", "chosen", "choices": {choice: [field, …]}}; a field: {"target" (as in TARGET=VALUE), "accepts",
     "options" (words to choose from, or none), "value"}. A blend has no form: its members do.
@@ -42,11 +42,15 @@ def _axis(axis: str, chosen: Choice) -> dict[str, Any]:
     if axis == "layers":
         only = {"target": "layers", "accepts": LAYERS_ACCEPT, "options": [], "value": show_choice(chosen)}
         return {"axis": axis, "chosen": "", "choices": {"": [only]}}
-    every = {**AXES[axis], chosen.name: chosen}
+    choices_with_chosen = {**AXES[axis], chosen.name: chosen}
     choices = {
         choice: [
-            _field(f"{axis}.{key}", one.metadata["kind"], one.metadata["kind"].show(getattr(every[choice], key)))
-            for key, one in settable(every[choice]).items()
+            _field(
+                f"{axis}.{key}",
+                field.metadata["kind"],
+                field.metadata["kind"].show(getattr(choices_with_chosen[choice], key)),
+            )
+            for key, field in settable(choices_with_chosen[choice]).items()
         ]
         for choice in AXES[axis]
     }

@@ -1,4 +1,4 @@
-"""The languages that `--lang` takes: two-letter codes (ISO 639-1), with their English names to find them by."""
+"""The languages that `--lang` accepts: two-letter codes (ISO 639-1) with their English names."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ tg Tajik, th Thai, ti Tigrinya, tk Turkmen, tl Tagalog, tn Tswana, to Tonga, tr 
 ty Tahitian, ug Uighur, uk Ukrainian, ur Urdu, uz Uzbek, ve Venda, vi Vietnamese, vo Volapük, wa Walloon, wo Wolof,
 xh Xhosa, yi Yiddish, yo Yoruba, za Zhuang, zh Chinese, zu Zulu
 """
-LANGUAGES = {code: name for code, _, name in (one.strip().partition(" ") for one in _CODES.split(","))}
+LANGUAGES = {code: name for code, _, name in (entry.strip().partition(" ") for entry in _CODES.split(","))}
 
 
 def check_language(code: str | None) -> None:
-    """Raise where a code is none of the languages, offering the one whose English name is nearest."""
+    """Raise InvalidSetting for an unknown language code; the message suggests the nearest code or English name."""
     if code is None or code in LANGUAGES:
         return
-    names = {name.lower(): known for known, name in LANGUAGES.items()}
+    names = {name.lower(): two_letters for two_letters, name in LANGUAGES.items()}
     near = get_close_matches(code.strip().lower(), [*LANGUAGES, *names], n=1, cutoff=0.85)
-    known = names.get(near[0], near[0]) if near else ""
-    guess = f"; did you mean {known} ({LANGUAGES[known]})?" if known else ""
+    nearest = names.get(near[0], near[0]) if near else ""
+    guess = f"; did you mean {nearest} ({LANGUAGES[nearest]})?" if nearest else ""
     raise InvalidSetting(f"unknown language {code!r}{guess} (accepted are two letters, as in ISO 639-1: en, de, zh …)")

@@ -1,4 +1,4 @@
-"""Layer choices made concrete for a model: `auto`, fractions and `last` become numbers."""
+"""Resolve choices of layers for a model: `auto`, fractions and `last` become layer numbers."""
 
 from __future__ import annotations
 
@@ -20,16 +20,17 @@ def _table() -> dict[str, int]:
     return {**data["published"], **data["chosen"]}
 
 
-def automatic(model: str, depth: int) -> int:
-    """The layer of `auto`: the model's row in model_layers.toml, or round(0.75 * depth)."""
+def automatic_layer(model: str, depth: int) -> int:
+    """Return the layer that `auto` stands for: the model's row in model_layers.toml, or round(0.75 * depth)."""
     layer = _table().get(model.rpartition("/")[2].lower())
     return layer if layer is not None and layer <= depth else round(FALLBACK * depth)
 
 
-def concrete(layers: Layers, model: str, depth: int, tuned: int | None = None) -> Layers:
-    """The same choice with layer numbers, checked against the depth of the model; `auto` is the `tuned` one of a tuned.
+def resolve_layers(layers: Layers, model: str, depth: int, tuned: int | None = None) -> Layers:
+    """Return the choice with layer numbers, checked against the depth of the model.
 
-    Static vectors have one layer, 0: there is nothing to pool, so a pooled choice becomes that layer.
+    `tuned` is the layer that a tuned model was tuned at, which `auto` stands for; None for other models. Static vectors
+    have one layer, 0: there is nothing to pool, so a pooled choice becomes that layer.
     """
     if depth == 0 and layers.pool != "single":
         return Layers(at=0)
@@ -42,7 +43,7 @@ def concrete(layers: Layers, model: str, depth: int, tuned: int | None = None) -
             )
         return replace(layers, span=depth if layers.span < 0 else layers.span)
     if layers.at == "auto":
-        at = automatic(model, depth) if tuned is None else tuned
+        at = automatic_layer(model, depth) if tuned is None else tuned
     elif layers.at == "last":
         at = depth
     else:
@@ -52,8 +53,8 @@ def concrete(layers: Layers, model: str, depth: int, tuned: int | None = None) -
     return replace(layers, at=at)
 
 
-def numbers(layers: Layers, depth: int) -> tuple[int, ...]:
-    """The layer numbers a concrete choice reads; 0 is the embedding layer, which `all` leaves out."""
+def layer_numbers(layers: Layers, depth: int) -> tuple[int, ...]:
+    """Return the layer numbers of a resolved choice; 0 is the embedding layer, which `all` leaves out."""
     if layers.pool == "single":
         assert isinstance(layers.at, int)
         return (layers.at,)

@@ -1,4 +1,4 @@
-"""Metrics of words and characters as data, one row each; `text.lexical` computes them."""
+"""Lexical metrics (of words and characters) as data, one row per metric; `text.lexical` computes them."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _SHARE = Bounds(0, 1, 1, 0, True)
 
 @dataclass(frozen=True)
 class LexicalPreset:
-    """A lexical metric's row: its options with their values, the range of its scores, and the scorer that computes it.
+    """The row of a lexical metric: its options with their defaults, the range of its scores, and its scorer.
 
     `bounds.best` is the score of an empty hypothesis with an empty reference, `bounds.worst` of one empty side. `lacks`
-    maps a law that the metric does not keep to the reason, `languages` a target language to the changes it asks for.
+    maps a law that the metric does not keep to the reason, `languages` a target language to the changes it needs.
     """
 
     title: str
@@ -73,7 +73,7 @@ _CIDER: Options = {
 _PERCENT, _RATE, _TEN = Bounds(0, 100, 100, 0, True), Bounds(0, inf, 0, 100, False), Bounds(0, 10, 10, 0, True)
 _LIN, _PAPINENI = "Lin 2004", "Papineni 2002"
 _SPACELESS = {"zh": ("tokenize=zh",), "ja": ("tokenize=ja-mecab",), "ko": ("tokenize=ko-mecab",)}
-"""The tokenizers that sacrebleu takes by itself for a target language; 13a for every other."""
+"""The tokenizers that sacrebleu chooses for a target language; it chooses 13a for every other."""
 
 _IDF = {"neighbours": "the idf of its n-grams comes from the references of all segments, by definition"}
 
@@ -103,9 +103,9 @@ LEXICAL: Mapping[str, LexicalPreset] = {
 
 @dataclass(frozen=True)
 class LexicalSpec:
-    """A lexical metric with its settings; settings of the row stand where none is named.
+    """A lexical metric with its settings; options that are not given have the defaults of the row.
 
-    `against` is what hypotheses are compared with: references, or source.
+    `against` is the side that hypotheses are compared with: references, or source.
     """
 
     name: str
@@ -125,36 +125,36 @@ class LexicalSpec:
 
     @property
     def preset(self) -> LexicalPreset:
-        """The row of the table."""
+        """The row of the metric in the table."""
         return LEXICAL[self.name]
 
     @property
     def bounds(self) -> Bounds:
-        """The range of its scores."""
+        """The range of the metric's scores."""
         return self.preset.bounds
 
-    def facing(self, side: str) -> LexicalSpec:
-        """The spec with hypotheses compared with another side."""
+    def with_side(self, side: str) -> LexicalSpec:
+        """Return the spec with hypotheses compared with another side."""
         if side not in ("references", "source"):
             raise UnknownName("side", side, ("references", "source"))
         return replace(self, against=side)
 
     def changed(self, changes: Iterable[str]) -> LexicalSpec:
-        """The spec after `OPTION=VALUE` changes."""
-        found = dict(self.options)
+        """Return the spec after `OPTION=VALUE` changes."""
+        options = dict(self.options)
         for change in changes:
             option, equals, text = change.partition("=")
             if not equals:
                 raise InvalidSetting(f"{self.name}: expected OPTION=VALUE, got {change!r}")
-            if option not in found:
-                raise UnknownName(f"{self.name} option", option, found)
+            if option not in options:
+                raise UnknownName(f"{self.name} option", option, options)
             kind = self.preset.options[option][1]
             try:
-                found[option] = kind.read(text)
+                options[option] = kind.read(text)
             except ValueError:
                 raise InvalidSetting(f"{self.name}: {option} takes {kind.accepts}, got {text!r}") from None
-        return replace(self, options=found)
+        return replace(self, options=options)
 
     def written(self) -> dict[str, str]:
-        """Every setting as text."""
+        """Return every setting as text."""
         return {name: kind.show(self.options[name]) for name, (_, kind) in self.preset.options.items()}

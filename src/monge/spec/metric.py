@@ -1,4 +1,4 @@
-"""What a metric is: one choice an axis, and the preset that names it."""
+"""The spec of a transport metric: one choice per axis; and presets, which are named specs."""
 
 from __future__ import annotations
 
@@ -11,28 +11,34 @@ from monge.spec.axes import (
     AXES,
     Against,
     Choice,
-    Encoder,
+    EncoderSettings,
     Fluency,
     Ground,
     Layers,
     Normalise,
     Readout,
     References,
-    Scale,
+    ScoreScale,
     Transport,
-    Units,
+    UnitSettings,
 )
 from monge.spec.codec import read_choice, set_field, show_choice
 
-_LAYERS, _UNITS, _BEST, _ENCODER, _RAW = Layers(), Units(), References("max"), Encoder(), Scale("raw")
+_LAYERS, _UNITS, _BEST, _ENCODER, _RAW = (
+    Layers(),
+    UnitSettings(),
+    References("max"),
+    EncoderSettings(),
+    ScoreScale("raw"),
+)
 _SILENT, _REFERENCES = Fluency("none"), Against("references")
 OPTIONAL: Mapping[str, str] = {"fluency": "none", "against": "references"}
-"""Axes that a signature names only where something else than this is chosen on them."""
+"""Axes that a signature leaves out where they have these defaults."""
 
 
 @dataclass(frozen=True)
 class MetricSpec:
-    """A metric as data: what each axis of design §2 is set to."""
+    """A transport metric as data: the choice on each axis (`spec.axes`)."""
 
     weights: Choice
     centre: Choice
@@ -41,20 +47,20 @@ class MetricSpec:
     transport: Transport
     readout: Readout
     layers: Layers = _LAYERS
-    units: Units = _UNITS
+    units: UnitSettings = _UNITS
     references: References = _BEST
-    encoder: Encoder = _ENCODER
-    scale: Scale = _RAW
+    encoder: EncoderSettings = _ENCODER
+    scale: ScoreScale = _RAW
     fluency: Fluency = _SILENT
     against: Against = _REFERENCES
 
     def choice(self, axis: str) -> Choice:
-        """What is chosen on an axis."""
-        found: Choice = getattr(self, axis)
-        return found
+        """Return the choice on an axis."""
+        choice: Choice = getattr(self, axis)
+        return choice
 
     def changed(self, changes: Iterable[str]) -> MetricSpec:
-        """The spec after `AXIS=VALUE` or `AXIS.FIELD=VALUE` changes, in order."""
+        """Return the spec after `AXIS=VALUE` or `AXIS.FIELD=VALUE` changes, applied in order."""
         spec = self
         for change in changes:
             target, equals, value = change.partition("=")
@@ -68,17 +74,17 @@ class MetricSpec:
         return spec
 
     def written(self) -> dict[str, str]:
-        """Every axis as text, in the order of the design."""
+        """Return every axis as text, in the order of `AXES`."""
         return {axis: show_choice(self.choice(axis)) for axis in AXES}
 
 
 @dataclass(frozen=True)
 class Preset:
-    """A metric with a name: its line in the table of presets.
+    """A named metric: its row in the table of presets.
 
-    `languages` maps a target language (or 'other') to the changes it asks for; `lacks` maps a law
+    `languages` maps a target language (or 'other') to the changes it needs; `lacks` maps a law
     that the metric does not keep to the reason; `symmetric` says that exchanging hypothesis and
-    reference exchanges precision and recall and leaves the rest.
+    reference exchanges precision and recall and changes nothing else.
     """
 
     spec: MetricSpec
@@ -89,18 +95,18 @@ class Preset:
     lacks: Mapping[str, str] = field(default_factory=dict)
 
 
-def differences(one: MetricSpec, other: MetricSpec) -> dict[str, tuple[Any, Any]]:
-    """The settings in which two specs differ: axis or axis.field -> both values as text."""
-    found: dict[str, tuple[Any, Any]] = {}
+def differences(first_spec: MetricSpec, second_spec: MetricSpec) -> dict[str, tuple[Any, Any]]:
+    """Return the settings in which two specs differ: axis or axis.field -> both values."""
+    differing: dict[str, tuple[Any, Any]] = {}
     for axis in AXES:
-        first, second = one.choice(axis), other.choice(axis)
+        first, second = first_spec.choice(axis), second_spec.choice(axis)
         if first == second:
             continue
         if type(first) is type(second) and first.name == second.name and axis != "layers":
-            for one_field in fields(first):
-                pair = getattr(first, one_field.name), getattr(second, one_field.name)
+            for choice_field in fields(first):
+                pair = getattr(first, choice_field.name), getattr(second, choice_field.name)
                 if pair[0] != pair[1]:
-                    found[f"{axis}.{one_field.name}"] = pair
+                    differing[f"{axis}.{choice_field.name}"] = pair
         else:
-            found[axis] = (show_choice(first), show_choice(second))
-    return found
+            differing[axis] = (show_choice(first), show_choice(second))
+    return differing

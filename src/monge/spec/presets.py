@@ -1,6 +1,6 @@
 """Every metric by name: presets of transport metrics (`PRESETS`), of blends of them, and of lexical ones.
 
-A name is NAME, NAME@PROFILE or NAME[changes]; `resolve` is the one door from a name to a spec.
+A name is NAME, NAME@PROFILE or NAME[changes]; `resolve` turns a name into a spec.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ PRESETS: Mapping[str, Preset] = {**CORE, **FAMILIES}
 Spec: TypeAlias = MetricSpec | LexicalSpec | BlendSpec
 
 
-def row(name: str) -> Preset:
-    """The row of NAME or NAME@PROFILE; an unknown one is an error that offers the nearest."""
+def find_preset(name: str) -> Preset:
+    """Return the preset of NAME or NAME@PROFILE; raise UnknownName with the nearest name where there is none."""
     if name in PRESETS:
         return PRESETS[name]
     bare, at, profile = name.partition("@")
@@ -38,47 +38,47 @@ def row(name: str) -> Preset:
 
 
 def resolve(text: str, changes: tuple[str, ...] = (), lang: str | None = None) -> tuple[str, Spec]:
-    """Name and spec of `NAME`, `NAME@PROFILE` or `NAME[changes]`, after what the language declares.
+    """Return the name and the spec of `NAME`, `NAME@PROFILE` or `NAME[changes]`.
 
-    Language first, then `changes` (from `--set`), then the bracket: the nearest wins.
+    Changes are applied in this order, the last one wins: those of the language, `changes` (from `--set`), the bracket.
     """
     name, inner = split_name(text)
     check_language(lang)
     if name in LEXICAL:
-        of_vectors = next((one for one in changes if _target(one).partition(".")[0] in AXES), None)
+        of_vectors = next((change for change in changes if _target(change).partition(".")[0] in AXES), None)
         if of_vectors is not None and fitting(name, changes) != tuple(changes):
             raise InvalidSetting(f"{name} compares words, not vectors: it has no {_target(of_vectors)!r}")
-        asked = LEXICAL[name].languages.get(lang or "", ())
-        return name, LexicalSpec(name).changed([*asked, *changes, *split_changes(inner)])
+        of_language = LEXICAL[name].languages.get(lang or "", ())
+        return name, LexicalSpec(name).changed([*of_language, *changes, *split_changes(inner)])
     if name in BLENDS:
         return name, BLENDS[name].spec.changed([*changes, *split_changes(inner)])
-    return name, _transport(name, inner, changes, lang)
+    return name, _resolve_transport(name, inner, changes, lang)
 
 
 def fitting(text: str, changes: Iterable[str]) -> tuple[str, ...]:
-    """Those of the changes that are about something the metric has: an axis, a member's axis, a lexical option."""
+    """Return the changes that apply to the metric: to an axis, to an axis of a member, or to a lexical option."""
     name = split_name(text)[0]
     if name in LEXICAL:
-        return tuple(one for one in changes if _target(one) in LEXICAL[name].options)
+        return tuple(change for change in changes if _target(change) in LEXICAL[name].options)
     members = BLENDS[name].spec.members if name in BLENDS else ()
-    found = []
-    for one in changes:
-        first, _, rest = _target(one).partition(".")
+    fitting_changes = []
+    for change in changes:
+        first, _, rest = _target(change).partition(".")
         if (rest.partition(".")[0] if first in members else first) in AXES:
-            found.append(one)
-    return tuple(found)
+            fitting_changes.append(change)
+    return tuple(fitting_changes)
 
 
 def check_fitting(names: Sequence[str], changes: Iterable[str]) -> list[str]:
-    """Raise where a change is about something that no metric of a run has; sentences on what not all of them have."""
+    """Raise InvalidSetting where a change applies to no metric; return a note for each that applies only to some."""
     notes = []
     for change in changes:
         having = [name for name in names if fitting(name, [change])]
         lacking = [name for name in names if name not in having]
         if not having and len(names) > 1:
             options = [option for name in names for option in _options(split_name(name)[0])]
-            known, target = [*AXES, *options], _target(change)
-            near = [] if target in known else get_close_matches(target, known, n=1, cutoff=0.5)
+            targets, target = [*AXES, *options], _target(change)
+            near = [] if target in targets else get_close_matches(target, targets, n=1, cutoff=0.5)
             guess = f"; did you mean {near[0]}?" if near else ""
             raise InvalidSetting(f"--set {change}: none of {', '.join(names)} has {target!r}{guess}")
         if having and lacking:
@@ -91,28 +91,28 @@ def _options(name: str) -> list[str]:
 
 
 def _target(change: str) -> str:
-    """What a change is about: the part before the equals sign."""
+    """Return the target of a change: the part before the equals sign."""
     return change.partition("=")[0].strip()
 
 
 def bounds_of(spec: Spec) -> Bounds:
-    """The range of a metric's scores, whatever its kind."""
+    """Return the range of the scores of a metric of any kind."""
     return bounds(spec) if isinstance(spec, MetricSpec) else spec.bounds
 
 
 def split_name(text: str) -> tuple[str, str]:
-    """The name and what stands in its bracket."""
+    """Split `NAME[changes]` into the name and the text in its bracket."""
     name, bracket, inner = text.strip().partition("[")
     if bracket and not inner.endswith("]"):
         raise InvalidSetting(f"{text!r}: the bracket is not closed")
     return name, inner[:-1] if bracket else ""
 
 
-def _transport(name: str, inner: str, changes: tuple[str, ...], lang: str | None) -> MetricSpec:
-    found = row(name)
-    spec = found.spec
-    if lang is not None and found.languages:
-        spec = spec.changed(found.languages.get(lang, found.languages["other"]))
+def _resolve_transport(name: str, inner: str, changes: tuple[str, ...], lang: str | None) -> MetricSpec:
+    preset = find_preset(name)
+    spec = preset.spec
+    if lang is not None and preset.languages:
+        spec = spec.changed(preset.languages.get(lang, preset.languages["other"]))
     spec = spec.changed([*changes, *split_changes(inner)])
     if spec.units.stopwords == "lang":
         if lang is None:

@@ -1,9 +1,8 @@
-"""The presets of the core: BERTScore, MoverScore, TWMD, Lazy-EMD and their kin, a row of data each.
+"""The core presets: BERTScore, MoverScore, TWMD, Lazy-EMD and their variants, one row of data per metric.
 
-The bare name is our default; `@profile` is what others compute.
-
-`@paper` is the literal equations; `@v1`, `@v2`, `@web`, `@release`, `@corrsim` is what the authors'
-public code computes, warts included. The axes, their choices and fields: `spec.axes`.
+The bare name has our defaults; a profile is what others compute: `@paper` follows the printed equations, and
+`@v1`, `@v2`, `@web`, `@release` and `@corrsim` follow public code, including its faults. Axes, their choices and
+fields are in `spec.axes`.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from monge.spec.axes import (
     References,
     Uniform,
     UnitNormalise,
-    Units,
+    UnitSettings,
 )
 from monge.spec.metric import MetricSpec, Preset
 
@@ -45,8 +44,8 @@ BERTSCORE = MetricSpec(
     weights=UNIFORM, centre=NO_CENTRE, normalise=UNIT, ground=COSINE, transport=ONESIDED, readout=Prf("prf")
 )
 
-MOVER_UNITS = Units(subwords="first", punctuation="drop", specials="keep")
-MOVER_RELEASE_UNITS = Units(subwords="first", punctuation="drop-ascii", match="piece", specials="keep")
+MOVER_UNITS = UnitSettings(subwords="first", punctuation="drop", specials="keep")
+MOVER_RELEASE_UNITS = UnitSettings(subwords="first", punctuation="drop-ascii", match="piece", specials="keep")
 MOVERSCORE = MetricSpec(
     layers=POWER_MEANS,
     units=MOVER_UNITS,
@@ -57,7 +56,7 @@ MOVERSCORE = MetricSpec(
     transport=EXACT,
     readout=ONE_MINUS,
 )
-MOVER_PAPER = replace(MOVERSCORE, units=Units(join="sum"), normalise=RAW, ground=EUCLIDEAN, readout=COST)
+MOVER_PAPER = replace(MOVERSCORE, units=UnitSettings(join="sum"), normalise=RAW, ground=EUCLIDEAN, readout=COST)
 MOVER_V1 = replace(
     MOVERSCORE,
     units=MOVER_RELEASE_UNITS,
@@ -75,7 +74,7 @@ MOVER_V2 = replace(
     readout=INVERSE,
     references=MEAN,
 )
-MOVER_WEB = replace(MOVERSCORE, units=Units(specials="keep"), weights=UNIFORM, references=MEAN)
+MOVER_WEB = replace(MOVERSCORE, units=UnitSettings(specials="keep"), weights=UNIFORM, references=MEAN)
 
 TWMD_PAPER = MetricSpec(
     weights=UNIFORM,
@@ -88,16 +87,16 @@ TWMD_PAPER = MetricSpec(
 TRWMD = replace(TWMD_PAPER, transport=Tempered("tempered", temperature=0.02, sweeps=1, slack=(inf, 0.0)))
 
 
-def _warmer(spec: MetricSpec, temperature: float) -> MetricSpec:
+def _with_temperature(spec: MetricSpec, temperature: float) -> MetricSpec:
     assert isinstance(spec.transport, Tempered)
     return replace(spec, transport=replace(spec.transport, temperature=temperature))
 
 
 # The temperature was chosen on development data, with the layer, for four models: see docs/defaults.md.
-TWMD = _warmer(TWMD_PAPER, 0.10)
+TWMD = _with_temperature(TWMD_PAPER, 0.10)
 
 
-def _authors(spec: MetricSpec) -> MetricSpec:
+def _as_authors_code(spec: MetricSpec) -> MetricSpec:
     return replace(
         spec,
         units=replace(spec.units, specials="first"),
@@ -106,12 +105,12 @@ def _authors(spec: MetricSpec) -> MetricSpec:
 
 
 TWMD_B = replace(TWMD, centre=CorpusCentre("corpus"))
-TRWMD_B = replace(_warmer(TRWMD, 0.15), centre=CorpusCentre("corpus"))
+TRWMD_B = replace(_with_temperature(TRWMD, 0.15), centre=CorpusCentre("corpus"))
 BATCH_32 = BatchCentre("batch", size=32, sides="separate")
 
 SBERT = MetricSpec(
     layers=LAST,
-    units=Units(specials="keep", ngram=0, join="mean"),
+    units=UnitSettings(specials="keep", ngram=0, join="mean"),
     weights=UNIFORM,
     centre=NO_CENTRE,
     normalise=UNIT,
@@ -129,7 +128,7 @@ CKA = MetricSpec(
 )
 YISI_1 = replace(
     BERTSCORE,
-    units=Units(join="positions"),
+    units=UnitSettings(join="positions"),
     weights=Idf("idf-yisi"),
     ground=replace(COSINE, clip=True),
     readout=Prf("prf", alpha=0.7),
@@ -152,7 +151,7 @@ LAZY_LANGUAGES = {
 
 
 def as_published(rows: Mapping[str, Preset]) -> Mapping[str, Preset]:
-    """The rows, whose profiles let unknown pieces match each other, as all published code does."""
+    """Let unknown pieces match each other in all profiles, as published code does; return the rows."""
     return {
         name: replace(row, spec=row.spec.changed(["units.unknown=match"])) if "@" in name else row
         for name, row in rows.items()
@@ -162,7 +161,7 @@ def as_published(rows: Mapping[str, Preset]) -> Mapping[str, Preset]:
 _CORE: Mapping[str, Preset] = {
     "bertscore": Preset(BERTSCORE, "each word to its nearest word, both ways", "Zhang et al. 2020"),
     "bertscore@release": Preset(
-        replace(BERTSCORE, units=Units(specials="targets"), references=References("max-each")),
+        replace(BERTSCORE, units=UnitSettings(specials="targets"), references=References("max-each")),
         "the package bert-score 0.3.13: specials are match targets, best of each part over references",
         "Zhang et al. 2020",
     ),
@@ -205,7 +204,7 @@ _CORE: Mapping[str, Preset] = {
     ),
     "twmd": Preset(TWMD, "tempered word mover similarity, one sweep", CHEN),
     "twmd@release": Preset(
-        _authors(TWMD_PAPER), "the authors' code: final special dropped, candidate side reported", CHEN
+        _as_authors_code(TWMD_PAPER), "the authors' code: final special dropped, candidate side reported", CHEN
     ),
     "twmd@paper": Preset(
         replace(TWMD_PAPER, readout=SelfNormalised("self-normalised", of="objective", headline="precision")),
@@ -215,10 +214,12 @@ _CORE: Mapping[str, Preset] = {
     ),
     "twmd-b": Preset(TWMD_B, "TWMD of vectors centred by the corpus mean", CHEN),
     "twmd-b@release": Preset(
-        replace(_authors(TWMD_B), centre=BATCH_32), "batches of 32, a mean a side", CHEN, lacks=_BATCH_LACKS
+        replace(_as_authors_code(TWMD_B), centre=BATCH_32), "batches of 32, a mean a side", CHEN, lacks=_BATCH_LACKS
     ),
     "trwmd": Preset(TRWMD, "tempered relaxed word mover similarity: softmax instead of nearest", CHEN),
-    "trwmd@release": Preset(_authors(TRWMD), "the authors' code: final special dropped, candidate side reported", CHEN),
+    "trwmd@release": Preset(
+        _as_authors_code(TRWMD), "the authors' code: final special dropped, candidate side reported", CHEN
+    ),
     "trwmd@paper": Preset(
         replace(
             TRWMD,
@@ -230,7 +231,7 @@ _CORE: Mapping[str, Preset] = {
     ),
     "trwmd-b": Preset(TRWMD_B, "TRWMD of vectors centred by the corpus mean", CHEN),
     "trwmd-b@release": Preset(
-        replace(_authors(TRWMD_B), centre=BATCH_32), "batches of 32, a mean a side", CHEN, lacks=_BATCH_LACKS
+        replace(_as_authors_code(TRWMD_B), centre=BATCH_32), "batches of 32, a mean a side", CHEN, lacks=_BATCH_LACKS
     ),
     "sbert": Preset(SBERT, "cosine of mean-pooled sentence vectors", "Reimers and Gurevych 2019"),
     "sbert@paper": Preset(replace(TWMD, transport=INDEPENDENT), "mean of all word similarities, self-normalised", CHEN),

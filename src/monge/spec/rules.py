@@ -1,4 +1,4 @@
-"""Rules: which choices do not go together, and the range of a spec's scores."""
+"""Checks of combinations of choices, and the range of a spec's scores."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["Bounds", "bounds", "check", "in_unit", "raw_bounds"]
 
 
 def check(spec: MetricSpec) -> None:
-    """Raise where two choices cannot work together, with the reason."""
+    """Raise InvalidSetting, with the reason, where two choices cannot be combined."""
     readout, transport = spec.readout, spec.transport
     readout.check(spec.ground, transport)
     if isinstance(spec.scale, Baseline) and (raw_bounds(spec).best != 1.0 or not raw_bounds(spec).higher_is_better):
@@ -41,7 +41,7 @@ def check(spec: MetricSpec) -> None:
 
 
 def _check_fluency(spec: MetricSpec, fluency: LanguageModel) -> None:
-    """A language model must be named, and likely texts must score higher."""
+    """Raise where no language model is named, or where a higher likelihood would not mean a better score."""
     if fluency.model == "none":
         raise InvalidSetting("fluency=lm needs a causal language model: fluency.model=DIRECTORY|NAME")
     if not raw_bounds(spec).higher_is_better or isinstance(spec.scale, Baseline):
@@ -52,24 +52,24 @@ def _check_fluency(spec: MetricSpec, fluency: LanguageModel) -> None:
 
 
 def _check_phrases(spec: MetricSpec) -> None:
-    """N-grams compared place by place have a problem a direction, and need the order and the own weight of units."""
-    wanted = {
+    """Raise where n-grams are compared by position under choices that lose the order or the weights of units."""
+    conditions = {
         "transport": (spec.transport.name, "onesided", spec.transport.name == "onesided"),
         "readout": (spec.readout.name, "prf", spec.readout.name == "prf"),
         "weights": (spec.weights.name, "uniform, idf or idf-yisi", spec.weights.name != "counts"),
         "weights.epsilon": (getattr(spec.weights, "epsilon", 0), "0", not getattr(spec.weights, "epsilon", 0)),
         "units.specials": (spec.units.specials, "drop, keep or first", spec.units.specials != "targets"),
     }
-    for name, (found, accepted, good) in wanted.items():
-        if not good:
+    for name, (value, accepted, is_met) in conditions.items():
+        if not is_met:
             raise InvalidSetting(
                 f"units.join=positions compares n-grams place by place: for {spec.units.ngram or 'sentence'}-grams "
-                f"it needs {name}={accepted}, not {found}"
+                f"it needs {name}={accepted}, not {value}"
             )
 
 
 def bounds(spec: MetricSpec) -> Bounds:
-    """The documented range of a spec's scores, as they are given out."""
+    """Return the documented range of a spec's scores, after scaling."""
     raw = raw_bounds(spec)
     if spec.scale.name == "unit":
         worst = None if raw.worst is None else in_unit(raw.worst, raw)
@@ -82,12 +82,12 @@ def bounds(spec: MetricSpec) -> Bounds:
 
 
 def in_unit(value: float, raw: Bounds) -> float:
-    """A score mapped to 0..1, 1 for the best: monotone and the same for every corpus.
+    """Map a score to 0..1 with 1 as the best: a monotone function that is the same for every corpus.
 
-    A range of finite ends is mapped linearly. Where there is a best value, the better end of the range or else what a
-    text has with itself, but no worst one, a score becomes 1 / (1 + its distance from the best). Scores beyond the best
-    are cut off. Where no value is the best (inner products of vectors of any length), a score s, counted so that higher
-    is better, becomes (1 + s / (1 + |s|)) / 2.
+    A range with finite ends is mapped linearly. Where only a best value exists (the better end of the range, or the
+    score of a text with itself), a score becomes 1 / (1 + its distance from the best); scores beyond the best become 1.
+    Where there is no best value (inner products of vectors of any length), a score s, with its sign chosen so that
+    higher is better, becomes (1 + s / (1 + |s|)) / 2.
     """
     sign = 1.0 if raw.higher_is_better else -1.0
     worse, better = sorted((sign * raw.low, sign * raw.high))

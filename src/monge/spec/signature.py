@@ -1,12 +1,12 @@
-"""The line that says how a score was made: complete, readable back, comparable; and its short form.
+"""Signatures: one line with every setting that a score depends on, which can be parsed and compared; and a short form.
 
     long     metric:twmd|model:NAME#53aa5117|tokenizer:…|config:…|precision:fp32|…|transport:…|stats:none|monge:0.1.0
     short    twmd[layers=4,encoder.max_length=256]|NAME#53aa5117-…-…|stats:idf=…|monge:0.1.0#9f2c1a7e
 
-The short form begins with the metric as `-m` takes it: its name and what differs from the row of that name. Then
-come the digests of model, tokenizer and configuration, those of statistics where there are any, and behind the last
-`#` the digest of the long form. `full` writes the long form again and compares: nothing is lost, and a short form
-that a version with other defaults would read otherwise is refused.
+The short form begins with the metric as `-m` accepts it: its name and the changes from the preset of that name. Then
+come the digests of model, tokenizer and configuration, those of statistics where there are any, and after the last
+`#` the digest of the long form. `full` rebuilds the long form and compares its digest: a short form written by a
+version with other defaults is refused.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from monge.spec.codec import read_choice, show_choice, split_changes
 from monge.spec.labels import changes_from_row
 from monge.spec.lexical import LEXICAL, LexicalSpec
 from monge.spec.metric import OPTIONAL, MetricSpec
-from monge.spec.presets import Spec, row, split_name
+from monge.spec.presets import Spec, find_preset, split_name
 from monge.types import Signature
 
 _MODEL_KEYS = ("model", "tokenizer", "config")
@@ -43,23 +43,23 @@ _SHARED_KEYS = (*_MODEL_KEYS, *_ENCODER_KEYS)
 _WRITTEN = tuple(axis for axis in AXES if axis not in ("encoder", *OPTIONAL))
 _SHORT = re.compile(r"(?!metric:)([^|]+)\|(.*\|)?monge:([^|#]*)#([0-9a-f]{8})")
 _BEFORE = {"units": "unknown=match"}
-"""By axis, what signatures mean that were written before a field was there; a field that they name wins."""
+"""By axis, the values of fields that older signatures do not have; a signature that has the field overrides them."""
 FILE = "file"
 CPU = "cpu"
-"""The device that a signature does not name."""
+"""The default device, which signatures leave out."""
 _OF_RUN = ("device", "nrefs")
-"""Keys that say how a run was made: a replay on another device, or with more references, says its own."""
+"""Keys that describe the run: a replay on another device, or with more references, writes its own."""
 
 
 @cache
 def _version() -> str:
-    """Of monge; finding it means parsing a file, and every result is signed."""
+    """Return the version of monge; cached, because looking it up parses a file and every result is signed."""
     return version("monge")
 
 
 @dataclass(frozen=True)
 class ModelIdentity:
-    """A model's name, the digests that tell it from others of the same name, and how it computes."""
+    """A model's name, the digests of its files, its precision and its device."""
 
     name: str
     weights: str
@@ -70,7 +70,7 @@ class ModelIdentity:
 
     @property
     def key(self) -> str:
-        """Everything that vectors depend on besides the texts and our code: all fields but the name, in full."""
+        """The cache key of vectors besides texts and code: all fields but the name, in full."""
         return "/".join((self.weights, self.tokenizer, self.config, self.precision, self.device))
 
 
@@ -84,69 +84,74 @@ def sign(
     language_model: str = "",
     references: str = "1",
 ) -> Signature:
-    """The signature of a concrete spec.
+    """Return the signature of a spec whose layers are numbers.
 
-    `stats` are digests by kind, `stopwords` and `language_model` hashes of what the spec names, `references` is the
-    number of references of a segment, or `var`.
+    `stats` are digests by kind, `stopwords` and `language_model` are hashes of the files that the spec names,
+    `references` is the number of references per segment, or `var`.
     """
     fields = [("metric", name), ("model", f"{quoted(model.name)}#{model.weights[:8]}")]
     fields += [("tokenizer", model.tokenizer[:8]), ("config", model.config[:8])]
     fields += [] if model.device == CPU else [("device", model.device)]
-    fields += _settings(_marked_spec(spec, stopwords, language_model))
-    return Signature((*fields, ("nrefs", references), ("stats", _digests(stats)), ("monge", _version())))
+    fields += _settings(_mark_files(spec, stopwords, language_model))
+    return Signature((*fields, ("nrefs", references), ("stats", _write_digests(stats)), ("monge", _version())))
 
 
 def _settings(spec: MetricSpec) -> list[tuple[str, str]]:
-    """The fields of the encoder and of every axis, as text."""
+    """Return the fields of the encoder and of every axis, as text."""
     encoder = dict(part.split("=", 1) for part in show_choice(replace(spec.encoder, model="auto")).split(","))
     chosen = [axis for axis, usual in OPTIONAL.items() if spec.choice(axis).name != usual]
     fields = [(key, encoder[name]) for key, name in _ENCODER_KEYS.items()]
     return fields + [(axis, show_choice(spec.choice(axis))) for axis in (*_WRITTEN, *chosen)]
 
 
-def _digests(stats: Mapping[str, str]) -> str:
+def _write_digests(stats: Mapping[str, str]) -> str:
     return ",".join(f"{kind}={digest}" for kind, digest in stats.items()) or "none"
 
 
 def sign_lexical(spec: LexicalSpec, library: str) -> Signature:
-    """The signature of a lexical metric: its settings, and the signature of the library that computed it."""
+    """Return the signature of a lexical metric: its settings, and the signature of the library that computed it."""
     options = ",".join(f"{name}={value}" for name, value in spec.written().items())
-    fields = ("metric", spec.name), ("options", options), *Signature.parse(library).fields, *_faced(spec.against)
+    fields = ("metric", spec.name), ("options", options), *Signature.parse(library).fields, *_side_field(spec.against)
     return Signature((*fields, ("monge", _version())))
 
 
 def sign_blend(name: str, parts: Mapping[str, Signature], stats: Mapping[str, str]) -> Signature:
-    """The signature of a blend: what its parts share, each part's axes under its name, and the fitted ranges."""
+    """Return the signature of a blend: the shared fields, each member's axes under its name, and the fitted ranges."""
     first = next(iter(parts.values()))
     shared = [(key, value) for key, value in first.fields if key in (*_SHARED_KEYS, "device")]
-    own = [(f"{part}.{axis}", said[axis]) for part, said in parts.items() for axis in _WRITTEN]
-    last = (*_faced(first.get("against")), ("nrefs", first["nrefs"]), ("stats", _digests(stats)), ("monge", _version()))
+    own = [(f"{part}.{axis}", signature[axis]) for part, signature in parts.items() for axis in _WRITTEN]
+    last = (
+        *_side_field(first.get("against")),
+        ("nrefs", first["nrefs"]),
+        ("stats", _write_digests(stats)),
+        ("monge", _version()),
+    )
     return Signature((("metric", name), *shared, *own, *last))
 
 
-def _faced(side: str) -> tuple[tuple[str, str], ...]:
-    """What a signature says of the side that hypotheses were compared with: nothing of references, as ever."""
+def _side_field(side: str) -> tuple[tuple[str, str], ...]:
+    """Return the field for the side that hypotheses were compared with; none for references, the default."""
     return () if side in ("", OPTIONAL["against"]) else (("against", side),)
 
 
-def _marked_spec(spec: MetricSpec, stopwords: str, language_model: str) -> MetricSpec:
-    """The spec with files called by their names and the hashes of what is in them, instead of by their paths."""
+def _mark_files(spec: MetricSpec, stopwords: str, language_model: str) -> MetricSpec:
+    """Replace paths of files in a spec by the names of the files and the hashes of their contents."""
     if spec.units.stopwords != "none":
-        spec = replace(spec, units=replace(spec.units, stopwords=_marked(spec.units.stopwords, stopwords)))
+        spec = replace(spec, units=replace(spec.units, stopwords=_mark_file(spec.units.stopwords, stopwords)))
     if isinstance(spec.fluency, LanguageModel):
-        spec = replace(spec, fluency=replace(spec.fluency, model=_marked(spec.fluency.model, language_model)))
+        spec = replace(spec, fluency=replace(spec.fluency, model=_mark_file(spec.fluency.model, language_model)))
     if isinstance(spec.weights, Idf) and not named_corpus(spec.weights.corpus):
         spec = replace(spec, weights=replace(spec.weights, corpus=FILE))
     return spec
 
 
-def _marked(file: str, digest: str) -> str:
-    """The name of a file or directory without its path, and the hash of what is in it."""
+def _mark_file(file: str, digest: str) -> str:
+    """Return NAME#DIGEST: the name of a file or directory without its path, and the hash of its contents."""
     return f"{quoted(Path(file).name)}#{digest}"
 
 
 def quoted(name: str) -> str:
-    """A name as it stands in a signature: what the grammar uses, and what is no visible character, as %XX."""
+    """Quote a name for a signature: characters of the grammar, and characters that are not printable, become %XX."""
 
     def written(character: str) -> str:
         plain = character.isprintable() and character not in "%|,#=()"
@@ -155,21 +160,21 @@ def quoted(name: str) -> str:
     return "".join(map(written, name))
 
 
-def _unquoted(name: str) -> str:
+def _unquote(name: str) -> str:
     return unquote(name, errors="surrogateescape")
 
 
 def named_corpus(corpus: str) -> bool:
-    """Whether an idf corpus is one of the run's own sides, rather than a file."""
+    """Return whether an idf corpus is one of the run's own sides, rather than a file."""
     return corpus in ("references", "each-side", "sources")
 
 
 @dataclass(frozen=True)
-class Parsed:
-    """What a signature says: the metric, its spec, and the digests a replay must meet.
+class ParsedSignature:
+    """The contents of a signature: the metric, its spec, and the digests that a replay must meet.
 
     For a lexical metric `stats` are the fields of the library that computed it, and there is no model.
-    Of a blend, `members` has what the signature says of each member: its stopwords are its own.
+    For a blend, `members` has the parsed signature of each member.
     """
 
     metric: str
@@ -181,16 +186,16 @@ class Parsed:
     config: str = ""
     stopwords: str = ""
     language_model: str = ""
-    members: Mapping[str, Parsed] = field(default_factory=dict)
+    members: Mapping[str, ParsedSignature] = field(default_factory=dict)
 
 
-def parse(line: str) -> Parsed:
-    """Read a signature back, long or short; raises where a key is missing, unknown, or has a value nothing accepts."""
+def parse(line: str) -> ParsedSignature:
+    """Parse a signature, long or short; raise StatisticsMismatch where a key is missing or unknown, or a value is."""
     signature = full(line)
     if signature.get("metric") in LEXICAL:
-        return _parsed_lexical(signature)
+        return _parse_lexical(signature)
     if signature.get("metric") in BLENDS:
-        return _parsed_blend(signature)
+        return _parse_blend(signature)
     expected = ["metric", *_SHARED_KEYS, *_WRITTEN, "stats", "monge"]
     keys = [key for key, _ in signature.fields]
     if "config" not in keys and "tokenizer" in keys:
@@ -205,49 +210,49 @@ def parse(line: str) -> Parsed:
         if key not in (*expected, *OPTIONAL, *_OF_RUN):
             raise StatisticsMismatch(f"the signature has an unknown key {key!r}")
     try:
-        return _parsed(signature)
+        return _parse_transport(signature)
     except StatisticsMismatch:
         raise
     except MongeError as error:
         raise StatisticsMismatch(f"the signature cannot be read: {error}") from None
 
 
-def _marked_again(signature: Signature) -> MetricSpec:
-    """The spec that a signature was written from: the model left open, files with their hashes."""
+def _read_spec(signature: Signature) -> MetricSpec:
+    """Return the spec that a signature was written from, without the model and with hashes of files."""
     text = ",".join(f"{name}={signature[key]}" for key, name in _ENCODER_KEYS.items() if key != "prefix")
-    said = {axis: signature.get(axis) or OPTIONAL.get(axis, "") for axis in (*_WRITTEN, *OPTIONAL)}
-    said |= {axis: f"{before},{said[axis]}" for axis, before in _BEFORE.items()}
-    chosen: dict[str, Any] = {axis: read_choice(axis, one) for axis, one in said.items()}
+    settings = {axis: signature.get(axis) or OPTIONAL.get(axis, "") for axis in (*_WRITTEN, *OPTIONAL)}
+    settings |= {axis: f"{before},{settings[axis]}" for axis, before in _BEFORE.items()}
+    chosen: dict[str, Any] = {axis: read_choice(axis, value) for axis, value in settings.items()}
     encoder: Any = read_choice("encoder", f"{text},prefix={signature['prefix']}")
-    return replace(row(signature["metric"]).spec, encoder=encoder, **chosen)
+    return replace(find_preset(signature["metric"]).spec, encoder=encoder, **chosen)
 
 
-def _parsed(signature: Signature) -> Parsed:
+def _parse_transport(signature: Signature) -> ParsedSignature:
     name, _, weights = signature["model"].rpartition("#")
-    spec = _marked_again(signature)
-    spec = replace(spec, encoder=replace(spec.encoder, model=_unquoted(name)))
+    spec = _read_spec(signature)
+    spec = replace(spec, encoder=replace(spec.encoder, model=_unquote(name)))
     name, mark, words = spec.units.stopwords.partition("#")
     if mark:
-        spec = replace(spec, units=replace(spec.units, stopwords=_unquoted(name)))
-    spoken = ""
+        spec = replace(spec, units=replace(spec.units, stopwords=_unquote(name)))
+    language_model_digest = ""
     if isinstance(spec.fluency, LanguageModel):
-        name, _, spoken = spec.fluency.model.rpartition("#")
-        spec = replace(spec, fluency=replace(spec.fluency, model=_unquoted(name)))
-    return Parsed(
+        name, _, language_model_digest = spec.fluency.model.rpartition("#")
+        spec = replace(spec, fluency=replace(spec.fluency, model=_unquote(name)))
+    return ParsedSignature(
         signature["metric"],
         spec,
-        _stats(signature),
+        _read_digests(signature),
         signature["monge"],
         weights=weights,
         tokenizer=signature["tokenizer"],
         config=signature["config"],
         stopwords=words,
-        language_model=spoken,
+        language_model=language_model_digest,
     )
 
 
-def _stats(signature: Signature) -> dict[str, str]:
-    """The digests of the statistics by kind."""
+def _read_digests(signature: Signature) -> dict[str, str]:
+    """Return the digests of the statistics by kind."""
     if signature["stats"] == "none":
         return {}
     pairs = [part.partition("=") for part in signature["stats"].split(",")]
@@ -256,67 +261,73 @@ def _stats(signature: Signature) -> dict[str, str]:
     return {kind: digest for kind, _, digest in pairs}
 
 
-def _parsed_lexical(signature: Signature) -> Parsed:
+def _parse_lexical(signature: Signature) -> ParsedSignature:
     fields = dict(signature.fields)
     for key in ("options", "monge"):
         if key not in fields:
             raise StatisticsMismatch(f"the signature lacks {key!r}")
     try:
         spec = LexicalSpec(signature["metric"]).changed(split_changes(signature["options"]))
-        spec = spec.facing(fields.get("against", OPTIONAL["against"]))
+        spec = spec.with_side(fields.get("against", OPTIONAL["against"]))
     except MongeError as error:
         raise StatisticsMismatch(f"the signature cannot be read: {error}") from None
-    return Parsed(spec.name, spec, library_fields(signature), signature["monge"])
+    return ParsedSignature(spec.name, spec, library_fields(signature), signature["monge"])
 
 
-def _parsed_blend(signature: Signature) -> Parsed:
-    """Each member read as a signature of its own, under any metric's name."""
-    members = {name: parse(str(_member(signature, name))) for name in BLENDS[signature["metric"]].spec.members}
-    specs = {name: said.spec for name, said in members.items() if isinstance(said.spec, MetricSpec)}
+def _parse_blend(signature: Signature) -> ParsedSignature:
+    """Parse the signature of a blend; each member is parsed as the signature of an arbitrary transport metric."""
+    members = {
+        name: parse(str(_member_signature(signature, name))) for name in BLENDS[signature["metric"]].spec.members
+    }
+    specs = {name: parsed.spec for name, parsed in members.items() if isinstance(parsed.spec, MetricSpec)}
     first = next(iter(members.values()))
-    return Parsed(signature["metric"], BlendSpec(specs), first.stats, first.monge, members=members)
+    return ParsedSignature(signature["metric"], BlendSpec(specs), first.stats, first.monge, members=members)
 
 
-def _member(signature: Signature, name: str) -> Signature:
-    """What the signature of a blend says of a member, as a signature of its own."""
+def _member_signature(signature: Signature, name: str) -> Signature:
+    """Return the fields of one member of a blend as a signature of its own."""
     shared = [(key, value) for key, value in signature.fields if "." not in key and key != "metric"]
     own = [(key.removeprefix(f"{name}."), value) for key, value in signature.fields if key.startswith(f"{name}.")]
     return Signature((("metric", "wmd"), *shared, *own))
 
 
 def library_fields(signature: Signature) -> dict[str, str]:
-    """What the library of a lexical metric says of itself, the number of references left out."""
+    """Return the fields that the library of a lexical metric wrote, without the number of references."""
     left_out = ("metric", "options", "against", "monge", "nrefs")
     return {key: value for key, value in signature.fields if key not in left_out}
 
 
-def difference(one: str, other: str) -> list[tuple[str, str, str]]:
-    """The keys in which two signatures differ, with both values ('' where one has no such key)."""
-    first, second = full(one), full(other)
+def difference(first_line: str, second_line: str) -> list[tuple[str, str, str]]:
+    """Return the keys in which two signatures differ, with both values ('' where one has no such key)."""
+    first, second = full(first_line), full(second_line)
     keys = list(dict.fromkeys([key for key, _ in first.fields] + [key for key, _ in second.fields]))
     return [(key, first.get(key), second.get(key)) for key in keys if first.get(key) != second.get(key)]
 
 
 def shortened(line: str) -> str:
-    """The short form of a signature; the line itself where its short form would not give all of it back."""
+    """Return the short form of a signature, or the line itself where the short form would lose something."""
     signature = full(line)
     try:
         parse(line)
-        short = _short(signature)
+        short = _shorten(signature)
         return short if full(short) == signature else line
     except StatisticsMismatch:
         return line
 
 
-def _short(signature: Signature) -> str:
+def _shorten(signature: Signature) -> str:
     name = signature["metric"]
     if name in LEXICAL:
         spec: Spec = LexicalSpec(name).changed(split_changes(signature["options"]))
         more = [f"{key}:{value}" for key, value in signature.fields if key not in ("metric", "options", "monge")]
     else:
         blend = BLENDS.get(name)
-        members = {} if blend is None else {one: _marked_again(_member(signature, one)) for one in blend.spec.members}
-        spec = BlendSpec(members) if members else _marked_again(signature)
+        members = (
+            {}
+            if blend is None
+            else {member: _read_spec(_member_signature(signature, member)) for member in blend.spec.members}
+        )
+        spec = BlendSpec(members) if members else _read_spec(signature)
         more = ["-".join(signature[key] for key in _MODEL_KEYS)]
         more += [f"{key}:{signature[key]}" for key in _OF_RUN if signature.get(key)]
         more += [f"stats:{signature['stats']}"] * (signature["stats"] != "none")
@@ -326,19 +337,19 @@ def _short(signature: Signature) -> str:
 
 
 def _digest(signature: Signature) -> str:
-    """Of everything but the version, which moves no score."""
-    said = "|".join(f"{key}:{value}" for key, value in signature.fields if key != "monge")
-    return sha256(said.encode("utf-8", "surrogateescape")).hexdigest()[:8]
+    """Return the digest of all fields but the version, which does not affect scores."""
+    written = "|".join(f"{key}:{value}" for key, value in signature.fields if key != "monge")
+    return sha256(written.encode("utf-8", "surrogateescape")).hexdigest()[:8]
 
 
 def full(line: str) -> Signature:
-    """The fields of a signature, long or short; raises where a short one says something else than its digest."""
+    """Return the long form of a signature, long or short; raise where a short one does not match its digest."""
     match = _SHORT.fullmatch(line.strip())
     if match is None:
         return Signature.parse(line)
     first, middle, monge, digest = match.groups()
     try:
-        signature = _lengthened(*split_name(first), [one for one in (middle or "").split("|") if one], monge)
+        signature = _lengthen(*split_name(first), [field for field in (middle or "").split("|") if field], monge)
     except StatisticsMismatch:
         raise
     except MongeError as error:
@@ -352,16 +363,16 @@ def full(line: str) -> Signature:
     return signature
 
 
-def _lengthened(name: str, inner: str, middle: list[str], monge: str) -> Signature:
+def _lengthen(name: str, inner: str, middle: list[str], monge: str) -> Signature:
     changes = split_changes(inner)
     if name in LEXICAL:
-        said = LexicalSpec(name).changed(changes).written()
-        options = ",".join(f"{option}={value}" for option, value in said.items())
+        written = LexicalSpec(name).changed(changes).written()
+        options = ",".join(f"{option}={value}" for option, value in written.items())
         library = Signature.parse("|".join(middle)).fields if middle else ()
         return Signature((("metric", name), ("options", options), *library, ("monge", monge)))
     model, mark, digests = middle[0].rpartition("#") if middle else ("", "", "")
     parts = digests.split("-")
-    rest = dict(one.split(":", 1) for one in middle[1:] if ":" in one)
+    rest = dict(field.split(":", 1) for field in middle[1:] if ":" in field)
     if not mark or len(parts) != len(_MODEL_KEYS) or len(rest) < len(middle) - 1 or rest.keys() - {*_OF_RUN, "stats"}:
         raise StatisticsMismatch(
             "not a short signature: expected NAME[changes]|MODEL#WEIGHTS-TOKENIZER-CONFIG|nrefs:…|stats:…|"
@@ -369,12 +380,12 @@ def _lengthened(name: str, inner: str, middle: list[str], monge: str) -> Signatu
         )
     identity = tuple(zip(_MODEL_KEYS, (f"{model}#{parts[0]}", *parts[1:]), strict=True))
     identity += (("device", rest["device"]),) if "device" in rest else ()
-    counted = (("nrefs", rest["nrefs"]),) if "nrefs" in rest else ()
-    last = *counted, ("stats", rest.get("stats", "none")), ("monge", monge)
+    reference_count = (("nrefs", rest["nrefs"]),) if "nrefs" in rest else ()
+    last = *reference_count, ("stats", rest.get("stats", "none")), ("monge", monge)
     if name not in BLENDS:
-        return Signature((("metric", name), *identity, *_settings(row(name).spec.changed(changes)), *last))
-    members = {one: dict(_settings(spec)) for one, spec in BLENDS[name].spec.changed(changes).members.items()}
+        return Signature((("metric", name), *identity, *_settings(find_preset(name).spec.changed(changes)), *last))
+    members = {member: dict(_settings(spec)) for member, spec in BLENDS[name].spec.changed(changes).members.items()}
     first = next(iter(members.values()))
-    own = [(f"{one}.{axis}", said[axis]) for one, said in members.items() for axis in _WRITTEN]
+    own = [(f"{member}.{axis}", settings[axis]) for member, settings in members.items() for axis in _WRITTEN]
     encoder = [(key, first[key]) for key in _ENCODER_KEYS]
-    return Signature((("metric", name), *identity, *encoder, *own, *_faced(first.get("against", "")), *last))
+    return Signature((("metric", name), *identity, *encoder, *own, *_side_field(first.get("against", "")), *last))

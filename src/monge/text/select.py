@@ -30,7 +30,7 @@ def is_empty(tokens: Tokens) -> bool:
     return all(tokens.special)
 
 
-def select(tokens: Tokens, spec: axes.Units, stopwords: Set[str]) -> Units:
+def select(tokens: Tokens, spec: axes.UnitSettings, stopwords: Set[str]) -> Units:
     """The units of a text under a spec.
 
     Filters act on units after encoding, never on what the model reads. A text that they would leave
@@ -40,23 +40,23 @@ def select(tokens: Tokens, spec: axes.Units, stopwords: Set[str]) -> Units:
         return _everything(tokens, spec)
     units = _filtered(tokens, spec, stopwords)
     if all(units.special) and not is_empty(tokens):
-        kept = _filtered(tokens, axes.Units(subwords=spec.subwords, specials=spec.specials), frozenset())
+        kept = _filtered(tokens, axes.UnitSettings(subwords=spec.subwords, specials=spec.specials), frozenset())
         return Units(tokens, kept.groups, kept.special, kept.words, (ALL_FILTERED,))
     return units
 
 
-def _everything(tokens: Tokens, spec: axes.Units) -> Units:
+def _everything(tokens: Tokens, spec: axes.UnitSettings) -> Units:
     """Every piece a unit, and the specials that are kept."""
     kept = [p for p, special in enumerate(tokens.special) if not special or _keeps(tokens, p, spec)]
     return Units(tokens, tuple((p,) for p in kept), tuple(tokens.special[p] for p in kept))
 
 
-def _keeps(tokens: Tokens, position: int, spec: axes.Units) -> bool:
+def _keeps(tokens: Tokens, position: int, spec: axes.UnitSettings) -> bool:
     """Whether a special piece stays."""
     return spec.specials in ("keep", "targets") or (spec.specials == "first" and all(tokens.special[:position]))
 
 
-def _filtered(tokens: Tokens, spec: axes.Units, stopwords: Set[str]) -> Units:
+def _filtered(tokens: Tokens, spec: axes.UnitSettings, stopwords: Set[str]) -> Units:
     groups: list[tuple[int, ...]] = []
     special: list[bool] = []
     for whole in _words(tokens):
@@ -104,7 +104,7 @@ def _visible(tokens: Tokens, position: int) -> bool:
 
 
 def _dropped(
-    tokens: Tokens, group: tuple[int, ...], word: tuple[int, ...], spec: axes.Units, stopwords: Set[str]
+    tokens: Tokens, group: tuple[int, ...], word: tuple[int, ...], spec: axes.UnitSettings, stopwords: Set[str]
 ) -> bool:
     if spec.match == "piece" and stopwords and bare(tokens.pieces[group[0]]).lower() in stopwords:
         return True

@@ -25,7 +25,7 @@ from monge.encode.protocol import identify
 from monge.errors import DataError, InvalidSetting, UsageError
 from monge.scoring.fit import fit
 from monge.scoring.measure import measure_raw
-from monge.scoring.transport import TransportMetric, bound
+from monge.scoring.transport import TransportMetric, bind_metric
 from monge.scoring.windows import Window
 from monge.spec.axes import BatchCentre, CorpusCentre, Idf
 from monge.spec.metric import MetricSpec
@@ -228,7 +228,7 @@ def bind_trainable(plan: Plan, learner: Learner) -> TransportMetric:
         )
     if isinstance(spec.centre, CorpusCentre):
         spec = replace(spec, centre=BatchCentre("batch", size=plan.schedule.batch, sides=spec.centre.sides))
-    return bound(name, spec, learner)
+    return bind_metric(name, spec, learner)
 
 
 def _open_lessons(plan: Plan) -> Parts:

@@ -19,7 +19,7 @@ from monge.encode.packaged import EMBEDDED, MULTILINGUAL, PACKAGED, Packaged, la
 from monge.encode.transformer import open_encoder
 from monge.errors import InvalidSetting, ModelError, StatisticsMismatch, Unsuited
 from monge.spec.languages import LANGUAGES
-from monge.spec.layers import automatic
+from monge.spec.layers import automatic_layer
 
 TEXTS = [
     "A cat sat on the mat.",
@@ -89,7 +89,7 @@ def test_vectors_are_those_of_the_assembled_directory(multilingual, models_dir):
             assert torch.equal(one, two)
     facts = ("depth", "longest", "frame")
     assert [getattr(multilingual, fact) for fact in facts] == [getattr(other, fact) for fact in facts]
-    assert automatic(multilingual.name, 12) == automatic(other.name, 12)
+    assert automatic_layer(multilingual.name, 12) == automatic_layer(other.name, 12)
 
 
 def test_a_body_as_a_module(multilingual):

@@ -10,7 +10,7 @@ from monge.errors import InvalidProblem
 from monge.kernels.barycentre import barycentre
 from monge.kernels.exact import exact
 from monge.kernels.plan_values import transported_cost
-from monge.kernels.tempered import cooled
+from monge.kernels.tempered import cool_plans
 from monge.types import Cloud
 
 A = (((1.0, 0.0), (0.6, 0.8)), ((1.0, 0.0), (0.8, 0.6), (0.0, 1.0)))
@@ -25,7 +25,7 @@ def cloud(points, weights=None):
 
 
 def tempered_costs(problem):
-    return {t: float(transported_cost(plan, problem)) for t, plan in cooled(problem, TEMPERATURES).items()}
+    return {t: float(transported_cost(plan, problem)) for t, plan in cool_plans(problem, TEMPERATURES).items()}
 
 
 def support(side, start):

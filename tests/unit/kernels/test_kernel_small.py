@@ -221,7 +221,9 @@ def test_plan_readouts():
     assert plan_values.transported_similarity(plan, one).item() == pytest.approx((coupling * (1 - cost)).sum())
     assert plan_values.mass(plan).item() == pytest.approx(coupling.sum())
     assert plan_values.entropy(plan).item() == pytest.approx(entropy)
-    assert plan_values.entropy(plan, given=one.hypothesis).item() == pytest.approx(entropy + (a * np.log(a)).sum())
+    assert plan_values.entropy(plan, conditioned_on=one.hypothesis).item() == pytest.approx(
+        entropy + (a * np.log(a)).sum()
+    )
     wanted = (coupling * (1 - cost)).sum() + 0.1 * entropy
     assert plan_values.objective(plan, one, temperature=0.1).item() == pytest.approx(wanted)
 

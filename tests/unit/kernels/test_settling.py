@@ -8,7 +8,7 @@ from problems import between
 
 from monge.errors import InvalidProblem
 from monge.kernels import scaling
-from monge.kernels.tempered import cooled, tempered
+from monge.kernels.tempered import cool_plans, tempered
 from monge.types import Cloud
 
 COLD = (1.0, 0.1, 0.01, 0.001)
@@ -33,7 +33,7 @@ def test_a_plan_that_does_not_settle_is_an_error_not_a_number(monkeypatch):
     with pytest.raises(InvalidProblem, match=r"at temperature 0.003 has not settled after 40 sweeps"):
         tempered(problem(), temperature=0.003, sweeps=0)
     with pytest.raises(InvalidProblem, match=r"at temperature 0.01 has not settled after 40 sweeps"):
-        cooled(problem(), [0.01])
+        cool_plans(problem(), [0.01])
 
 
 def test_a_settled_plan_meets_both_sides():
@@ -46,7 +46,7 @@ def test_a_settled_plan_meets_both_sides():
 def test_cooled_plans_are_the_optimum_of_every_temperature(ground):
     """The optimum is the one plan that meets both masses and is exp(f_i + g_j - cost_ij / temperature)."""
     given = problem((30, 40), 8, ground, batch=3)
-    for temperature, plan in cooled(given, COLD).items():
+    for temperature, plan in cool_plans(given, COLD).items():
         coupling = plan.coupling
         assert torch.allclose(coupling.sum(1), given.reference, atol=1e-8)
         assert torch.allclose(coupling.sum(2), given.hypothesis, atol=1e-8)
@@ -59,15 +59,15 @@ def test_cooled_plans_are_the_optimum_of_every_temperature(ground):
 
 def test_cooled_and_begun_anew_are_one_plan():
     given = problem((20, 25), 4, "sqeuclidean", batch=2)
-    for temperature, plan in cooled(given, (0.1, 0.01)).items():
+    for temperature, plan in cool_plans(given, (0.1, 0.01)).items():
         again = tempered(given, temperature=temperature, sweeps=0)
         assert torch.allclose(plan.coupling, again.coupling, atol=1e-9)
 
 
 def test_a_cooled_plan_alone_is_that_of_the_batch():
     given = problem((12, 9), 3, "sqeuclidean", batch=4)
-    together = cooled(given, COLD)
+    together = cool_plans(given, COLD)
     for row in range(4):
         one = type(given)(*(getattr(given, name)[row : row + 1] for name in given.__slots__))
-        for temperature, plan in cooled(one, COLD).items():
+        for temperature, plan in cool_plans(one, COLD).items():
             assert torch.allclose(plan.coupling[0], together[temperature].coupling[row], atol=1e-9)

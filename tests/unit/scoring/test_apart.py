@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from monge.scoring.apart import apart
+from monge.scoring.apart import separate_unknown
 from monge.text.unknown import counted, share
 from monge.types import Tokens
 
@@ -33,7 +33,7 @@ def cosine(one, other):
 
 def test_equal_strings_are_equal_and_different_ones_are_not():
     one, other = tokens("ab", "XY", "c", "ZW"), tokens("XY", "d", "e", "UV")
-    mine, theirs = apart(one, vectors(one), UNKNOWN), apart(other, vectors(other, 2), UNKNOWN)
+    mine, theirs = separate_unknown(one, vectors(one), UNKNOWN), separate_unknown(other, vectors(other, 2), UNKNOWN)
     assert cosine(mine[2], theirs[1]) == pytest.approx(1, abs=1e-6)
     for vector in (theirs[4], mine[4], mine[1], theirs[2]):
         assert abs(cosine(mine[2], vector)) < 4 / WIDTH**0.5
@@ -44,31 +44,31 @@ def test_equal_strings_are_equal_and_different_ones_are_not():
 def test_all_else_stays_as_it_is():
     text = tokens("ab", "XY", "c", "d")
     before = vectors(text)
-    after = apart(text, before, UNKNOWN)
+    after = separate_unknown(text, before, UNKNOWN)
     kept = [0, 1, 3, 4, 5]
     assert torch.equal(after[kept], before[kept]) and not torch.equal(after[2], before[2])
     assert torch.equal(before, vectors(text)), "what was given is not written to"
-    assert apart(text, before, None) is before
-    assert apart(tokens("a", "b"), before, UNKNOWN) is before
+    assert separate_unknown(text, before, None) is before
+    assert separate_unknown(tokens("a", "b"), before, UNKNOWN) is before
 
 
 def test_special_pieces_of_a_text_that_is_mostly_unknown_are_unknown_with_it():
     one, other = tokens("AB", "CD", "e"), tokens("AB", "XY", "e")
-    mine, theirs = apart(one, vectors(one), UNKNOWN), apart(other, vectors(other), UNKNOWN)
+    mine, theirs = separate_unknown(one, vectors(one), UNKNOWN), separate_unknown(other, vectors(other), UNKNOWN)
     assert abs(cosine(mine[0], theirs[0])) < 4 / WIDTH**0.5
     assert torch.equal(mine[3], theirs[3])
-    assert cosine(mine[0], apart(one, vectors(one, 5), UNKNOWN)[0]) == pytest.approx(1, abs=1e-6)
+    assert cosine(mine[0], separate_unknown(one, vectors(one, 5), UNKNOWN)[0]) == pytest.approx(1, abs=1e-6)
 
 
 def test_a_mean_that_is_subtracted_leaves_the_direction():
     text, mean = tokens("a", "XY", "c"), torch.randn(WIDTH, generator=torch.Generator().manual_seed(3)).double()
-    around = apart(text, vectors(text), UNKNOWN, around=mean)
-    assert torch.allclose(around[2] - mean.float(), apart(text, vectors(text), UNKNOWN)[2], atol=1e-6)
+    around = separate_unknown(text, vectors(text), UNKNOWN, around=mean)
+    assert torch.allclose(around[2] - mean.float(), separate_unknown(text, vectors(text), UNKNOWN)[2], atol=1e-6)
 
 
 def test_layers_side_by_side_have_one_direction():
     text = tokens("a", "XY", "c")
-    halves = apart(text, vectors(text), UNKNOWN, layers=2)[2].view(2, -1)
+    halves = separate_unknown(text, vectors(text), UNKNOWN, layers=2)[2].view(2, -1)
     assert torch.equal(halves[0], halves[1])
 
 

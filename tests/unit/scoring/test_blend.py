@@ -3,7 +3,7 @@ import pytest
 
 from monge import api
 from monge.errors import DataError, InvalidSetting, StatisticsMismatch, UsageError
-from monge.scoring.scorer import Column, Scores
+from monge.scoring.scorer import ScoreColumn, Scores
 from monge.spec.presets import resolve
 from monge.spec.signature import parse
 from monge.types import CorpusStats, Range, Segment
@@ -21,7 +21,7 @@ def metric():
 def column(values):
     n = len(values)
     scores = Scores({"score": np.array(values, dtype=float)}, np.zeros(n, dtype=np.int64), [()] * n)
-    return Column("", tuple(map(str, range(n))), scores)
+    return ScoreColumn("", tuple(map(str, range(n))), scores)
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import tracemalloc
 
 from monge.scoring.firsts import FirstTexts
-from monge.scoring.fit import REFERENCES, SOURCES, texts_of_run
+from monge.scoring.fit import REFERENCES, SOURCES, iter_run_texts
 from monge.types import Segment
 
 
@@ -26,7 +26,7 @@ def peak(items):
     firsts = FirstTexts(Many(items))
     for _ in firsts.scan():
         pass
-    for _ in texts_of_run(firsts, {}, {(REFERENCES, ""), (SOURCES, "")}):
+    for _ in iter_run_texts(firsts, {}, {(REFERENCES, ""), (SOURCES, "")}):
         pass
     firsts.close()
     _, most = tracemalloc.get_traced_memory()
@@ -45,7 +45,7 @@ def test_the_texts_of_an_item_come_once_whatever_its_systems():
     rows = [*Many(5), Segment("i0", "h", ("other reference",), None, "B")]
     firsts = FirstTexts(rows)
     assert list(firsts.scan()) == rows
-    found = list(texts_of_run(firsts, {}, {(REFERENCES, ""), (SOURCES, "")}))
+    found = list(iter_run_texts(firsts, {}, {(REFERENCES, ""), (SOURCES, "")}))
     firsts.close()
     references = [text for corpus, text in found if corpus[0] == REFERENCES]
     assert references == [*(text for row in rows[:5] for text in row.references), "other reference"]

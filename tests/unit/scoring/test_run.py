@@ -12,7 +12,7 @@ from monge import api
 from monge.errors import DataError, StatisticsMismatch, UsageError
 from monge.scoring import clouds
 from monge.scoring.run import ScoringRun
-from monge.scoring.windows import FIRST, FULL, ahead, windowed
+from monge.scoring.windows import FIRST, FULL, cut_windows, prefetch
 from monge.spec.presets import PRESETS
 from monge.types import Segment
 
@@ -211,7 +211,7 @@ def test_the_input_is_gone_through_once_for_the_systems_once_to_fit_and_once_to_
 
 def test_windows_keep_blocks_of_a_system_together():
     segments = [Segment(str(k), "h", ("r",), None, "ab"[k % 2]) for k in range(23)]
-    windows = list(windowed(iter(segments), 4, 3))
+    windows = list(cut_windows(iter(segments), 4, 3))
     for positions, rows in windows:
         assert [segments[p] for p in positions] == rows
     for positions, rows in windows[:-1]:  # the last takes what is left
@@ -227,14 +227,16 @@ def test_windows_keep_blocks_of_a_system_together():
 def test_windows_are_small_at_first_and_bounded_by_text():
     """Scores are kept, and progress moves, by a few seconds of work: sentences in several steps, long texts in more."""
     short = [Segment(str(k), f"{k:04} " + "h" * 121, ("r" * 126 + f"{k:04}",)) for k in range(300)]
-    steps = [len(rows) for _, rows in windowed(short, 1024, 1)]
+    steps = [len(rows) for _, rows in cut_windows(short, 1024, 1)]
     assert len(steps) == 3 and max(steps) < 200
     long = [
         Segment(str(k), f"{k:04} " + "h" * 400, tuple(f"{k} {j} " + "r" * 400 for j in range(11))) for k in range(48)
     ]
-    steps = [len(rows) for _, rows in windowed(long, 1024, 1)]
+    steps = [len(rows) for _, rows in cut_windows(long, 1024, 1)]
     assert steps[0] * 12 * 400 < FIRST + 5000 and max(steps) * 12 * 400 < FULL + 5000 and len(steps) >= 4
-    same = [len(rows) for _, rows in windowed([Segment(str(k), "h" * 99, ("r" * 99,)) for k in range(3000)], 1024, 1)]
+    same = [
+        len(rows) for _, rows in cut_windows([Segment(str(k), "h" * 99, ("r" * 99,)) for k in range(3000)], 1024, 1)
+    ]
     assert same == [1024, 1024, 952], "a text that stands again costs nothing"
 
 
@@ -356,7 +358,7 @@ def test_the_next_window_is_made_while_one_is_in_use():
 
     seen = []
     with pytest.raises(DataError, match="line 4"):
-        for number in ahead(windows()):
+        for number in prefetch(windows()):
             while len(made) < min(number + 2, 3):  # would wait for ever if nothing were made ahead
                 time.sleep(0.001)
             seen.append(number)

@@ -8,7 +8,7 @@ from monge.encode.protocol import Request
 from monge.errors import DataError, InvalidSetting, StatisticsMismatch, UsageError
 from monge.scoring.reader import Reader
 from monge.scoring.transport import TransportMetric
-from monge.spec.baselines import published
+from monge.spec.baselines import find_published
 from monge.spec.presets import PRESETS, resolve
 from monge.spec.rules import bounds, in_unit, raw_bounds
 from monge.types import CorpusStats
@@ -29,7 +29,7 @@ def embedded():
 
 def test_published_baselines_and_the_toy_of_rescaling():
     spec = resolve("bertscore@release[scale=baseline,layers=17]")[1]
-    base = published(spec, "FacebookAI/roberta-large")
+    base = find_published(spec, "FacebookAI/roberta-large")
     assert base == {"precision": 0.83150584, "recall": 0.8314941, "f1": 0.83122575, "score": 0.83122575}
     toy = {"precision": 0.98, "recall": 0.92, "f1": 0.9490526316}
     expected = {"precision": 0.8813015, "recall": 0.5252392, "f1": 0.6981330}
@@ -42,9 +42,11 @@ def test_published_baselines_and_the_toy_of_rescaling():
     found = metric.scaling.apply({part: np.array([value]) for part, value in toy.items()}, CorpusStats(""))
     assert {part: float(values[0]) for part, values in found.items()} == pytest.approx(expected, abs=1e-6)
     spec = resolve("bertscore@release[scale=baseline,layers=9]")[1]
-    assert published(spec, "bert-base-uncased")["f1"] == 0.35219112
-    assert published(spec, "nobody") is None
-    assert published(resolve("bertscore[scale=baseline,layers=9]")[1], "bert-base-uncased") is None  # other settings
+    assert find_published(spec, "bert-base-uncased")["f1"] == 0.35219112
+    assert find_published(spec, "nobody") is None
+    assert (
+        find_published(resolve("bertscore[scale=baseline,layers=9]")[1], "bert-base-uncased") is None
+    )  # other settings
 
 
 def test_a_fitted_baseline_rescales_every_part(tmp_path):

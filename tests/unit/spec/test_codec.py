@@ -11,7 +11,7 @@ from monge.errors import InvalidSetting, UnknownName
 from monge.spec.axes import AXES, Layers
 from monge.spec.codec import read_choice, settable, show_choice, split_changes
 from monge.spec.metric import MetricSpec, differences
-from monge.spec.presets import PRESETS, resolve, row
+from monge.spec.presets import PRESETS, find_preset, resolve
 from monge.spec.rules import bounds, check
 from monge.types import settings as kinds
 
@@ -81,7 +81,7 @@ def test_every_spec_reads_back(spec):
     assert list(written) == list(AXES)
     again = MetricSpec(**{axis: read_choice(axis, text) for axis, text in written.items()})
     assert again == spec
-    assert row("bertscore").spec.changed([f"{axis}={text}" for axis, text in written.items()]) == spec
+    assert find_preset("bertscore").spec.changed([f"{axis}={text}" for axis, text in written.items()]) == spec
     assert differences(again, spec) == {}
 
 
@@ -96,7 +96,7 @@ def test_every_spec_can_be_set_field_by_field(spec):
             changes.append(f"{axis}={show_choice(part) if axis == 'layers' else part.name}")
         for field, one in settable(part).items():
             changes.append(f"{axis}.{field}={one.metadata['kind'].show(getattr(part, field))}")
-    assert row("moverscore@v1").spec.changed(split_changes(",".join(changes))) == spec
+    assert find_preset("moverscore@v1").spec.changed(split_changes(",".join(changes))) == spec
 
 
 @pytest.mark.parametrize("preset", PRESETS)
@@ -153,7 +153,7 @@ def test_commas_split_before_the_next_name(text, wanted):
     ("layers=last5:pmeans(1,2.5)", "layers", "exponents", (1.0, 2.5)),
 ])  # fmt: skip
 def test_grammar(change, axis, field, value):
-    assert getattr(row("twmd").spec.changed([change]).choice(axis), field) == value
+    assert getattr(find_preset("twmd").spec.changed([change]).choice(axis), field) == value
 
 
 @pytest.mark.parametrize(("metric", "change", "error", "message"), [
@@ -230,7 +230,10 @@ def test_the_nearest_setting_wins():
 
 
 def test_differences_name_each_field():
-    one, other = row("twmd").spec, row("twmd").spec.changed(["transport.temperature=1", "centre=batch(8)", "layers=3"])
+    one, other = (
+        find_preset("twmd").spec,
+        find_preset("twmd").spec.changed(["transport.temperature=1", "centre=batch(8)", "layers=3"]),
+    )
     assert set(differences(one, other)) == {"transport.temperature", "centre", "layers"}
     assert differences(one, other)["transport.temperature"] == (0.1, 1.0)
 

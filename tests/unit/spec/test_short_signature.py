@@ -13,7 +13,7 @@ from monge.spec.axes import AXES
 from monge.spec.blend import BLENDS
 from monge.spec.codec import read_layers, settable
 from monge.spec.lexical import LEXICAL, LexicalSpec
-from monge.spec.presets import PRESETS, row
+from monge.spec.presets import PRESETS, find_preset
 from monge.spec.signature import ModelIdentity, difference, full, parse, shortened, sign, sign_blend, sign_lexical
 from monge.types import Signature
 
@@ -41,7 +41,7 @@ def assert_nothing_is_lost(line):
 @pytest.mark.parametrize("name", PRESETS)
 @pytest.mark.parametrize("stats", [STATS, {}])
 def test_every_preset(name, stats):
-    line = signed(name, row(name).spec, stats)
+    line = signed(name, find_preset(name).spec, stats)
     short = assert_nothing_is_lost(line)
     assert len(short) < len(line) / 2
     assert all(digest in short for digest in stats.values())
@@ -65,14 +65,14 @@ def test_every_blend(name, change):
 
 
 def test_it_says_what_differs_and_nothing_else():
-    spec = row("twmd").spec.changed(["layers=4", "transport.temperature=0.05", "weights=idf"])
+    spec = find_preset("twmd").spec.changed(["layers=4", "transport.temperature=0.05", "weights=idf"])
     short = shortened(signed("twmd", spec, {"idf": "11aa22bb"}))
     first, model, references, stats, last = short.split("|")
     assert first == "twmd[layers=4,weights=idf,transport.temperature=0.05]"
     assert model == "all-MiniLM-L6-v2#53aa5117-7318b6f1-e2383566"
     assert (references, stats) == ("nrefs:1", "stats:idf=11aa22bb")
     assert re.fullmatch(r"monge:[^#|]+#[0-9a-f]{8}", last)
-    assert shortened(signed("twmd", row("twmd").spec, {})).startswith("twmd|")
+    assert shortened(signed("twmd", find_preset("twmd").spec, {})).startswith("twmd|")
 
 
 TEXTS = st.text(min_size=1) | st.text("%|,#=()[]ab \n:/", min_size=1)
@@ -108,7 +108,7 @@ def specs(draw):
                 values = st.sampled_from(["de", "zh"]) if name == "lang" else of_kind(field.metadata["kind"])
                 part = replace(part, **{name: draw(values)})
         chosen[axis] = part
-    return replace(row("bertscore").spec, **chosen)
+    return replace(find_preset("bertscore").spec, **chosen)
 
 
 @given(spec=specs(), name=TEXTS, metric=st.sampled_from(list(PRESETS)))
@@ -126,7 +126,7 @@ def test_any_settings_of_a_lexical_metric(data, name):
     assert_nothing_is_lost(str(sign_lexical(LexicalSpec(name, options), LIBRARY)))
 
 
-SHORT = shortened(signed("moverscore", row("moverscore").spec.changed(["layers=3"])))
+SHORT = shortened(signed("moverscore", find_preset("moverscore").spec.changed(["layers=3"])))
 
 
 @pytest.mark.parametrize(
@@ -152,10 +152,10 @@ def test_a_short_signature_that_says_something_else_is_refused(was, now, message
 
 
 def test_a_version_with_other_defaults_refuses_it_and_reads_the_long_one(monkeypatch):
-    line = signed("twmd", row("twmd").spec)
+    line = signed("twmd", find_preset("twmd").spec)
     short = shortened(line)
-    other = replace(row("twmd"), spec=row("twmd").spec.changed(["transport.temperature=0.3"]))
-    monkeypatch.setattr(module, "row", lambda name: other)
+    other = replace(find_preset("twmd"), spec=find_preset("twmd").spec.changed(["transport.temperature=0.3"]))
+    monkeypatch.setattr(module, "find_preset", lambda name: other)
     with pytest.raises(StatisticsMismatch, match=r"other defaults.*the long signature replays"):
         parse(short)
     assert parse(line).spec.transport.temperature == 0.1

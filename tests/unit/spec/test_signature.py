@@ -11,9 +11,9 @@ from monge.errors import InvalidSetting, StatisticsMismatch
 from monge.spec.axes import AXES, Layers
 from monge.spec.blend import BLENDS
 from monge.spec.codec import settable, show_choice
-from monge.spec.layers import automatic, concrete, numbers
+from monge.spec.layers import automatic_layer, layer_numbers, resolve_layers
 from monge.spec.metric import OPTIONAL
-from monge.spec.presets import PRESETS, row
+from monge.spec.presets import PRESETS, find_preset
 from monge.spec.signature import ModelIdentity, difference, parse, sign, sign_blend
 from monge.types import Signature
 
@@ -44,7 +44,7 @@ def test_every_preset_is_signed_and_read_back(name):
 def test_values_with_marks_of_the_grammar():
     """A prefix may hold anything: bars, commas, equals signs and lines."""
     for prefix in ("query: ", "a|b", "x,y=z", "line\nbreak", "ü", "100%", "#"):
-        spec = with_model(row("bertscore").spec)
+        spec = with_model(find_preset("bertscore").spec)
         spec = replace(spec, encoder=replace(spec.encoder, prefix=prefix))
         assert parse(signed("bertscore", spec)).spec.encoder.prefix == prefix
 
@@ -91,7 +91,7 @@ EVERY_FIELD = [
 @pytest.mark.parametrize(("axis", "choice", "field"), EVERY_FIELD)
 def test_every_setting_moves_the_signature(axis, choice, field):
     part = AXES[axis][choice]
-    base = replace(with_model(row("bertscore").spec), **{axis: part})
+    base = replace(with_model(find_preset("bertscore").spec), **{axis: part})
     kind = settable(part)[field].metadata["kind"]
     others = list(other_values(kind, getattr(part, field)))
     assert others, f"no other value known for {axis}.{field}"
@@ -101,7 +101,7 @@ def test_every_setting_moves_the_signature(axis, choice, field):
 
 
 def test_every_choice_moves_the_signature():
-    base = with_model(row("bertscore").spec)
+    base = with_model(find_preset("bertscore").spec)
     for axis, choices in AXES.items():
         lines = {signed("bertscore", replace(base, **{axis: part})) for part in choices.values()}
         assert len(lines) == len(choices)
@@ -110,14 +110,14 @@ def test_every_choice_moves_the_signature():
 @pytest.mark.parametrize("layers", ["4", "0.5", "last", "last5:mean", "last4:mean", "all:mean", "last5:pmeans(1)",
                                     "last5:pmeans(1,2)", "last5:routing"])  # fmt: skip
 def test_layers_move_the_signature(layers):
-    base = with_model(row("bertscore").spec)
+    base = with_model(find_preset("bertscore").spec)
     changed = base.changed([f"layers={layers}"])
     assert signed("bertscore", changed) != signed("bertscore", base)
     assert parse(signed("bertscore", changed)).spec.layers == changed.layers
 
 
 def test_identity_statistics_and_stopwords_move_the_signature():
-    spec = with_model(row("bertscore").spec)
+    spec = with_model(find_preset("bertscore").spec)
     base = signed("bertscore", spec)
     for change in ({"name": "other"}, {"weights": "ff"}, {"tokenizer": "ff"}, {"config": "ff"}):
         model = replace(MODEL, **change)
@@ -130,7 +130,7 @@ def test_identity_statistics_and_stopwords_move_the_signature():
 
 
 def test_a_stopword_file_is_signed_by_its_content():
-    spec = with_model(row("bertscore").spec).changed(["units.stopwords=/some/where/my#list.txt"])
+    spec = with_model(find_preset("bertscore").spec).changed(["units.stopwords=/some/where/my#list.txt"])
     line = signed("bertscore", spec, stopwords="abcd1234")
     assert "/some/where" not in line
     said = parse(line)
@@ -145,7 +145,7 @@ MARKS = st.text("%|,#=()ab \n:[]", min_size=1)
 @given(name=NAMES | MARKS, words=NAMES | MARKS, spoken=NAMES | MARKS)
 def test_names_of_any_characters_are_read_back(name, words, spoken):
     """Before: a comma was a ValueError after all scoring, a bar made a line that nothing could read."""
-    spec = row("bertscore").spec
+    spec = find_preset("bertscore").spec
     spec = replace(
         spec,
         encoder=replace(spec.encoder, model=name),
@@ -189,13 +189,13 @@ def test_every_member_of_a_blend_has_its_own_stopwords(stopwords):
 
 
 def test_a_corpus_file_is_signed_by_its_digest_alone():
-    spec = with_model(row("moverscore").spec).changed(["weights.corpus=/home/me/corpus.txt"])
+    spec = with_model(find_preset("moverscore").spec).changed(["weights.corpus=/home/me/corpus.txt"])
     line = signed("moverscore", spec)
     assert "/home/me" not in line
     assert parse(line).spec.weights.corpus == "file"
 
 
-GOOD = signed("twmd", with_model(row("twmd").spec))
+GOOD = signed("twmd", with_model(find_preset("twmd").spec))
 
 
 def test_a_signature_without_configuration_says_so():
@@ -233,7 +233,7 @@ def test_bad_signatures(line, message):
 
 
 def test_difference():
-    other = signed("twmd", with_model(row("twmd").spec).changed(["transport.temperature=0.02"]), stats={})
+    other = signed("twmd", with_model(find_preset("twmd").spec).changed(["transport.temperature=0.02"]), stats={})
     keys = [key for key, _, _ in difference(GOOD, other)]
     assert keys == ["transport", "stats"]
     assert difference(GOOD, GOOD) == []
@@ -244,36 +244,36 @@ def test_difference():
     (Layers(at=0), 0), (Layers(at=6), 6), (Layers(at=0.75), 4),
 ])  # fmt: skip
 def test_layers_become_numbers(layers, at):
-    found = concrete(layers, "some/unknown-model", 6)
+    found = resolve_layers(layers, "some/unknown-model", 6)
     assert found.at == at
-    assert numbers(found, 6) == (at,)
+    assert layer_numbers(found, 6) == (at,)
 
 
 def test_layers_known_by_name():
-    assert automatic("bert-base-uncased", 12) == 9
-    assert automatic("google-bert/bert-base-uncased", 12) == 9
-    assert automatic("FacebookAI/roberta-large", 24) == 17
-    assert automatic("roberta-large", 6) == round(0.75 * 6)
-    assert automatic("no-such-model", 24) == 18
+    assert automatic_layer("bert-base-uncased", 12) == 9
+    assert automatic_layer("google-bert/bert-base-uncased", 12) == 9
+    assert automatic_layer("FacebookAI/roberta-large", 24) == 17
+    assert automatic_layer("roberta-large", 6) == round(0.75 * 6)
+    assert automatic_layer("no-such-model", 24) == 18
 
 
 @pytest.mark.parametrize(
     ("span", "wanted"), [(5, (2, 3, 4, 5, 6)), (1, (6,)), (-1, (1, 2, 3, 4, 5, 6)), (7, (0, 1, 2, 3, 4, 5, 6))]
 )
 def test_spans_reach_the_embeddings_only_when_asked(span, wanted):
-    found = concrete(Layers(at="last", span=span, pool="mean"), "m", 6)
-    assert numbers(found, 6) == wanted
+    found = resolve_layers(Layers(at="last", span=span, pool="mean"), "m", 6)
+    assert layer_numbers(found, 6) == wanted
 
 
 @pytest.mark.parametrize("layers", [Layers(at=7), Layers(at="last", span=8, pool="mean")])
 def test_layers_out_of_range(layers):
     with pytest.raises(InvalidSetting, match="6"):
-        concrete(layers, "m", 6)
+        resolve_layers(layers, "m", 6)
 
 
 def test_every_axis_stands_in_the_signature():
     fields = dict(Signature.parse(GOOD).fields)
-    spec = with_model(row("twmd").spec)
+    spec = with_model(find_preset("twmd").spec)
     for axis in AXES:
         if axis not in ("encoder", *OPTIONAL):
             assert fields[axis] == show_choice(spec.choice(axis))
@@ -283,7 +283,7 @@ def test_every_axis_stands_in_the_signature():
 def test_signatures_of_before_mean_what_they_meant():
     """Without `unknown` unknown pieces matched each other; without `against` references were compared with."""
     for name in ("xmoverscore", "yisi-2", "bertscore"):
-        line = signed(name, with_model(row(name).spec))
+        line = signed(name, with_model(find_preset(name).spec))
         assert "unknown=apart" in line
         assert ("|against:source" in line) == (name != "bertscore")
         said = parse(line).spec

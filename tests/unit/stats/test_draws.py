@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from monge.errors import DataError
-from monge.scoring.summary import Summary, merged
+from monge.scoring.summary import Summary, merge_summaries
 from monge.stats.draws import Draws, draw_counts
 from monge.types import Result, Signature
 from monge.types.exact import exact_sum, mean, rounded
@@ -63,9 +63,11 @@ def test_summaries_of_parts_are_those_of_the_whole_and_read_back():
         )  # fmt: skip
         return Summary.of(result, Draws.of(result.segments[:, None], np.arange(a, b)))
 
-    whole = summary(0, 90).shown(None)
-    (found,) = merged([Summary.from_dict(summary(a, b).to_dict()) for a, b in ((30, 90), (0, 11), (11, 30))]).values()
-    assert found.shown(None) == whole
+    whole = summary(0, 90).to_result_dict(None)
+    (found,) = merge_summaries(
+        [Summary.from_dict(summary(a, b).to_dict()) for a, b in ((30, 90), (0, 11), (11, 30))]
+    ).values()
+    assert found.to_result_dict(None) == whole
     assert whole["interval"]["low"] < whole["score"] < whole["interval"]["high"]
-    (mixed,) = merged([summary(0, 5), summary(5, 9, "2")]).values()
-    assert mixed.shown(None)["signature"] == "metric:m|nrefs:var"
+    (mixed,) = merge_summaries([summary(0, 5), summary(5, 9, "2")]).values()
+    assert mixed.to_result_dict(None)["signature"] == "metric:m|nrefs:var"

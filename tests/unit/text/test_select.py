@@ -4,7 +4,7 @@ import pytest
 
 from monge.encode.transformer import open_encoder
 from monge.errors import DataError
-from monge.spec.axes import Units
+from monge.spec.axes import UnitSettings
 from monge.text.ngrams import windows
 from monge.text.overlong import fitted
 from monge.text.select import ALL_FILTERED, is_punctuation, select
@@ -25,7 +25,7 @@ sentencepiece = pytest.mark.parametrize("encoder", ["tiny_xlmr"], indirect=True)
 
 def units(encoder, text, stopwords=NONE, **settings):
     (tokens,) = encoder.tokenise([text])
-    return tokens, select(tokens, Units(**settings), frozenset(stopwords))
+    return tokens, select(tokens, UnitSettings(**settings), frozenset(stopwords))
 
 
 def labels(encoder, text, stopwords=NONE, **settings):
@@ -208,14 +208,14 @@ def test_pieces_of_a_prefix_are_special(encoder):
     assert tokens.pieces == ["[CLS]", "query", ":", "the", "cat", "[SEP]"]
     assert list(tokens.special) == [True, True, True, False, False, True]
     assert [tokens.text[a:b] for a, b in tokens.spans[3:5]] == [plain.text[a:b] for a, b in plain.spans[1:3]]
-    assert list(select(tokens, Units(), NONE).labels) == ["the", "cat"]
-    assert list(select(tokens, Units(specials="first"), NONE).labels) == ["[CLS]", "query", ":", "the", "cat"]
+    assert list(select(tokens, UnitSettings(), NONE).labels) == ["the", "cat"]
+    assert list(select(tokens, UnitSettings(specials="first"), NONE).labels) == ["[CLS]", "query", ":", "the", "cat"]
 
 
 @every_family
 def test_prefixes_of_every_family(encoder):
     (tokens,) = encoder.tokenise(["the cat sat"], prefix="the dog: ")
-    assert list(select(tokens, Units(subwords="mean"), NONE).labels) == ["the", "cat", "sat"]
+    assert list(select(tokens, UnitSettings(subwords="mean"), NONE).labels) == ["the", "cat", "sat"]
 
 
 @every_family
