@@ -29,6 +29,8 @@ from typing import Any
 from texts import wmt17
 
 CLIENTS, MANY, SOAKING = 64, 256, 100
+SAMPLED, SOAK_RATE = 20, 400
+"""One in so many answers of the soak is compared with `monge score`; more requests per second than are answered."""
 HEAD = b"POST /v1/score HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
 MONGE = [sys.executable, "-c", "from monge.cli.main import main; main()"]
 
@@ -103,10 +105,12 @@ async def load(
     until: float = 0,
     rate: float = 0,
     right: dict[bytes, float] | None = None,
+    answers: dict[bytes, float] | None = None,
 ) -> Load:
     """Clients that take bodies one after another: all of them once, or over and over until a time.
 
     With a `rate`, so many requests a second are sent by whoever is free; otherwise as soon as the last is answered.
+    `answers` receives the score of every SAMPLED-th body.
     """
     found, place, begun = Load(), 0, time.perf_counter()
 
@@ -114,7 +118,7 @@ async def load(
         nonlocal place
         client = Client(port)
         while (time.perf_counter() < until) if until else place < len(bodies):
-            body = bodies[place % len(bodies)]
+            body, is_sampled = bodies[place % len(bodies)], place % SAMPLED == 0
             place += 1
             if rate:
                 await asyncio.sleep(max(begun + place / rate - time.perf_counter(), 0))
@@ -122,6 +126,8 @@ async def load(
             found.statuses[status] += 1
             if status == 200:
                 found.seconds.append(seconds)
+                if answers is not None and is_sampled:
+                    answers[body] = json.loads(answer)["results"][0]["score"]
                 if right is not None and abs(json.loads(answer)["results"][0]["score"] - right[body]) > 1e-5:
                     found.wrong += 1
             elif not rate:
@@ -209,7 +215,7 @@ async def measured(given: argparse.Namespace) -> dict[str, Any]:
     await load(server.port, bodies.fresh(CLIENTS), CLIENTS)
     found["overload"] = await overload(server, bodies, given.seconds, shared)
     if given.soak:
-        found["soak"] = await soak(server, bodies.first(), right, given.soak)
+        found["soak"] = await soak(server, bodies, given.soak)
     server.stop()
     return found
 
@@ -235,19 +241,38 @@ async def overload(server: Server, bodies: Bodies, seconds: float, rate: float) 
     }
 
 
-async def soak(server: Server, bodies: list[bytes], right: dict[bytes, float], minutes: float) -> dict[str, Any]:
-    """A hundred clients for some minutes: what was answered, and what the memory did after the first minute."""
-    first = (await load(server.port, bodies, SOAKING, until=time.perf_counter() + 60, right=right)).told()
-    before = server.memory()
-    rest = (
-        await load(server.port, bodies, SOAKING, until=time.perf_counter() + 60 * (minutes - 1), right=right)
-    ).told()
+async def soak(server: Server, bodies: Bodies, minutes: float) -> dict[str, Any]:
+    """A hundred clients with distinct texts: what was answered, how many of a sample were wrong, and the memory."""
+    answers: dict[bytes, float] = {}
+
+    async def stage(length: float) -> dict[str, Any]:
+        fresh = bodies.fresh(int(60 * length * SOAK_RATE))
+        until = time.perf_counter() + 60 * length
+        return (await load(server.port, fresh, SOAKING, until=until, answers=answers)).told()
+
+    first, before = await stage(1), server.memory()
+    rest, after = await stage(minutes - 1), server.memory()
     return {
         "first minute": first,
         "after": rest,
-        "rss": [before, server.memory()],
-        "growth": server.memory() / before - 1,
+        "rss": [before, after],
+        "growth": after / before - 1,
+        "compared": len(answers),
+        "wrong": count_wrong(answers),
     }
+
+
+def count_wrong(answers: dict[bytes, float]) -> int:
+    """How many scores differ from those of the library by more than 1e-5."""
+    from monge import api
+    from monge.types import Segment
+
+    rows = []
+    for k, body in enumerate(answers):
+        pair = json.loads(body)
+        rows.append(Segment(str(k), pair["hypotheses"][0], tuple(pair["references"][0])))
+    (result,) = api.score_segments([api.load("twmd")], rows)
+    return sum(abs(score - own) > 1e-5 for score, own in zip(answers.values(), result.segments.tolist(), strict=True))
 
 
 def main() -> None:
