@@ -12,7 +12,7 @@ from torch import Tensor
 
 from monge.errors import InvalidProblem
 from monge.kernels.problem import check_problem
-from monge.types import Array, Plan, Problem
+from monge.types import Array, Problem, TransportPlan
 
 NO_FLOW = 1e-12  # what the solver leaves of an empty flow
 MOST_PIVOTS = 2_000_000
@@ -29,7 +29,7 @@ def _solver() -> Callable[..., tuple[Any, ...]]:
     return found
 
 
-def exact(problem: Problem, *, excess: Tensor | None = None) -> Plan:
+def exact(problem: Problem, *, excess: Tensor | None = None) -> TransportPlan:
     """Argmin <P, cost> over P >= 0 with the problem's row and column sums, one problem at a time.
 
     Totals must agree to 1e-9; where `excess` [b] is given they may differ, and the mass by which one
@@ -57,10 +57,10 @@ def exact(problem: Problem, *, excess: Tensor | None = None) -> Plan:
             some = np.ix_(rows, columns)
             one = source[index, rows], target[index, columns], cost[index][some]
             plans[index][some] = _solve(*one, gaps[index], extra[index])
-    return Plan(torch.from_numpy(plans).to(problem.cost))
+    return TransportPlan(torch.from_numpy(plans).to(problem.cost))
 
 
-def cancelled(problem: Problem, same: Tensor) -> Plan:
+def cancelled(problem: Problem, same: Tensor) -> TransportPlan:
     """The exact plan of what is left when units that are the `same` [b, n, m] have been matched at no cost.
 
     That is what pyemd does with histograms over common bins; it is optimal where costs obey the triangle inequality,
@@ -83,7 +83,7 @@ def cancelled(problem: Problem, same: Tensor) -> Plan:
                 present=problem.present[one],
             )
             plans[k] += exact(rest).coupling[0]
-    return Plan(plans)
+    return TransportPlan(plans)
 
 
 def _check_equal(source: Array, target: Array) -> None:
@@ -119,7 +119,7 @@ def _solve(a: Array, b: Array, cost: Array, gap: float, excess: float | None) ->
     return solved
 
 
-def prune(plan: Plan, share: float) -> Plan:
+def prune(plan: TransportPlan, share: float) -> TransportPlan:
     """The plan without its small flows: of the f flows above 0, those strictly below the k-th smallest, k = share f.
 
     k is at least 1 and rounded down, and mass is not made up for (XMoverScore's release 2): the smallest flow and
@@ -130,7 +130,7 @@ def prune(plan: Plan, share: float) -> Plan:
         found = flows[flows > NO_FLOW].sort().values
         if len(found):
             flows[flows < found[max(int(share * len(found)), 1) - 1] - NO_FLOW] = 0
-    return Plan(kept)
+    return TransportPlan(kept)
 
 
 def left_over(problem: Problem, excess: Tensor) -> Tensor:

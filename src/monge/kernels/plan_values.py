@@ -7,36 +7,38 @@ from math import inf
 import torch
 from torch import Tensor
 
-from monge.types import Plan, Problem
+from monge.types import Problem, TransportPlan
 
 
-def transported_cost(plan: Plan, problem: Problem) -> Tensor:
+def transported_cost(plan: TransportPlan, problem: Problem) -> Tensor:
     """<P, cost>."""
     return (plan.coupling * problem.cost).sum((1, 2))
 
 
-def transported_similarity(plan: Plan, problem: Problem) -> Tensor:
+def transported_similarity(plan: TransportPlan, problem: Problem) -> Tensor:
     """<P, similarity>."""
     return (plan.coupling * problem.similarity).sum((1, 2))
 
 
-def mass(plan: Plan) -> Tensor:
+def mass(plan: TransportPlan) -> Tensor:
     """How much was moved: the sum of the plan."""
     return plan.coupling.sum((1, 2))
 
 
-def entropy(plan: Plan, *, given: Tensor | None = None) -> Tensor:
+def entropy(plan: TransportPlan, *, given: Tensor | None = None) -> Tensor:
     """H(P) = -sum P ln P; with the masses `given` [b, n] of one side, H(P) - H(given)."""
     joint = _xlogx(plan.coupling).sum((1, 2)).neg()
     return joint if given is None else joint + _xlogx(given).sum(1)
 
 
-def objective(plan: Plan, problem: Problem, *, temperature: float, given: Tensor | None = None) -> Tensor:
+def objective(plan: TransportPlan, problem: Problem, *, temperature: float, given: Tensor | None = None) -> Tensor:
     """<P, similarity> + temperature * entropy: what a tempered plan maximises."""
     return transported_similarity(plan, problem) + temperature * entropy(plan, given=given)
 
 
-def unbalanced_objective(plan: Plan, problem: Problem, *, temperature: float, slack: tuple[float, float]) -> Tensor:
+def unbalanced_objective(
+    plan: TransportPlan, problem: Problem, *, temperature: float, slack: tuple[float, float]
+) -> Tensor:
     """<P, cost> + slack KL terms + temperature * sum P (ln P - 1): what `tempered` minimises.
 
     A rigid side adds nothing: its marginal is met.

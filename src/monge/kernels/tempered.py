@@ -10,7 +10,7 @@ from torch import Tensor
 
 from monge.errors import InvalidSetting
 from monge.kernels.scaling import BLOCK, Scaling, Side, approach, settle
-from monge.types import Plan, Problem
+from monge.types import Problem, TransportPlan
 
 RIGID = (inf, inf)
 SAFE = 300.0  # log kernel up to which plain scaling is as exact as the log domain
@@ -25,7 +25,7 @@ def tempered(
     slack: tuple[float, float] = RIGID,
     reference_last: bool = False,
     mask: float = inf,
-) -> Plan:
+) -> TransportPlan:
     """Entropic plan with optional slack on either marginal.
 
     Minimises  <P, cost> + slack[0] KL(P 1 | hypothesis) + slack[1] KL(P' 1 | reference)
@@ -53,10 +53,10 @@ def tempered(
         if not sweeps:
             f, g = settle(scaling, f, g, temperature=temperature)
         coupling = scaling.plan(f, g)
-    return Plan(coupling.masked_fill(problem.cost >= mask, 0) if mask < inf else coupling)
+    return TransportPlan(coupling.masked_fill(problem.cost >= mask, 0) if mask < inf else coupling)
 
 
-def cooled(problem: Problem, temperatures: Sequence[float]) -> dict[float, Plan]:
+def cooled(problem: Problem, temperatures: Sequence[float]) -> dict[float, TransportPlan]:
     """The settled rigid plan of each temperature, each begun where the warmer one ended.
 
     Potentials are carried in units of cost, temperature * f, from warm to cold by halves, so that no entry underflows.
@@ -64,7 +64,7 @@ def cooled(problem: Problem, temperatures: Sequence[float]) -> dict[float, Plan]
     rows, columns = _sides(problem, 1.0, 1.0)
     now = max(temperatures)
     f, g = rows.start(), columns.start()
-    found: dict[float, Plan] = {}
+    found: dict[float, TransportPlan] = {}
     for wanted in sorted(temperatures, reverse=True):
         _check_temperature(wanted)
         while now * COOLING > wanted:
@@ -73,7 +73,7 @@ def cooled(problem: Problem, temperatures: Sequence[float]) -> dict[float, Plan]
             f, g, _ = approach(scaling, *scaling.sweep(f / COOLING, g / COOLING), sweeps=2 * BLOCK)
         scaling = _at(problem, wanted, rows, columns)
         f, g = settle(scaling, *scaling.sweep(f * (now / wanted), g * (now / wanted)), temperature=wanted)
-        found[wanted], now = Plan(scaling.plan(f, g)), wanted
+        found[wanted], now = TransportPlan(scaling.plan(f, g)), wanted
     return found
 
 

@@ -18,7 +18,18 @@ from monge.scoring.windows import Window
 from monge.spec.axes import Centre, Idf, Uniform
 from monge.text.scripts import likely_language, main_script
 from monge.text.unknown import NOTED, counted
-from monge.types import Array, CorpusStats, Explanation, Move, PairBatch, Plan, Problem, Segment, Side, Transported
+from monge.types import (
+    Array,
+    CorpusStats,
+    Explanation,
+    Move,
+    PairBatch,
+    Problem,
+    Segment,
+    Side,
+    Transported,
+    TransportPlan,
+)
 from monge.types.transport import PLAN, PRECISION, RECALL
 
 if TYPE_CHECKING:
@@ -143,7 +154,7 @@ class _Table:
     shares: Array
 
     @classmethod
-    def of(cls, plan: Plan, problem: Problem, k: int, shape: tuple[int, int], *, by_cost: bool) -> _Table:
+    def of(cls, plan: TransportPlan, problem: Problem, k: int, shape: tuple[int, int], *, by_cost: bool) -> _Table:
         tensors = (plan.coupling, problem.cost, problem.similarity)
         coupling, cost, similarity = (one[k, : shape[0], : shape[1]].numpy() for one in tensors)
         return cls(coupling, cost, similarity, coupling * (cost if by_cost else similarity))

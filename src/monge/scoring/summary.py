@@ -15,7 +15,7 @@ from monge.errors import StatisticsMismatch
 from monge.stats.bootstrap import OfSums, percentiles
 from monge.stats.draws import Draws
 from monge.types import Result, Signature
-from monge.types.exact import exact_sum, rounded
+from monge.types.exact import exact_sum, round_exact
 
 LEVEL = 0.95
 
@@ -63,10 +63,10 @@ class Summary:
 
     def shown(self, pool: OfSums | None) -> dict[str, Any]:
         """What `Result.to_dict(segments=False)` gives of all the segments; `pool` is how the metric pools a corpus."""
-        means = {name: rounded(one) / self.n for name, one in self.sums.items()}
+        means = {name: round_exact(one) / self.n for name, one in self.sums.items()}
         score = means.pop("score")
         if self.statistics is not None and pool is not None:
-            score = float(pool(np.array([rounded(one) for one in self.statistics])))
+            score = float(pool(np.array([round_exact(one) for one in self.statistics])))
         found = {
             "metric": self.metric,
             "system": self.system,
