@@ -23,7 +23,7 @@ import numpy.typing as npt
 from monge.encode import digests
 from monge.encode.vectorfile import HEAD, Matrix, chunks, recognise
 from monge.errors import ModelError, NotKept
-from monge.store.arrays import keep_arrays, kept_arrays
+from monge.store.arrays import load_arrays, write_arrays
 
 VERSION = 2
 
@@ -70,7 +70,7 @@ def arrays(path: Path, cache: Path | None) -> Arrays:
         return found
     made = _read(path)
     try:
-        keep_arrays(directory, asdict(made.facts), {name: getattr(made, name) for name in _NAMES})
+        write_arrays(directory, asdict(made.facts), {name: getattr(made, name) for name in _NAMES})
     except OSError as error:
         said = f"cache {cache}: the vectors of {path} are not kept ({error.strerror or error})"
         warnings.warn(said, NotKept, stacklevel=2)
@@ -89,7 +89,7 @@ def _key(path: Path) -> str:
 
 def _kept(directory: Path) -> Arrays | None:
     """The arrays of a directory; None where they are missing or do not belong together."""
-    found = kept_arrays(directory, _NAMES)
+    found = load_arrays(directory, _NAMES)
     if found is None:
         return None
     try:
