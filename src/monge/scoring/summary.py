@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from monge.errors import StatisticsMismatch
 from monge.stats.bootstrap import OfSums, percentiles
-from monge.stats.draws import Draws
+from monge.stats.draws import ResampledSums
 from monge.types import Result, Signature
 from monge.types.exact import exact_sum, round_exact
 
@@ -36,10 +36,10 @@ class Summary:
     sums: Mapping[str, int]
     run: Mapping[str, Any]
     statistics: tuple[int, ...] | None = None
-    draws: Draws | None = None
+    draws: ResampledSums | None = None
 
     @classmethod
-    def of(cls, result: Result, draws: Draws | None = None) -> Summary:
+    def of(cls, result: Result, draws: ResampledSums | None = None) -> Summary:
         """The sums of a result."""
         columns = {"score": result.segments, **result.parts}
         counts = None if result.pooled is None else tuple(map(exact_sum, result.pooled.statistics.T))
@@ -102,17 +102,17 @@ class Summary:
             signature=Signature.parse(data["signature"]),
             sums={name: int(one, 16) for name, one in data["sums"].items()},
             statistics=None if counts is None else tuple(int(one, 16) for one in counts),
-            draws=None if draws is None else Draws(_unpacked(draws)),
+            draws=None if draws is None else ResampledSums(_unpacked(draws)),
         )
 
 
-def drawn(result: Result, places: npt.NDArray[np.int64], seed: int) -> Draws:
+def drawn(result: Result, places: npt.NDArray[np.int64], seed: int) -> ResampledSums:
     """Resampled sums of the scores of a result, or of what its corpus score is made of; places of its segments [n]."""
     values = result.segments[:, None] if result.pooled is None else result.pooled.statistics
-    return Draws.of(values, places, seed=seed)
+    return ResampledSums.of(values, places, seed=seed)
 
 
-def interval(draws: Draws, pool: OfSums | None) -> tuple[float, float] | None:
+def interval(draws: ResampledSums, pool: OfSums | None) -> tuple[float, float] | None:
     """The percentile interval of a mean, or of a corpus score; None where most resamples have none."""
     return percentiles((draws.means if pool is None else draws.scores(pool))[:, 0], LEVEL)
 
