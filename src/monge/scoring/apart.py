@@ -22,7 +22,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from monge.text.unknown import MOSTLY, share, unknown_places
+from monge.text.unknown import MOSTLY, unknown_positions, unknown_share
 from monge.types import Tokens
 
 
@@ -35,11 +35,11 @@ def apart(
     direction is the same in each. `around` is a mean that will be subtracted from all vectors: it is added here, so
     that the directions are what is left.
     """
-    places = unknown_places(tokens, unknown)
+    places = unknown_positions(tokens, unknown)
     if not places:
         return vectors
     names = {place: tokens.surface((place,)) for place in places}
-    if share(tokens, unknown) > MOSTLY:
+    if unknown_share(tokens, unknown) > MOSTLY:
         names |= {k: f"{tokens.pieces[k]}\0{tokens.text}" for k, special in enumerate(tokens.special) if special}
     found, width = vectors.clone(), vectors.shape[1]
     shift = around.to(vectors) if around is not None and len(around) == width else 0.0

@@ -17,7 +17,7 @@ from monge.scoring.suitable import advice, foreign_texts
 from monge.scoring.windows import Window
 from monge.spec.axes import Centre, Idf, Uniform
 from monge.text.scripts import likely_language, main_script
-from monge.text.unknown import NOTED, counted
+from monge.text.unknown import NOTED, count_unknown
 from monge.types import (
     Array,
     CorpusStats,
@@ -134,7 +134,7 @@ def _unknown(metric: TransportMetric, texts: Mapping[str, str]) -> tuple[str, ..
     read = metric.reader.read(list(texts.values()))
     rule = "match nothing but themselves" if metric.unknown is not None else "all match each other"
     for (side, text), tokens in zip(texts.items(), read, strict=True):
-        pieces, lacking = counted(tokens, model.unknown)
+        pieces, lacking = count_unknown(tokens, model.unknown)
         if lacking > NOTED * pieces:
             notes.append(
                 f"{lacking} of the {pieces} pieces of the {side} are unknown to {model.name} and {rule}; "

@@ -77,7 +77,7 @@ class LexicalMetric:
         """Statistics of other metrics do not matter here."""
 
     @cached_property
-    def _probed(self) -> lexical.Scored:
+    def _probed(self) -> lexical.LexicalScores:
         """What the library says of itself, and how it pools counts, found on two texts."""
         return lexical.score(self.spec, _PROBE, [[one] for one in _PROBE])
 
@@ -88,7 +88,11 @@ class LexicalMetric:
 
     def signed(self, stats: CorpusStats, references: str = "1") -> Signature | None:
         """Its signature; None where the library signs what it takes from the corpus."""
-        return None if self.block == 0 else sign_lexical(self.spec, lexical.signature(self._probed.facts, references))
+        return (
+            None
+            if self.block == 0
+            else sign_lexical(self.spec, lexical.format_signature(self._probed.facts, references))
+        )
 
     def fingerprint(self, stats: CorpusStats) -> str:
         """Its settings, and the library with its version."""
@@ -124,7 +128,7 @@ class LexicalMetric:
             parts={name: values for name, values in column.scores.parts.items() if name != "score"},
             ids=column.ids,
             higher_is_better=self.bounds.higher_is_better,
-            signature=sign_lexical(self.spec, lexical.signature(facts, column.references)),
+            signature=sign_lexical(self.spec, lexical.format_signature(facts, column.references)),
             references=column.scores.winners,
             flags=tuple(column.scores.flags),
             run=flagged(column.scores.flags),

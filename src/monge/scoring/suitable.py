@@ -16,8 +16,8 @@ from monge.scoring.windows import SOURCE, faced
 from monge.spec.languages import LANGUAGES
 from monge.spec.lexical import LexicalSpec
 from monge.text.language import guess_language
-from monge.text.scripts import likely_language, main_script, said, written_in
-from monge.text.unknown import MOSTLY, counted
+from monge.text.scripts import likely_language, main_script, script_label, scripts_of
+from monge.text.unknown import MOSTLY, count_unknown
 from monge.types import Result, Segment, Tokens
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def look_at(
         every = list(dict.fromkeys(text for some in texts.values() for text in some))
         if member.unknown is not None:
             try:
-                counts = [counted(tokens, member.unknown) for tokens in cut(every, reader)]
+                counts = [count_unknown(tokens, member.unknown) for tokens in cut(every, reader)]
             except DataError:  # a text that cannot be read: scoring it names its segment, or leaves it out
                 continue
             _check(member, sum(pieces for pieces, _ in counts), sum(lacking for _, lacking in counts), every)
@@ -98,7 +98,7 @@ def _check(metric: TransportMetric, pieces: int, unknown: int, texts: Iterable[s
 
 def _unknown(metric: TransportMetric, pieces: int, unknown: int, texts: Iterable[str]) -> str:
     model, script = metric.reader.encoder.name, main_script(texts)
-    written = f", which are written in {said(script)}" if script is not None else ""
+    written = f", which are written in {script_label(script)}" if script is not None else ""
     return (
         f"{metric.name}: {model} does not know {unknown} of the {pieces} pieces ({unknown / pieces:.0%}) of these "
         f"texts{written}: scores would say next to nothing; {advice(likely_language(script), model)}"
@@ -113,12 +113,12 @@ def foreign_texts(model: str, texts: Mapping[str, Sequence[str]]) -> list[str]:
     languages = languages_of(model)
     if languages is None:
         return []
-    known, names_of = written_in(languages), dict[tuple[str, str], list[str]]()
+    known, names_of = scripts_of(languages), dict[tuple[str, str], list[str]]()
     for name, some in texts.items():
         script = main_script(some)
         lang = guess_language(some) if script == "LATIN" else likely_language(script)
         if script is not None and lang is not None and (script not in known or script == "LATIN"):
-            described = f"written in {said(script)}" if script != "LATIN" else f"in {_language(lang)}"
+            described = f"written in {script_label(script)}" if script != "LATIN" else f"in {_language(lang)}"
             if script != "LATIN" or lang not in languages:
                 names_of.setdefault((lang, described), []).append(name)
     knows = LANGUAGES[min(languages)] if len(languages) == 1 else f"{len(languages)} languages"
@@ -140,8 +140,8 @@ def unsuited_words(spec: LexicalSpec, rows: Sequence[Segment]) -> list[str]:
     if wanted and script is not None and all(spec.written()[option] == usual[option] for option in options):
         cut = ", ".join(f"{option}={usual[option]}" for option in options)
         sentences.append(
-            f"the hypotheses are written in {said(script)}, which {spec.name} does not cut into words by itself "
-            f"({cut}): use --lang {lang}, which means {', '.join(wanted)}"
+            f"the hypotheses are written in {script_label(script)}, which {spec.name} does not cut into words by "
+            f"itself ({cut}): use --lang {lang}, which means {', '.join(wanted)}"
         )
     if spec.against == SOURCE:
         sources = [text for row in rows for text in faced(row, SOURCE).references]
