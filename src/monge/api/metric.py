@@ -301,10 +301,10 @@ def bind(
             member: bound_to(f"{name}.{member}", one).by_transport("bind") for member, one in spec.members.items()
         }
         return Metric(BlendMetric(name, members), spec, cache, home)
-    from monge.encode.models import expect
+    from monge.encode.models import hash_ahead
 
     wanted = suited(spec.encoder.model if spec.encoder.model != "auto" else model, lang)
-    expect(wanted)
+    hash_ahead(wanted)
     from monge.scoring.fluency import language_model
     from monge.scoring.transport import bound
 
@@ -316,10 +316,10 @@ def bind(
 
 def suited(model: str, lang: str | None) -> str:
     """The model itself, or for `auto` one that knows the language; a warning where it is known not to."""
-    from monge.encode.packaged import PACKAGED, languages_of, model_for
+    from monge.encode.packaged import PACKAGED, model_for, model_languages
 
     check_language(lang)
-    known = languages_of(model)
+    known = model_languages(model)
     if lang is None or known is None or lang in known:
         return model
     if model == "auto":

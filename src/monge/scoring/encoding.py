@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from torch import Tensor
 
-from monge.encode.batching import Counters, Vectors
+from monge.encode.batching import EncodingCounters, Vectors
 from monge.encode.protocol import Request
 from monge.scoring.windows import distinct
 from monge.types import Segment, Tokens
@@ -71,7 +71,7 @@ class Encoding:
             vectors.forget()
 
     @property
-    def counters(self) -> Counters:
+    def counters(self) -> EncodingCounters:
         """Work done so far, over all readers."""
         each = [vectors.counters for vectors in self._vectors.values()]
-        return Counters(*(sum(getattr(one, name) for one in each) for name in ("texts", "encoded", "pieces")))
+        return EncodingCounters(*(sum(getattr(one, name) for one in each) for name in ("texts", "encoded", "pieces")))

@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, cast
 
-from monge.encode.packaged import PACKAGED, languages_of
+from monge.encode.packaged import PACKAGED, model_languages
 from monge.errors import DataError, Unsuited
 from monge.scoring.scan import warn_unused_references
 from monge.scoring.windows import SOURCE, faced
@@ -110,7 +110,7 @@ def foreign_texts(model: str, texts: Mapping[str, Sequence[str]]) -> list[str]:
 
     texts: what the texts are called -> the texts; the hypotheses come first. Languages are guessed for Latin letters.
     """
-    languages = languages_of(model)
+    languages = model_languages(model)
     if languages is None:
         return []
     known, names_of = scripts_of(languages), dict[tuple[str, str], list[str]]()

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor, nn
 
-from monge.encode.batching import batches, pool
-from monge.encode.models import ModelFiles, find
-from monge.encode.packed import positions
+from monge.encode.batching import make_batches, pool_layers
+from monge.encode.models import ModelFiles, find_model
+from monge.encode.packed import position_ids
 from monge.encode.transformer import TransformerEncoder, read_body
 from monge.errors import InvalidSetting
 from monge.tune.blocks import Blocks, Method
@@ -33,7 +33,7 @@ class Learner(TransformerEncoder):
     """A base model of which some weights learn, once `begin` has said which."""
 
     def __init__(self, model: str, *, online: bool = False) -> None:
-        files = find(model, online=online)
+        files = find_model(model, online=online)
         super().__init__(files, precision="fp32", device="cpu")
         self.files: ModelFiles = files
         body = read_body(files)
@@ -74,10 +74,10 @@ class Learner(TransformerEncoder):
         """The layer below the first block that learns, texts end to end; kept where blocks were run for it."""
         if self.blocks.first == 0:
             flat = torch.tensor([i for text in texts for i in text])
-            return self.blocks.embed(flat, torch.cat([positions(text, self._body.pad) for text in texts]))
+            return self.blocks.embed(flat, torch.cat([position_ids(text, self._body.pad) for text in texts]))
         new = [text for text in dict.fromkeys(texts) if text not in self._below]
         made: dict[_Ids, Tensor] = {}
-        for batch in batches(new, len, PIECES):
+        for batch in make_batches(new, len, PIECES):
             h = super().hidden(batch, [self.blocks.first])[0].clone()
             made.update(zip(batch, (one.clone() for one in torch.split(h, [len(text) for text in batch])), strict=True))
         for text, vectors in made.items():
@@ -100,10 +100,10 @@ class Live:
         self._pieces.update(zip(new, reader.read(new), strict=True) if new else ())
         wanted = list(dict.fromkeys(self._pieces[text].ids for text in texts))
         found: dict[tuple[int, ...], Tensor] = {}
-        for batch in batches(wanted, len, PIECES):
+        for batch in make_batches(wanted, len, PIECES):
             layers = sorted(set(self._request.layers))
             hidden = dict(zip(layers, self._encoder.hidden(batch, layers), strict=True))
-            split = torch.split(pool(hidden, self._request), [len(ids) for ids in batch])
+            split = torch.split(pool_layers(hidden, self._request), [len(ids) for ids in batch])
             found.update(zip(batch, split, strict=True))
         return {text: (self._pieces[text], {self._request: found[self._pieces[text].ids]}) for text in texts}
 
