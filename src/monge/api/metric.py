@@ -17,7 +17,7 @@ import numpy as np
 from monge.api.options import Options, check_options, check_stats
 from monge.api.shown import NotebookExplanation, NotebookResult
 from monge.data.lines import TextFile, check_text
-from monge.data.lists import reference_lists, segments_of, texts_of
+from monge.data.lists import check_texts, reference_lists, segments_of
 from monge.errors import DataError, Flagged, Unsuited, UsageError
 from monge.scoring.blend import BlendMetric
 from monge.scoring.lexical import LexicalMetric
@@ -166,7 +166,7 @@ class Metric:
         from monge.scoring.fit import fit
 
         flat = [text for row in reference_lists(references, None) for text in row]
-        own = texts_of(hypotheses, "hypotheses")
+        own = check_texts(hypotheses, "hypotheses")
         if not flat and not own:
             raise DataError("fit: no texts were given")
         metric = self.by_transport("fit")
@@ -184,7 +184,7 @@ class Metric:
         """What the metric gives random pairs of the corpus, at every layer: for `scale=baseline`."""
         from monge.scoring.baseline import fit_baseline
 
-        texts = corpus if isinstance(corpus, TextFile) else texts_of(corpus, "corpus")
+        texts = corpus if isinstance(corpus, TextFile) else check_texts(corpus, "corpus")
         return fit_baseline(self.by_transport("fit a baseline for"), texts, seed=seed)
 
     def compute(
@@ -410,7 +410,7 @@ def with_corpus(metric: Scorer, corpora: Corpora) -> tuple[Scorer, dict[str, Ite
     if not metric.idf_corpora:
         return metric, {}
     if corpora.idf is not None:
-        texts = corpora.idf if isinstance(corpora.idf, TextFile) else texts_of(corpora.idf, "idf_corpus")
+        texts = corpora.idf if isinstance(corpora.idf, TextFile) else check_texts(corpora.idf, "idf_corpus")
         return metric.with_idf_corpus(FILE), {FILE: texts}
     found: dict[str, Iterable[str]] = {}
     for corpus in metric.idf_corpora:

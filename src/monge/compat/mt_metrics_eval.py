@@ -18,7 +18,7 @@ import numpy as np
 
 from monge.api import Metric, Watch, score_segments
 from monge.data.lines import StrPath, TextFile
-from monge.data.mtme import EvalSet, pairs_in, read_eval_set, read_scores, test_set_in
+from monge.data.mtme import EvalSet, find_test_set, list_pairs, read_eval_set, read_scores
 from monge.data.output import write_text
 from monge.data.request import matching
 from monge.data.segment_scores import finite_number
@@ -146,10 +146,10 @@ def submit(
         watch: Is told how far it has come.
         grow: Is told how many segments there are more to score.
     """
-    folder = test_set_in(Path(data), test_set)
+    folder = find_test_set(Path(data), test_set)
     kinds = {against: [one for one in metrics if one.scorer.against == against] for against in (REFERENCES, "source")}
     found: list[Scored] = []
-    for pair in matching(pairs, pairs_in(folder), "language pair"):
+    for pair in matching(pairs, list_pairs(folder), "language pair"):
         texts = read_eval_set(folder, pair)
         sides = [reference] if reference else sorted(texts.references)
         facing = [(side, kinds[REFERENCES]) for side in sides]
@@ -163,7 +163,7 @@ def _scored(
     metrics: Sequence[Metric], texts: EvalSet, side: str, watch: Watch, grow: Callable[[int], None] | None
 ) -> list[Scored]:
     """What the metrics give every system, the references that are used as one excepted."""
-    used = () if side == SOURCE else texts.chosen(side)
+    used = () if side == SOURCE else texts.choose_references(side)
     rows = [row for system in texts.systems(used, humans=True) for row in texts.segments(system, used)]
     if grow is not None:
         grow(len(rows))
