@@ -27,7 +27,7 @@ from torch.nn import functional as F
 from transformers import AutoModel, AutoTokenizer, logging
 
 from monge.encode import int8
-from monge.encode.body import body_of
+from monge.encode.body import body_of_module
 from monge.encode.packed import PackedEncoder, PrepackedLinear
 
 LAYER = 6
@@ -103,7 +103,7 @@ def measure(texts, count, budget=2048):
     model, tokenizer = AutoModel.from_pretrained(path).eval(), AutoTokenizer.from_pretrained(path)
     tokens = sum(map(len, tokenizer(texts, truncation=True)["input_ids"]))
     precisions = ["fp32", "bf16"] + ["int8"] * int8.available()
-    encoders = {name: PackedEncoder(body_of(model), name) for name in precisions}
+    encoders = {name: PackedEncoder(body_of_module(model), name) for name in precisions}
     bare = {name: products(model.config, name) for name in precisions}
     work = LAYER * bare["fp32"][1] / ROWS * tokens / 1e9
     exact = bert_score_loop(model, tokenizer, texts)

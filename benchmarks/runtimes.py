@@ -30,8 +30,8 @@ from transformers import AutoModel, AutoTokenizer
 from transformers import logging as transformers_logging
 
 from monge.encode import int8
-from monge.encode.batching import batches
-from monge.encode.body import body_of
+from monge.encode.batching import make_batches
+from monge.encode.body import body_of_module
 from monge.encode.packed import PackedEncoder
 
 LAYER, BUDGET = 6, 2048
@@ -60,7 +60,7 @@ def padded(batch: list[tuple[int, ...]]) -> tuple[np.ndarray, np.ndarray]:
 def in_batches(texts: list[tuple[int, ...]], run) -> dict[tuple[int, ...], np.ndarray]:
     """Vectors of every text from `run(ids, mask) -> [texts, longest, d]`."""
     found = {}
-    for batch in batches(texts, len, BUDGET):
+    for batch in make_batches(texts, len, BUDGET):
         states = run(*padded(batch))
         found |= {ids: states[k, : len(ids)] for k, ids in enumerate(batch)}
     return found
@@ -69,7 +69,7 @@ def in_batches(texts: list[tuple[int, ...]], run) -> dict[tuple[int, ...], np.nd
 def packed(texts: list[tuple[int, ...]], encoder: PackedEncoder) -> dict[tuple[int, ...], np.ndarray]:
     """Vectors of every text from batches without padding."""
     found = {}
-    for batch in batches(texts, len, BUDGET):
+    for batch in make_batches(texts, len, BUDGET):
         (states,) = encoder.hidden(batch, [LAYER])
         found |= {ids: one.numpy() for ids, one in zip(batch, states.split([len(i) for i in batch]), strict=True)}
     return found
@@ -127,9 +127,9 @@ def openvino_runner(path: Path, threads: int):
 def contestants(texts, model, folder: Path, threads: int):
     """Each runtime's encoding of the texts, by name, with the seconds until its first result was there."""
     path = onnx_file(model, folder)
-    makers = {f"ours {p}": lambda p=p: ("packed", PackedEncoder(body_of(model), p)) for p in ("fp32", "bf16")}
+    makers = {f"ours {p}": lambda p=p: ("packed", PackedEncoder(body_of_module(model), p)) for p in ("fp32", "bf16")}
     if int8.available():
-        makers["ours int8"] = lambda: ("packed", PackedEncoder(body_of(model), "int8"))
+        makers["ours int8"] = lambda: ("packed", PackedEncoder(body_of_module(model), "int8"))
     makers |= {
         "Hugging Face, padded": lambda: ("run", torch_runner(Hidden(model))),
         "torch.compile fp32": lambda: ("run", torch_runner(torch.compile(Hidden(model), dynamic=True))),

@@ -27,7 +27,7 @@ GATE_FAILED = 4
 
 
 class MongeError(Exception):
-    """Base class: every error that is about the user's input rather than a defect of monge."""
+    """Base class of every error that is caused by the user's input, not by a defect of monge."""
 
     exit_code: int = 1
     http_status: int = 422
@@ -72,13 +72,13 @@ class InvalidSetting(UsageError):
 class UnknownName(UsageError):
     """A name that does not exist; the message offers the nearest one."""
 
-    def __init__(self, kind: str, name: str, known: Iterable[str], hint: str = "") -> None:
-        known = sorted(known)
-        cases = {one.lower(): one for one in known}
-        near = [cases[one] for one in get_close_matches(name.lower(), cases, n=1, cutoff=0.5)]
+    def __init__(self, kind: str, name: str, choices: Iterable[str], hint: str = "") -> None:
+        choices = sorted(choices)
+        cases = {choice.lower(): choice for choice in choices}
+        near = [cases[match] for match in get_close_matches(name.lower(), cases, n=1, cutoff=0.5)]
         guess = f"; did you mean {near[0]}?" if near else ""
         several = "axes" if kind == "axis" else f"{kind}s"
-        listing = f" ({several}: {', '.join(known)})" if len(known) <= 40 and not hint else ""
+        listing = f" ({several}: {', '.join(choices)})" if len(choices) <= 40 and not hint else ""
         super().__init__(f"unknown {kind} {name!r}{guess}{listing}{' ' + hint if hint else ''}")
 
 
@@ -110,7 +110,7 @@ class Unused(Notice):
 
 
 class NotKept(Notice):
-    """A warning: something a cache was given is not kept, or what it kept is lost; the sentence says what and why."""
+    """A cache could not keep an entry, or lost entries; the sentence says which and why."""
 
 
 class MissingExtra(UsageError):

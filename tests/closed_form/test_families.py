@@ -118,12 +118,12 @@ def test_the_smallest_flows_are_dropped():
     import torch
 
     from monge.kernels.exact import prune
-    from monge.types import Plan
+    from monge.types import TransportPlan
 
     flows = torch.tensor([[[0.05, 0.1, 0.0], [0.1, 0.15, 0.2], [0.0, 0.25, 0.15]]], dtype=torch.float64)
-    assert prune(Plan(flows), 0.3).coupling.flatten().tolist() == [0, 0.1, 0, 0.1, 0.15, 0.2, 0, 0.25, 0.15]
-    assert torch.equal(prune(Plan(flows), 0.1).coupling, flows)  # k = 1 drops nothing
-    assert float(prune(Plan(flows), 0.6).coupling.sum()) == pytest.approx(0.75)
+    assert prune(TransportPlan(flows), 0.3).coupling.flatten().tolist() == [0, 0.1, 0, 0.1, 0.15, 0.2, 0, 0.25, 0.15]
+    assert torch.equal(prune(TransportPlan(flows), 0.1).coupling, flows)  # k = 1 drops nothing
+    assert float(prune(TransportPlan(flows), 0.6).coupling.sum()) == pytest.approx(0.75)
 
 
 def test_yisi_2_weighs_each_side_by_its_own_table(vectors):

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 from toy import X, Y, scored
 
-from monge.text.idf import count, weight
+from monge.text.idf import count_documents, idf_weight
 
 IDS = {"a": 1, "b": 2, "c": 3, "d": 4}
 CORPUS = [("a b", (1, 2)), ("a c", (1, 3)), ("a b d", (1, 2, 4))]
 
 
 def test_idf():
-    of = weight(count(CORPUS), "idf")
+    of = idf_weight(count_documents(CORPUS), "idf")
     found = [of(IDS[word]) for word in "abcd"]
     assert found == pytest.approx([0, 0.287682, 0.693147, 0.693147], abs=1e-6)
     assert of(IDS["a"]) == 0
@@ -20,11 +20,11 @@ def test_idf():
 
 def test_idf_counts_texts_not_occurrences():
     twice = [(text, (*ids, *ids)) for text, ids in CORPUS]
-    assert count(twice) == count(CORPUS)
+    assert count_documents(twice) == count_documents(CORPUS)
 
 
 def test_idf_of_yisi_is_never_0():
-    of = weight(count(CORPUS), "idf-yisi")
+    of = idf_weight(count_documents(CORPUS), "idf-yisi")
     found = [of(IDS["a"]), of(IDS["b"]), of(IDS["c"]), of(99)]
     assert found == pytest.approx([1.0, 1.2223924, 1.5849625, 2.3219281], abs=1e-6)
 

@@ -13,7 +13,7 @@ from pyarrow import feather, ipc, parquet
 import monge
 from monge.cli.app import run
 from monge.data import read_table
-from monge.data.arrow import arrow_rows
+from monge.data.arrow import read_arrow
 from monge.errors import UnknownName, Unreadable
 
 METRIC = "chrf"
@@ -97,9 +97,9 @@ def test_what_cannot_be_read_is_said_in_a_line(files, tmp_path, capsys):
     assert "holds several splits: give one, " in capsys.readouterr().err
     (tmp_path / "no.arrow").write_bytes(b"no arrow at all, by any means")
     with pytest.raises(Unreadable, match="not Arrow"):
-        list(arrow_rows(str(tmp_path / "no.arrow")))
+        list(read_arrow(str(tmp_path / "no.arrow")))
     with pytest.raises(Unreadable, match="standard input"):
-        list(arrow_rows("-"))
+        list(read_arrow("-"))
 
 
 def test_a_large_file_is_not_loaded_whole(tmp_path):
@@ -108,7 +108,7 @@ def test_a_large_file_is_not_loaded_whole(tmp_path):
         for _ in range(20):
             stream.write_batch(batch)
     before, most, count = pyarrow.total_allocated_bytes(), 0, 0
-    for count, _ in enumerate(arrow_rows(str(tmp_path / "large.arrow")), 1):
+    for count, _ in enumerate(read_arrow(str(tmp_path / "large.arrow")), 1):
         most = max(most, pyarrow.total_allocated_bytes() - before) if count % 1000 == 1 else most
     assert count == 20_000
     assert most < 5_000_000 < (tmp_path / "large.arrow").stat().st_size

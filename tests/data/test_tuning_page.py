@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from monge.encode.adapter import read_adapter
-from monge.encode.models import find
+from monge.encode.models import find_model
 from monge.encode.packaged import SHIPPED
 from monge.tune.examples import judged_examples
 from monge.tune.splitting import hold_out
@@ -108,4 +108,4 @@ def test_shipped_adapters_are_whole_small_and_name_no_place(name):
 @pytest.mark.parametrize("name", sorted(SHIPPED))
 def test_shipped_adapters_serve_the_embedded_model(name):
     folder = ADAPTERS / name / "all-MiniLM-L6-v2"
-    read_adapter(folder).check_base(find("auto"))
+    read_adapter(folder).check_base(find_model("auto"))

@@ -24,7 +24,7 @@ from safetensors.torch import load_file, save_file
 
 import monge
 from monge.encode import digests
-from monge.encode.models import find
+from monge.encode.models import find_model
 from monge.errors import MongeError
 from monge.scoring.identity import Identity
 from monge.spec.axes import AXES
@@ -220,7 +220,7 @@ def test_every_file_of_a_model(tiny_bert, tmp_path):
 @pytest.fixture
 def adapter(tiny_bert, tmp_path):
     """A tuned adapter of the tiny model, with a line to human scores."""
-    found = find(str(tiny_bert))
+    found = find_model(str(tiny_bert))
     folder = tmp_path / "adapter"
     folder.mkdir()
     torch.manual_seed(5)

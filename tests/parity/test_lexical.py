@@ -15,7 +15,7 @@ import pytest
 
 from monge.spec.lexical import LexicalSpec
 from monge.text import lexical
-from monge.text.lexical import porter
+from monge.text.lexical import porter_stemmer
 from monge.text.meteor import MeteorScorer
 
 pytest.importorskip("sacrebleu")
@@ -124,8 +124,8 @@ WORDS += ["he", "her", "national", "nations"]
 
 def test_greedy_meteor_is_that_of_nltk():
     nltk = pytest.importorskip("nltk.translate.meteor_score")
-    scorer = MeteorScorer(porter(), alignment="greedy")
-    best = MeteorScorer(porter())
+    scorer = MeteorScorer(porter_stemmer(), alignment="greedy")
+    best = MeteorScorer(porter_stemmer())
     higher = 0
     for hypothesis, reference in zip(sentences(400, WORDS, 1), sentences(400, WORDS, 2), strict=True):
         theirs = nltk.single_meteor_score(reference, hypothesis, wordnet=NoWordnet())
@@ -139,7 +139,7 @@ def test_greedy_meteor_is_that_of_nltk():
 
 def test_meteor_is_that_of_nltk_where_no_word_repeats():
     nltk = pytest.importorskip("nltk.translate.meteor_score")
-    scorer, draw = MeteorScorer(porter()), random.Random(4)
+    scorer, draw = MeteorScorer(porter_stemmer()), random.Random(4)
     pairs = [
         ("cat", "cats"),
         ("sat", "sits"),

@@ -17,7 +17,7 @@ import numpy as np
 from monge.api.options import Options, check_options, check_stats
 from monge.api.shown import NotebookExplanation, NotebookResult
 from monge.data.lines import TextFile, check_text
-from monge.data.lists import reference_lists, segments_of, texts_of
+from monge.data.lists import check_texts, reference_lists, segments_of
 from monge.errors import DataError, Flagged, Unsuited, UsageError
 from monge.scoring.blend import BlendMetric
 from monge.scoring.lexical import LexicalMetric
@@ -167,7 +167,7 @@ class Metric:
         from monge.scoring.fit import fit
 
         reference_texts = [text for row in reference_lists(references, None) for text in row]
-        hypothesis_texts = texts_of(hypotheses, "hypotheses")
+        hypothesis_texts = check_texts(hypotheses, "hypotheses")
         if not reference_texts and not hypothesis_texts:
             raise DataError("fit: no texts were given")
         metric = self.by_transport("fit")
@@ -185,7 +185,7 @@ class Metric:
         """Fit the mean score of random pairs of the corpus at every layer, for `scale=baseline`."""
         from monge.scoring.baseline import fit_baseline
 
-        texts = corpus if isinstance(corpus, TextFile) else texts_of(corpus, "corpus")
+        texts = corpus if isinstance(corpus, TextFile) else check_texts(corpus, "corpus")
         return fit_baseline(self.by_transport("fit a baseline for"), texts, seed=seed)
 
     def compute(
@@ -310,10 +310,10 @@ def bind(
             for member, member_spec in spec.members.items()
         }
         return Metric(BlendMetric(name, members), spec, cache, home)
-    from monge.encode.models import expect
+    from monge.encode.models import hash_ahead
 
     model_name = suited(spec.encoder.model if spec.encoder.model != "auto" else model, lang)
-    expect(model_name)
+    hash_ahead(model_name)
     from monge.scoring.fluency import language_model
     from monge.scoring.transport import bind_metric
 
@@ -325,10 +325,10 @@ def bind(
 
 def suited(model: str, lang: str | None) -> str:
     """Return the model, or for `auto` one that knows the language; warn if the model does not know it."""
-    from monge.encode.packaged import PACKAGED, languages_of, model_for
+    from monge.encode.packaged import PACKAGED, model_for, model_languages
 
     check_language(lang)
-    languages = languages_of(model)
+    languages = model_languages(model)
     if lang is None or languages is None or lang in languages:
         return model
     if model == "auto":
@@ -424,7 +424,7 @@ def with_corpus(metric: Scorer, corpora: Corpora) -> tuple[Scorer, dict[str, Ite
     if not metric.idf_corpora:
         return metric, {}
     if corpora.idf is not None:
-        texts = corpora.idf if isinstance(corpora.idf, TextFile) else texts_of(corpora.idf, "idf_corpus")
+        texts = corpora.idf if isinstance(corpora.idf, TextFile) else check_texts(corpora.idf, "idf_corpus")
         return metric.with_idf_corpus(FILE), {FILE: texts}
     corpus_texts: dict[str, Iterable[str]] = {}
     for corpus in metric.idf_corpora:

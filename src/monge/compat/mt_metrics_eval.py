@@ -18,7 +18,7 @@ import numpy as np
 
 from monge.api import Metric, Watch, score_segments
 from monge.data.lines import StrPath, TextFile
-from monge.data.mtme import EvalSet, pairs_in, read_eval_set, read_scores, test_set_in
+from monge.data.mtme import EvalSet, find_test_set, list_pairs, read_eval_set, read_scores
 from monge.data.output import write_text
 from monge.data.request import matching
 from monge.data.segment_scores import finite_number
@@ -177,13 +177,13 @@ def submit(
         watch: Callbacks of progress.
         grow: Called with the number of further segments to score.
     """
-    folder = test_set_in(Path(data), test_set)
+    folder = find_test_set(Path(data), test_set)
     by_side = {
         against: [metric for metric in metrics if metric.scorer.against == against]
         for against in (REFERENCES, "source")
     }
     scored: list[LanguagePairScores] = []
-    for pair in matching(pairs, pairs_in(folder), "language pair"):
+    for pair in matching(pairs, list_pairs(folder), "language pair"):
         texts = read_eval_set(folder, pair)
         sides = [reference] if reference else sorted(texts.references)
         runs = [(side, by_side[REFERENCES]) for side in sides]
@@ -197,7 +197,7 @@ def _score_side(
     metrics: Sequence[Metric], texts: EvalSet, side: str, watch: Watch, grow: Callable[[int], None] | None
 ) -> list[LanguagePairScores]:
     """Score every system, except references that the systems are compared with."""
-    used = () if side == SOURCE else texts.chosen(side)
+    used = () if side == SOURCE else texts.choose_references(side)
     rows = [row for system in texts.systems(used, humans=True) for row in texts.segments(system, used)]
     if grow is not None:
         grow(len(rows))

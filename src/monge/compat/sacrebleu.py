@@ -102,9 +102,9 @@ class TER(_Checked, peer.TER):  # type: ignore[misc]
     """sacrebleu's TER, with the same edits computed faster."""
 
     def _compute_segment_statistics(self, hypothesis: str, ref_kwargs: dict[str, Any]) -> list[float]:
-        from monge.text.ter import counts
+        from monge.text.ter import segment_statistics
 
-        return counts(hypothesis, ref_kwargs["ref_words"])
+        return segment_statistics(hypothesis, ref_kwargs["ref_words"])
 
 
 class MongeScore(Score):  # type: ignore[misc]

@@ -16,22 +16,22 @@ _STATE, _SPLITS = "state.json", "dataset_dict.json"
 
 
 def is_saved_dataset(path: str) -> bool:
-    """Whether a directory is one that `Dataset.save_to_disk` or `DatasetDict.save_to_disk` wrote."""
+    """Return whether a directory is one that `Dataset.save_to_disk` or `DatasetDict.save_to_disk` wrote."""
     return any(is_there(Path(path) / name) for name in (_STATE, _SPLITS))
 
 
-def arrow_rows(path: str) -> Iterator[dict[str, Any]]:
-    """The rows of an Arrow file, stream or Feather file, or of the shards of a saved dataset, one after another."""
+def read_arrow(path: str) -> Iterator[dict[str, Any]]:
+    """Yield the rows of an Arrow file, stream or Feather file, or of all shards of a saved dataset."""
     for file in _shards(Path(path)) if is_there(path, folder=True) else [path]:
-        with _pyarrow(file) as pyarrow, open_bytes(file) as stream:
+        with _import_pyarrow(file) as pyarrow, open_bytes(file) as stream:
             for batch in _batches(pyarrow, stream):
                 for start in range(0, batch.num_rows, BATCH):
                     yield from batch.slice(start, BATCH).to_pylist()
 
 
 @contextmanager
-def _pyarrow(path: str) -> Iterator[Any]:
-    """The library; what it cannot read becomes one line."""
+def _import_pyarrow(path: str) -> Iterator[Any]:
+    """Yield pyarrow, and turn its read errors into a one-line `Unreadable`."""
     try:
         import pyarrow
         import pyarrow.ipc
@@ -46,7 +46,7 @@ def _pyarrow(path: str) -> Iterator[Any]:
 
 
 def _batches(pyarrow: Any, stream: Any) -> Iterator[Any]:
-    """The record batches of a file that begins as an Arrow file does, else of a stream."""
+    """Yield the record batches of an Arrow file, or else of a stream."""
     if stream.peek(6)[:6] == b"ARROW1":
         reader = pyarrow.ipc.open_file(stream)
         yield from (reader.get_batch(k) for k in range(reader.num_record_batches))
@@ -55,21 +55,23 @@ def _batches(pyarrow: Any, stream: Any) -> Iterator[Any]:
 
 
 def _shards(folder: Path) -> list[str]:
-    """The Arrow files of a saved dataset, in order."""
+    """Return the Arrow files of a saved dataset, in order."""
     if is_there(folder / _SPLITS):
-        splits = _said(folder / _SPLITS).get("splits", [])
-        raise Unreadable(f"{folder} holds several splits: give one, {' or '.join(str(folder / one) for one in splits)}")
-    said = _said(folder / _STATE)
-    if said.get("_indices_data_files"):
+        splits = _read_settings(folder / _SPLITS).get("splits", [])
+        raise Unreadable(
+            f"{folder} holds several splits: give one, {' or '.join(str(folder / split) for split in splits)}"
+        )
+    state = _read_settings(folder / _STATE)
+    if state.get("_indices_data_files"):
         raise Unreadable(f"{folder}: a selection of another dataset; save it after flatten_indices()")
-    return [str(folder / one["filename"]) for one in said.get("_data_files", [])]
+    return [str(folder / data_file["filename"]) for data_file in state.get("_data_files", [])]
 
 
-def _said(path: Path) -> dict[str, Any]:
+def _read_settings(path: Path) -> dict[str, Any]:
     try:
-        found = json.loads("\n".join(read_lines(path)))
+        settings = json.loads("\n".join(read_lines(path)))
     except ValueError as error:
         raise Unreadable(f"{path}: not JSON ({error})") from None
-    if not isinstance(found, dict):
+    if not isinstance(settings, dict):
         raise Unreadable(f"{path}: expected an object, as datasets writes it")
-    return found
+    return settings

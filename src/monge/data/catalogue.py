@@ -1,4 +1,4 @@
-"""What is known of each published data set, read from one small TOML file a set."""
+"""Descriptions of the published data sets, read from one small TOML file per data set."""
 
 from __future__ import annotations
 
@@ -92,43 +92,43 @@ class Dataset:
     system_human: str = ""
     any_human: bool = False
 
-    def human_named(self, name: str | None, level: str) -> str:
-        """The human column meant: the default, one of `humans`, or one by its name in the files."""
+    def resolve_human(self, name: str | None, level: str) -> str:
+        """Return the human column to use: the default, one of `humans`, or one by its name in the files."""
         if name is None:
             return self.system_human if level == "system" and self.system_human else self.human
         if self.any_human or name in self.humans:
             return name
-        for known, meaning in self.humans.items():
+        for human, meaning in self.humans.items():
             if meaning.get("column") == name:
-                return known
+                return human
         raise UnknownName(f"{self.name} human column", name, self.humans)
 
     def needs(self, human: str) -> Needs:
-        """The sets of roles of files, any of which a human column (or `systems`, for the system level) needs."""
+        """Return alternative sets of file roles that a human column (or `systems`, for the system level) needs."""
         layout = str(self.humans.get(human, {}).get("layout", ""))
         return NEEDS.get(human) or NEEDS.get(layout) or NEEDS.get(self.reader, ())
 
-    def with_switches(self, text: str, given: Mapping[str, Any]) -> dict[str, Any]:
-        """All switches in effect for a text version; unknown ones and values of another type are errors."""
+    def resolve_switches(self, text: str, switches: Mapping[str, Any]) -> dict[str, Any]:
+        """Return all switches in effect for a text version; raises for unknown names and values of another type."""
         defaults = {"entities": False, "detokenise": False, "human_range": "", **self.switches, **self.texts[text]}
-        for name, value in given.items():
+        for name, value in switches.items():
             if name not in defaults:
                 raise UnknownName(f"{self.name} setting", name, defaults)
-            wanted = type(defaults[name])
-            if type(value) is not wanted:
-                raise InvalidSetting(f"{self.name}: {name} takes {wanted.__name__}, got {value!r}")
-        return {**defaults, **given}
+            expected_type = type(defaults[name])
+            if type(value) is not expected_type:
+                raise InvalidSetting(f"{self.name}: {name} takes {expected_type.__name__}, got {value!r}")
+        return {**defaults, **switches}
 
 
 @cache
 def dataset_names() -> tuple[str, ...]:
-    """The data sets there are."""
-    return tuple(sorted(one.name.removesuffix(".toml") for one in _folder().iterdir() if one.name.endswith(".toml")))
+    """Return the names of the known data sets."""
+    return tuple(sorted(file.name.removesuffix(".toml") for file in _folder().iterdir() if file.name.endswith(".toml")))
 
 
 @cache
 def describe(name: str) -> Dataset:
-    """The description of a data set; an error with the nearest name if there is none."""
+    """Return the description of a data set; raises with the nearest name where there is none."""
     if name not in dataset_names():
         raise UnknownName("dataset", name, dataset_names())
     table = tomllib.loads((_folder() / f"{name}.toml").read_text(encoding="utf-8"))

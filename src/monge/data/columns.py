@@ -11,7 +11,7 @@ from monge.errors import InvalidSetting, UnknownName, Unreadable, UsageError
 
 Tiers = tuple[tuple[str, ...], ...]
 Given = Mapping[str, str | Sequence[str]]
-"""What the user says: role -> its column, or its columns where it is `reference`."""
+"""The user's choice: role -> its column, or its columns where it is `reference`."""
 
 _EITHER = ("summary", "translation", "answer")
 """A hypothesis where no other column is one, else a reference where no other column is one."""
@@ -72,97 +72,99 @@ class Columns:
     guessed: tuple[str, ...] = field(default=())
 
     def get(self, role: str) -> str:
-        """The column of a role; an empty name where there is none."""
+        """Return the column of a role; '' where there is none."""
         return next(iter(self.names.get(role, ())), "")
 
     @property
     def note(self) -> str:
-        """What was taken for what other than by its own name, as `--columns` would say it; nothing where all was."""
+        """The roles that were guessed, in the form of `--columns`; '' where there are none."""
         return ",".join(f"{role}={name}" for role in self.guessed for name in self.names[role])
 
 
 def given_columns(options: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    """The columns of `--columns hypothesis=mt,reference=ref`: role -> columns."""
-    found: dict[str, tuple[str, ...]] = {}
+    """Parse `--columns hypothesis=mt,reference=ref` into role -> columns."""
+    columns: dict[str, tuple[str, ...]] = {}
     for part in (part for option in options for part in option.split(",")):
-        role, equals, column = (one.strip() for one in part.partition("="))
+        role, equals, column = (text.strip() for text in part.partition("="))
         if not equals or not column:
             raise UsageError(f"--columns takes ROLE=COLUMN,… such as hypothesis=mt,reference=ref; got {part!r}")
-        known = "reference" if re.fullmatch(r"references?\d*", role) else role
-        if known not in ROLES:
+        canonical_role = "reference" if re.fullmatch(r"references?\d*", role) else role
+        if canonical_role not in ROLES:
             raise UnknownName("role", role, ROLES, f"(--columns takes {', '.join(ROLES)}, each =COLUMN)")
-        if known in found and known != "reference":
-            raise UsageError(f"--columns gives {role} two columns: {found[known][0]!r} and {column!r}")
-        found[known] = (*found.get(known, ()), column)
-    return found
+        if canonical_role in columns and canonical_role != "reference":
+            raise UsageError(f"--columns gives {role} two columns: {columns[canonical_role][0]!r} and {column!r}")
+        columns[canonical_role] = (*columns.get(canonical_role, ()), column)
+    return columns
 
 
-def columns_of(names: Sequence[str], roles: Iterable[str], given: Given, where: str) -> Columns:
-    """The columns that play the roles among those of a table; `where` names the table in errors."""
-    found = {role: _there(names, role, wanted, where) for role, wanted in given.items()}
-    taken = [name for some in found.values() for name in some]
-    twice = next((name for name in taken if taken.count(name) > 1), None)
-    if twice is not None:
-        raise UsageError(f"--columns gives column {twice!r} of {where} two roles")
+def assign_columns(names: Sequence[str], roles: Iterable[str], columns_by_role: Given, table_name: str) -> Columns:
+    """Assign columns of a table to roles; `table_name` names the table in errors."""
+    assigned = {role: _find_named(names, role, columns, table_name) for role, columns in columns_by_role.items()}
+    used_names = [name for columns in assigned.values() for name in columns]
+    duplicate = next((name for name in used_names if used_names.count(name) > 1), None)
+    if duplicate is not None:
+        raise UsageError(f"--columns gives column {duplicate!r} of {table_name} two roles")
     guessed = []
     for role in roles:
-        if role in found:
+        if role in assigned:
             continue
-        mine, tier = _by_name([name for name in names if name not in taken], role, where)
-        if mine:
-            found[role] = mine
-            taken += mine
+        columns, tier = _guess_by_name([name for name in names if name not in used_names], role, table_name)
+        if columns:
+            assigned[role] = columns
+            used_names += columns
             guessed += [role] if tier else []
-    return Columns(found, tuple(guessed))
+    return Columns(assigned, tuple(guessed))
 
 
-def _there(names: Sequence[str], role: str, wanted: str | Sequence[str], where: str) -> tuple[str, ...]:
-    """The columns that the user names, if they are there."""
-    found = []
-    for column in [wanted] if isinstance(wanted, str) else wanted:
-        same = [column] if column in names else [name for name in names if _plain(name) == _plain(column)]
+def _find_named(names: Sequence[str], role: str, columns: str | Sequence[str], table_name: str) -> tuple[str, ...]:
+    """Return the columns that the user names; raises where one does not exist."""
+    present = []
+    for column in [columns] if isinstance(columns, str) else columns:
+        same = [column] if column in names else [name for name in names if _normalise(name) == _normalise(column)]
         if len(same) != 1:
             near = get_close_matches(column, names, n=1, cutoff=0.45)
             guess = f"; did you mean {near[0]!r}?" if near else ""
-            raise InvalidSetting(f"{role}={column}: {where} has no column {column!r}{guess} ({_listed(names)})")
-        found += same
-    return tuple(found)
-
-
-def _by_name(names: Sequence[str], role: str, where: str) -> tuple[tuple[str, ...], int]:
-    """The columns that play a role by their names, and the tier of these; raises where two of one tier would."""
-    for tier, known in enumerate(ROLES[role]):
-        stems = {name: _stem(name, known, numbered=role == "reference") for name in names}
-        mine = [name for name in names if stems[name]]
-        if len({stems[name] for name in mine}) > 1:
-            first, second = mine[0], next(name for name in mine if stems[name] != stems[mine[0]])
-            raise Unreadable(
-                f"{where}: both {first!r} and {second!r} can be the {role}; say which: --columns {role}={first}"
+            raise InvalidSetting(
+                f"{role}={column}: {table_name} has no column {column!r}{guess} ({_list_columns(names)})"
             )
-        if mine:
-            return tuple(sorted(mine, key=_number)), tier
+        present += same
+    return tuple(present)
+
+
+def _guess_by_name(names: Sequence[str], role: str, table_name: str) -> tuple[tuple[str, ...], int]:
+    """Return the columns that a role has by usual names, and their tier; raises where two columns compete."""
+    for tier, usual_names in enumerate(ROLES[role]):
+        stems = {name: _match_usual_name(name, usual_names, numbered=role == "reference") for name in names}
+        candidates = [name for name in names if stems[name]]
+        if len({stems[name] for name in candidates}) > 1:
+            first, second = candidates[0], next(name for name in candidates if stems[name] != stems[candidates[0]])
+            raise Unreadable(
+                f"{table_name}: both {first!r} and {second!r} can be the {role}; say which: --columns {role}={first}"
+            )
+        if candidates:
+            return tuple(sorted(candidates, key=_reference_order)), tier
     return (), 0
 
 
-def _plain(name: str) -> str:
+def _normalise(name: str) -> str:
     return re.sub(r"[ -]+", "_", name.strip().lower())
 
 
-def _stem(name: str, known: Sequence[str], *, numbered: bool) -> str:
-    """The known name that a column has, a number behind it apart; nothing where it has none."""
-    plain = _plain(name)
-    if plain in known:
+def _match_usual_name(name: str, usual_names: Sequence[str], *, numbered: bool) -> str:
+    """Return the usual name of a column, without a number at its end; '' where it has none."""
+    plain = _normalise(name)
+    if plain in usual_names:
         return plain
     match = _NUMBER.fullmatch(plain) if numbered else None
-    return match[1] if match and match[1] in known else ""
+    return match[1] if match and match[1] in usual_names else ""
 
 
-def _number(name: str) -> tuple[int, str]:
-    """What orders numbered references: their number, or their letter."""
-    match = _NUMBER.fullmatch(_plain(name))
+def _reference_order(name: str) -> tuple[int, str]:
+    """Return the sort key of a numbered reference: its number, or its letter."""
+    match = _NUMBER.fullmatch(_normalise(name))
     last = match[2] if match else ""
     return (int(last) if last.isdigit() else 0), last
 
 
-def _listed(names: Sequence[str]) -> str:
+def _list_columns(names: Sequence[str]) -> str:
     return f"columns: {', '.join(names) or 'none'}"

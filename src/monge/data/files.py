@@ -21,36 +21,36 @@ class Files:
         """Walks the directory once."""
         self.directory = Path(directory)
         if not is_there(directory, folder=True):
-            what = "is a file; expected the directory" if is_there(directory) else "no such directory; expected one"
-            raise Unreadable(f"{directory}: {what} that holds the published files")
+            problem = "is a file; expected the directory" if is_there(directory) else "no such directory; expected one"
+            raise Unreadable(f"{directory}: {problem} that holds the published files")
         self._paths = sorted(self._walk(), key=lambda path: (len(path.parts), path))
 
     def match(self, templates: Iterable[str], year: int | None = None) -> Iterator[tuple[Path, dict[str, str]]]:
-        """Files whose name fits a template, with what its `{…}` stand for; in order of templates, then depth.
+        """Yield files whose name fits a template, with the values of its `{…}`; by template, then by depth.
 
         With a `year` (two digits), files that stand in a directory of another year are passed over.
         """
         for template in templates:
             pattern = _pattern(template)
             for path in self._paths:
-                found = pattern.fullmatch(plain_name(path))
-                if found and (year is None or self.year_of(path) in (None, year)):
-                    yield path, found.groupdict()
+                matched = pattern.fullmatch(plain_name(path))
+                if matched and (year is None or self.year_of(path) in (None, year)):
+                    yield path, matched.groupdict()
 
     def one(self, templates: Iterable[str], year: int | None = None) -> Path:
-        """The first file that fits; an error naming what was looked for if there is none."""
+        """Return the first file that fits; raises with the names looked for where there is none."""
         templates = tuple(templates)
         for path, _ in self.match(templates, year):
             return path
         raise self.missing(templates, year)
 
     def missing(self, templates: Iterable[str], year: int | None = None) -> Unreadable:
-        """The error for files that are not there."""
+        """Return the error for files that do not exist."""
         of_year = "" if year is None else f" of 20{year:02d}"
         return Unreadable(f"not found{of_year} below {self.directory}; looked for {' or '.join(templates)}")
 
     def year_of(self, path: Path) -> int | None:
-        """Two digits of the year that the nearest name on the way down to the file tells, if one does."""
+        """Return the two-digit year in the file's name or its nearest parent directory, if there is one."""
         own = self.directory.resolve().name
         for part in (path.name, *reversed(path.parent.relative_to(self.directory).parts), own):
             years = {int(year) for year in _YEAR.findall(part)}
@@ -65,7 +65,7 @@ class Files:
 
 
 def plain_name(path: Path) -> str:
-    """A file's name without `.gz` or `.xz`."""
+    """Return a file's name without `.gz` or `.xz`."""
     return path.name.removesuffix(".gz").removesuffix(".xz")
 
 

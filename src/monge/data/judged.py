@@ -1,4 +1,4 @@
-"""Texts with human judgements: what a reader hands to a meta-evaluation."""
+"""Texts with human judgements, as readers give them to a meta-evaluation."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ class Group:
     @property
     def n(self) -> int:
         """The number of human judgements a statistic is computed from."""
-        for judged in (self.scores, self.rankings, self.systems):
-            if judged is not None:
-                return len(judged)
+        for judgements in (self.scores, self.rankings, self.systems):
+            if judgements is not None:
+                return len(judgements)
         return 0
 
     @property
@@ -56,8 +56,8 @@ class Group:
 
 
 @dataclass
-class Reading:
-    """What a reader found: groups in order, rows left out by reason, and what the user should know."""
+class DatasetReading:
+    """The output of a reader: groups in order, excluded rows counted by reason, and warnings for the user."""
 
     groups: dict[str, Group] = field(default_factory=dict)
     excluded: Counter[str] = field(default_factory=Counter)
@@ -115,12 +115,12 @@ class Judged:
 
 
 def scored(segments: Sequence[Segment], scores: Sequence[float], **more: Any) -> Group:
-    """A group of segments with one human score each."""
+    """Return a group of segments with one human score each."""
     return Group(tuple(segments), scores=np.array(scores, dtype=np.float64), **more)
 
 
 def by_system(group: Group) -> Group:
-    """The same texts, judged by the mean human score of each system; the scores of segments are kept beside."""
+    """Return the group judged by the mean human score per system; the segment scores are kept in `each`."""
     sums: dict[str, list[float]] = {}
     for segment, score in zip(group.segments, () if group.scores is None else group.scores, strict=True):
         sums.setdefault(segment.system, []).append(float(score))
@@ -128,30 +128,32 @@ def by_system(group: Group) -> Group:
     return replace(group, scores=None, systems=means, each=group.scores, judgements=None, model_scores=None)
 
 
-def merged(groups: Mapping[str, Group]) -> Group:
-    """One group of scores out of several."""
+def merge_groups(groups: Mapping[str, Group]) -> Group:
+    """Merge several groups of scores into one."""
     segments = tuple(segment for group in groups.values() for segment in group.segments)
     return Group(
         segments, scores=np.concatenate([group.scores for group in groups.values() if group.scores is not None])
     )
 
 
-def suspicions(human: str, groups: Mapping[str, Group]) -> list[str]:
-    """Warnings about a human column that can hardly be one: constant, or a model's own score in disguise."""
-    found: list[str] = []
+def find_suspicious(human: str, groups: Mapping[str, Group]) -> list[str]:
+    """Return warnings about a human column that is constant or equals a model's own score up to scale."""
+    warnings: list[str] = []
     for name, group in groups.items():
         if group.scores is None or len(group.scores) < 2:
             continue
         if np.ptp(group.scores) == 0:
-            found.append(f"{name}: human column {human!r} is constant ({group.scores[0]:g}); no correlation is defined")
-        elif group.model_scores is not None and _linear(group.scores, group.model_scores):
-            found.append(
+            warnings.append(
+                f"{name}: human column {human!r} is constant ({group.scores[0]:g}); no correlation is defined"
+            )
+        elif group.model_scores is not None and _is_linear(group.scores, group.model_scores):
+            warnings.append(
                 f"{name}: human column {human!r} correlates perfectly with the model's own scores; is it human?"
             )
-    return found
+    return warnings
 
 
-def _linear(one: Array, other: Array) -> bool:
-    if np.ptp(other) == 0:
+def _is_linear(x: Array, y: Array) -> bool:
+    if np.ptp(y) == 0:
         return False
-    return bool(abs(np.corrcoef(one, other)[0, 1]) > 1 - 1e-9)
+    return bool(abs(np.corrcoef(x, y)[0, 1]) > 1 - 1e-9)

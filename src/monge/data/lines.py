@@ -31,7 +31,7 @@ _MAGIC = {
     b"%PDF": ("PDF", _SAVE),
     b"PAR1": ("Parquet", "name it *.parquet and give it as a table"),
 }
-"""The first bytes of what is no text: what it is, and what to do."""
+"""First bytes of files that are not text -> what the file is, and advice."""
 
 
 class TextFile:
@@ -53,37 +53,37 @@ class TextFile:
 
     @property
     def name(self) -> str:
-        """What messages call the file."""
+        """The name of the file in messages."""
         return shown(self.path)
 
     def __iter__(self) -> Iterator[str]:
         """The lines, without their newline."""
         if self._kept is None and not _can_reopen(self.path):
-            self._kept = list(_decoded(self.path, self._errors))
+            self._kept = list(_decode_lines(self.path, self._errors))
         return iter(self._kept) if self._kept is not None else self._counting()
 
     def count(self) -> int:
-        """The number of lines; reads the file unless that is known."""
+        """Return the number of lines; reads the file if it is not known yet."""
         if self._count is None:
             self._count = sum(1 for _ in self)
         return self._count
 
     def _counting(self) -> Iterator[str]:
         number = 0
-        for number, line in enumerate(_decoded(self.path, self._errors), 1):  # noqa: B007
+        for number, line in enumerate(_decode_lines(self.path, self._errors), 1):  # noqa: B007
             yield line
         self._count = number
 
 
 def read_lines(path: StrPath) -> list[str]:
-    """All lines of a text file."""
+    """Read all lines of a text file."""
     return list(TextFile(path))
 
 
-def check_text(text: object, where: str) -> str:
-    """The text itself, if it is one that can be encoded; `where` names it in the error otherwise."""
+def check_text(text: object, location: str) -> str:
+    """Return the text if it can be encoded as UTF-8; `location` names it in the error otherwise."""
     if not isinstance(text, str):
-        raise Unreadable(f"{where}: expected a text (str), got {_described(text)}")
+        raise Unreadable(f"{location}: expected a text (str), got {_describe_value(text)}")
     if not text.isascii():
         try:
             text.encode("utf-8")
@@ -91,19 +91,19 @@ def check_text(text: object, where: str) -> str:
             code = ord(text[error.start])
             byte = f" (byte 0x{code - 0xDC00:02x}, not UTF-8)" if 0xDC80 <= code <= 0xDCFF else ""
             raise Unreadable(
-                f"{where}: lone surrogate U+{code:04X}{byte} at character {error.start + 1}; "
+                f"{location}: lone surrogate U+{code:04X}{byte} at character {error.start + 1}; "
                 "accepted is text that can be written as UTF-8"
             ) from None
     return text
 
 
 def shown(path: StrPath) -> str:
-    """How messages name a path."""
+    """Return the name of a path for messages."""
     return "standard input" if os.fspath(path) == STDIN else os.fspath(path)
 
 
 def is_there(path: StrPath, *, folder: bool = False) -> bool:
-    """Whether something, or a directory, goes by the name; what no name can be (too long) is not there."""
+    """Return whether a path (or directory) exists; False for a name that is too long."""
     try:
         return Path(path).is_dir() if folder else Path(path).exists()
     except OSError:
@@ -112,22 +112,22 @@ def is_there(path: StrPath, *, folder: bool = False) -> bool:
 
 @contextmanager
 def open_bytes(path: StrPath) -> Iterator[IO[bytes]]:
-    """The uncompressed bytes of a file or of standard input; OS and compression errors become `Unreadable`."""
+    """Open the uncompressed bytes of a file or of standard input; OS and compression errors become `Unreadable`."""
     name = shown(path)
     try:
         if name == "standard input":
-            yield _stdin()
+            yield _open_stdin()
             return
-        with _opened(os.fspath(path)) as stream:
+        with _open_file(os.fspath(path)) as stream:
             yield stream
     except _DAMAGE as error:
         kind = "xz" if os.fspath(path).endswith(".xz") else "gzip"
         raise Unreadable(f"{name}: truncated or damaged {kind} data ({error or type(error).__name__})") from None
     except OSError as error:
-        raise Unreadable(_os_message(name, error)) from None
+        raise Unreadable(_describe_os_error(name, error)) from None
 
 
-def _opened(path: str) -> IO[bytes]:
+def _open_file(path: str) -> IO[bytes]:
     if path.endswith(".gz"):
         return cast("IO[bytes]", gzip.open(path, "rb"))
     if path.endswith(".xz"):
@@ -135,7 +135,7 @@ def _opened(path: str) -> IO[bytes]:
     return Path(path).open("rb")
 
 
-def _stdin() -> IO[bytes]:
+def _open_stdin() -> IO[bytes]:
     if sys.stdin is None or sys.stdin.closed:
         raise Unreadable("standard input is closed; give a file, or pipe text in")
     return sys.stdin.buffer
@@ -148,38 +148,38 @@ def _can_reopen(path: str) -> bool:
         return True
 
 
-def _decoded(path: str, errors: str) -> Iterator[str]:
-    """Lines without their newline, decoded strictly; at least one."""
+def _decode_lines(path: str, errors: str) -> Iterator[str]:
+    """Yield the lines without newline, decoded strictly; raises where there is none."""
     name, number = shown(path), 0
     with open_bytes(path) as stream:
         for number, raw in enumerate(stream, 1):
             if number == 1:
-                raw = _without_mark(raw, name)
-            yield _text(raw.removesuffix(b"\n").removesuffix(b"\r"), name, number, errors)
+                raw = _strip_byte_order_mark(raw, name)
+            yield _decode_line(raw.removesuffix(b"\n").removesuffix(b"\r"), name, number, errors)
     if number == 0:
         raise Unreadable(f"{name} is empty; expected at least one line")
 
 
-def _without_mark(first: bytes, name: str) -> bytes:
-    """The first line without its byte order mark; refuses what is plainly not UTF-8 text."""
-    if first.startswith((b"\xff\xfe", b"\xfe\xff")) or _alternates(first[:200]):
+def _strip_byte_order_mark(first: bytes, name: str) -> bytes:
+    """Return the first line without its byte order mark; raises for data that are clearly not UTF-8 text."""
+    if first.startswith((b"\xff\xfe", b"\xfe\xff")) or _looks_like_utf16(first[:200]):
         raise Unreadable(f"{name} looks like UTF-16; accepted is UTF-8 (iconv -f UTF-16 -t UTF-8 converts it)")
     for magic, (kind, advice) in _MAGIC.items():
         if first.startswith(magic):
             raise Unreadable(f"{name} looks like {kind}, not text; {advice}")
     if first[:200].count(0) > len(first[:200]) // 10:
-        raise Unreadable(f"{name} is not text: it has NUL bytes; accepted is UTF-8, a text a line")
+        raise Unreadable(f"{name} is not text: it has NUL bytes; accepted is UTF-8, one text per line")
     return first.removeprefix(b"\xef\xbb\xbf")
 
 
-def _alternates(sample: bytes) -> bool:
-    """Whether most bytes at even, or at odd, places alone are NUL: UTF-16 of western text without a mark."""
+def _looks_like_utf16(sample: bytes) -> bool:
+    """Return whether most bytes at even or at odd positions are NUL: UTF-16 of western text without a mark."""
     half = len(sample) // 2
     fewer, more = sorted((sample[0::2].count(0), sample[1::2].count(0)))
     return half >= 2 and more >= 0.7 * half and fewer <= 0.2 * half
 
 
-def _text(raw: bytes, name: str, number: int, errors: str) -> str:
+def _decode_line(raw: bytes, name: str, number: int, errors: str) -> str:
     try:
         return raw.decode("utf-8", errors)
     except UnicodeDecodeError as error:
@@ -189,9 +189,9 @@ def _text(raw: bytes, name: str, number: int, errors: str) -> str:
         ) from None
 
 
-def _os_message(name: str, error: OSError) -> str:
+def _describe_os_error(name: str, error: OSError) -> str:
     if isinstance(error, FileNotFoundError):
-        return f"{name}: no such file{_nearest(name)}"
+        return f"{name}: no such file{_suggest_nearest(name)}"
     if isinstance(error, IsADirectoryError):
         return f"{name} is a directory; expected a file"
     if isinstance(error, PermissionError):
@@ -199,19 +199,19 @@ def _os_message(name: str, error: OSError) -> str:
     return f"{name}: cannot be read ({error.strerror or error})"
 
 
-def _nearest(name: str) -> str:
+def _suggest_nearest(name: str) -> str:
     path = Path(name)
     if not path.parent.is_dir():
         return f" (nor is there a directory {path.parent})"
     try:
-        near = get_close_matches(path.name, [one.name for one in path.parent.iterdir()], n=1)
+        near = get_close_matches(path.name, [sibling.name for sibling in path.parent.iterdir()], n=1)
     except OSError:
         return ""
     return f"; did you mean {path.parent / near[0]}?" if near else ""
 
 
-def _described(value: object) -> str:
-    """What was received instead of a text, briefly."""
+def _describe_value(value: object) -> str:
+    """Describe briefly what was received instead of a text."""
     if value is None:
         return "None"
     short = repr(value)

@@ -1,4 +1,4 @@
-"""The one way into the published judgements."""
+"""Opening a data set of human judgements by name."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from monge.data import mtme, quality, sts, summaries, wmt
 from monge.data.catalogue import Dataset, describe
 from monge.data.columns import Given
 from monge.data.files import Files
-from monge.data.judged import Group, Judged, Reading, by_system, suspicions
+from monge.data.judged import DatasetReading, Group, Judged, by_system, find_suspicious
 from monge.data.lines import StrPath
-from monge.data.prepare import detokenise, prepared, unescape
-from monge.data.request import Request
+from monge.data.prepare import detokenise, map_texts, unescape
+from monge.data.request import DatasetRequest
 from monge.errors import InvalidSetting, UnknownName, Unreadable
 
-READERS: dict[str, Callable[[Request], Reading]] = {
+READERS: dict[str, Callable[[DatasetRequest], DatasetReading]] = {
     "wmt": wmt.read,
     "sts": sts.read_years,
     "stsb": sts.read_benchmark,
@@ -43,7 +43,7 @@ def open_dataset(
     columns: Given | None = None,
     **switches: Any,
 ) -> Judged:
-    """A published data set, or a user's own table, with its human judgements.
+    """Open a published data set, or a user's own table, with its human judgements.
 
     Args:
         name: One of `dataset_names()`.
@@ -60,36 +60,40 @@ def open_dataset(
         Unreadable: if the published files are not there, or cannot be read.
     """
     dataset = describe(name)
-    _one_of(dataset, "level", level, dataset.levels)
-    human = dataset.human_named(human, level)
-    _one_of(dataset, "text version", text, dataset.texts)
-    chosen = dataset.with_switches(text, switches)
-    wanted = tuple(pairs) if pairs is not None else None
-    if wanted is not None and not wanted:
+    _check_choice(dataset, "level", level, dataset.levels)
+    human = dataset.resolve_human(human, level)
+    _check_choice(dataset, "text version", text, dataset.texts)
+    chosen = dataset.resolve_switches(text, switches)
+    group_names = tuple(pairs) if pairs is not None else None
+    if group_names is not None and not group_names:
         raise InvalidSetting(f"{name}: no {dataset.groups} was asked for; leave pairs out for all")
     if columns and dataset.reader != "table":
         raise InvalidSetting(f"{name}: its columns are known; --columns is for a table of your own (data set table)")
     if dataset.reader == "table":
-        reading = quality.read_table_judged(Path(directory), human, chosen["against"] or None, wanted, columns or {})
+        reading = quality.read_table_judged(
+            Path(directory), human, chosen["against"] or None, group_names, columns or {}
+        )
         if level == "system":
-            reading.groups = {one: by_system(group) for one, group in reading.groups.items()}
+            reading.groups = {group_name: by_system(group) for group_name, group in reading.groups.items()}
     else:
-        request = Request(dataset, Files(directory), wanted, level, human, text, chosen)
+        request = DatasetRequest(dataset, Files(directory), group_names, level, human, text, chosen)
         reading = READERS[dataset.reader](request)
     if level == "segment" and not switches:
-        reading.warnings += _unexpected(dataset, human, reading, everything=wanted is None)
-    return _judged(dataset, reading, level, human, text, chosen)
+        reading.warnings += _compare_with_published(dataset, human, reading, everything=group_names is None)
+    return _make_judged(dataset, reading, level, human, text, chosen)
 
 
-def _one_of(dataset: Dataset, kind: str, name: str, known: Mapping[str, Any] | Sequence[str]) -> None:
-    if name not in known:
-        raise UnknownName(f"{dataset.name} {kind}", name, known)
+def _check_choice(dataset: Dataset, kind: str, name: str, choices: Mapping[str, Any] | Sequence[str]) -> None:
+    if name not in choices:
+        raise UnknownName(f"{dataset.name} {kind}", name, choices)
 
 
-def _judged(dataset: Dataset, reading: Reading, level: str, human: str, text: str, chosen: Mapping[str, Any]) -> Judged:
+def _make_judged(
+    dataset: Dataset, reading: DatasetReading, level: str, human: str, text: str, chosen: Mapping[str, Any]
+) -> Judged:
     if not any(group.n for group in reading.groups.values()):
         raise Unreadable(f"{dataset.name}: no judgements are left (excluded: {dict(reading.excluded)})")
-    groups = {name: _prepared(dataset, name, group, chosen, reading) for name, group in reading.groups.items()}
+    groups = {name: _prepare_texts(dataset, name, group, chosen, reading) for name, group in reading.groups.items()}
     meaning = dataset.humans.get(human, {})
     first = next(iter(groups.values())).segments
     return Judged(
@@ -104,54 +108,56 @@ def _judged(dataset: Dataset, reading: Reading, level: str, human: str, text: st
         references=dataset.references,
         against="references" if first and first[0].references else "source",
         excluded=dict(reading.excluded),
-        warnings=(*reading.warnings, *suspicions(human, groups)),
+        warnings=(*reading.warnings, *find_suspicious(human, groups)),
         switches=chosen,
         licence=dataset.licence,
         citation=dataset.citation,
-        human_range=_range(dataset, human, chosen["human_range"]),
+        human_range=_read_human_range(dataset, human, chosen["human_range"]),
     )
 
 
-def _range(dataset: Dataset, human: str, given: str) -> tuple[float, float]:
-    """The ends of the scale of a human column: the user's `human_range`, the data set's, or 0 and 1."""
-    if not given:
+def _read_human_range(dataset: Dataset, human: str, text: str) -> tuple[float, float]:
+    """Return the ends of the scale of a human column: the user's `human_range`, the data set's, or 0 and 1."""
+    if not text:
         low, high = dataset.humans.get(human, {}).get("range", (0, 1))
         return float(low), float(high)
     try:
-        low, high = (float(end) for end in given.split("/"))
+        low, high = (float(end) for end in text.split("/"))
     except ValueError:
         low = high = 0.0
     if not low < high < inf or low == -inf:
-        raise InvalidSetting(f"{dataset.name}: human_range takes LOW/HIGH such as 0/5, got {given!r}")
+        raise InvalidSetting(f"{dataset.name}: human_range takes LOW/HIGH such as 0/5, got {text!r}")
     return low, high
 
 
-def _prepared(dataset: Dataset, name: str, group: Group, chosen: Mapping[str, Any], reading: Reading) -> Group:
-    """The group with its texts prepared as the switches say; detokenisation is for English only."""
-    if chosen["detokenise"] and not _english(dataset, name):
+def _prepare_texts(
+    dataset: Dataset, name: str, group: Group, chosen: Mapping[str, Any], reading: DatasetReading
+) -> Group:
+    """Prepare the texts of a group as the switches say; detokenisation is for English only."""
+    if chosen["detokenise"] and not _is_english(dataset, name):
         reading.warnings.append(f"{name}: detokenisation knows English only; these texts are left as they are")
     elif chosen["detokenise"]:
-        return replace(group, segments=tuple(prepared(one, detokenise) for one in group.segments))
+        return replace(group, segments=tuple(map_texts(segment, detokenise) for segment in group.segments))
     if chosen["entities"]:
-        return replace(group, segments=tuple(prepared(one, unescape) for one in group.segments))
+        return replace(group, segments=tuple(map_texts(segment, unescape) for segment in group.segments))
     return group
 
 
-def _english(dataset: Dataset, name: str) -> bool:
-    """Whether a group's hypotheses are English: by its target language, or by its language."""
+def _is_english(dataset: Dataset, name: str) -> bool:
+    """Return whether a group's hypotheses are English: by its target language, or by its language."""
     if re.fullmatch(r"[a-z]{2,3}-[a-z]{2,3}", name):
         return name.endswith("-en")
     return name.startswith("en") if dataset.reader == "stsb" else True
 
 
-def _unexpected(dataset: Dataset, human: str, reading: Reading, *, everything: bool) -> list[str]:
-    """Warnings where the numbers of judgements are not the published ones."""
+def _compare_with_published(dataset: Dataset, human: str, reading: DatasetReading, *, everything: bool) -> list[str]:
+    """Return warnings where the numbers of judgements are not the published ones."""
     expected = dataset.expected.get(human, {})
-    found = {name: group.n for name, group in reading.groups.items()}
+    counts = {name: group.n for name, group in reading.groups.items()}
     if everything:
-        found["total"] = sum(found.values()) + reading.excluded.total()
+        counts["total"] = sum(counts.values()) + reading.excluded.total()
     return [
-        f"{name}: {found[name]} judgements, but {count} were published"
+        f"{name}: {counts[name]} judgements, but {count} were published"
         for name, count in expected.items()
-        if name in found and found[name] != count
+        if name in counts and counts[name] != count
     ]

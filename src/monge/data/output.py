@@ -1,4 +1,4 @@
-"""Writing results: all of a file or nothing, and known to be writable before work starts."""
+"""Writing results atomically, to files that are known to be writable before work starts."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ def write_text(path: str | Path, text: str | Iterable[str]) -> None:
 
 @contextmanager
 def whole_file(path: str | Path) -> Iterator[Path]:
-    """Where to write what is to be at `path`: a file that takes its place when all is written, or goes if not.
+    """Yield a temporary path that replaces `path` on success and is removed on failure.
 
-    What is there already and is no file, a device or a pipe, cannot be replaced: it is written to itself.
+    An existing device or pipe cannot be replaced, so its own path is yielded.
     """
     target = Path(path)
     check_writable(target)

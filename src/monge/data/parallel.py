@@ -25,7 +25,7 @@ class Parallel:
         self._references = tuple(references)
         self._source = source
         self.systems = system_names([file.path for file in self._hypotheses])
-        self.lines = _aligned([*self._hypotheses, *self._references, *([source] if source else [])])
+        self.lines = _check_aligned([*self._hypotheses, *self._references, *([source] if source else [])])
 
     def __len__(self) -> int:
         """The number of segments."""
@@ -36,7 +36,7 @@ class Parallel:
         return (segment for _, segment in self.numbered())
 
     def numbered(self, bad: Callable[[int, str], None] | None = None) -> Iterator[tuple[int, Segment]]:
-        """Each segment with its line; `bad` is told the line of one with a text that is not UTF-8, and why."""
+        """Yield each segment with its line; `bad` gets the line and the reason of a text that is not UTF-8."""
         width = len(self._hypotheses)
         files = [*self._hypotheses, *self._references, *([self._source] if self._source else [])]
         for number, texts in enumerate(zip(*files, strict=True), 1):
@@ -60,7 +60,7 @@ def read_parallel(
     *,
     errors: str = "strict",
 ) -> Parallel:
-    """The segments of line-aligned text files; ids are line numbers from 1, systems are file names.
+    """Read the segments of line-aligned text files; ids are line numbers from 1, systems are file names.
 
     A directory of hypotheses stands for the files in it. Every file is read once here, so that a bad line or an
     unequal count is known before any scoring. `errors` is for `TextFile`.
@@ -74,8 +74,8 @@ def read_parallel(
         raise UsageError("no hypotheses were given; expected at least one file")
     if not references and source is None:
         raise UsageError("neither references nor a source were given; expected at least one of them")
-    hypotheses = [path for one in hypotheses for path in _outputs(one)]
-    _refuse_twice(hypotheses, references, source)
+    hypotheses = [path for entry in hypotheses for path in _expand_directory(entry)]
+    _check_paths(hypotheses, references, source)
     return Parallel(
         [TextFile(path, errors=errors) for path in hypotheses],
         [TextFile(path, errors=errors) for path in references],
@@ -83,53 +83,53 @@ def read_parallel(
     )
 
 
-def _outputs(path: StrPath) -> list[StrPath]:
-    """The file given, or the files of the directory given, by name; hidden ones and directories are passed over."""
+def _expand_directory(path: StrPath) -> list[StrPath]:
+    """Return the file, or the visible files of a directory by name."""
     if os.fspath(path) in ("", STDIN) or not is_there(path, folder=True):
         return [path]
     try:
-        found = sorted(one for one in Path(path).iterdir() if one.is_file() and not one.name.startswith("."))
+        files = sorted(file for file in Path(path).iterdir() if file.is_file() and not file.name.startswith("."))
     except OSError as error:
         raise Unreadable(f"{path}: the directory cannot be read ({error.strerror})") from None
-    if not found:
+    if not files:
         raise Unreadable(f"{path} is a directory without a file in it; expected the outputs of systems, a file each")
-    return [os.fspath(one) for one in found]
+    return [os.fspath(file) for file in files]
 
 
 def system_names(paths: Sequence[StrPath]) -> tuple[str, ...]:
-    """File names, or the paths as given where two files share a name; standard input is `stdin`."""
+    """Return file names, or the paths as given where two files share a name; standard input is `stdin`."""
     names = ["stdin" if os.fspath(path) == STDIN else Path(path).name or os.fspath(path) for path in paths]
     often = Counter(names)
     return tuple(name if often[name] == 1 else os.fspath(path) for name, path in zip(names, paths, strict=True))
 
 
-def _refuse_twice(hypotheses: Sequence[StrPath], references: Sequence[StrPath], source: StrPath | None) -> None:
+def _check_paths(hypotheses: Sequence[StrPath], references: Sequence[StrPath], source: StrPath | None) -> None:
     everything = [os.fspath(path) for path in (*hypotheses, *references, *([] if source is None else [source]))]
     if "" in everything:
         raise UsageError("an empty file name was given (is a variable unset?); expected a file, or - (standard input)")
     if everything.count(STDIN) > 1:
         raise UsageError("standard input (-) was given more than once; it can be read for one file only")
-    given = Counter(os.fspath(path) for path in hypotheses)
-    twice = next((path for path, times in given.items() if times > 1), None)
-    if twice is not None:
-        raise UsageError(f"hypotheses {twice} were given twice; each file is one system")
+    counts = Counter(os.fspath(path) for path in hypotheses)
+    duplicate = next((path for path, times in counts.items() if times > 1), None)
+    if duplicate is not None:
+        raise UsageError(f"hypotheses {duplicate} were given twice; each file is one system")
 
 
-def _aligned(files: Sequence[TextFile]) -> int:
-    """The number of lines that all files have."""
+def _check_aligned(files: Sequence[TextFile]) -> int:
+    """Return the number of lines that all files have; raises where it differs."""
     first = files[0]
-    for other in files[1:]:
-        if first.count() != other.count():
-            raise Misaligned(_unmatched(first, other))
+    for file in files[1:]:
+        if first.count() != file.count():
+            raise Misaligned(_describe_mismatch(first, file))
     return first.count()
 
 
-def _unmatched(one: TextFile, other: TextFile) -> str:
-    shorter, longer = sorted((one, other), key=TextFile.count)
+def _describe_mismatch(first: TextFile, second: TextFile) -> str:
+    shorter, longer = sorted((first, second), key=TextFile.count)
     line = shorter.count() + 1
     text = next(islice(longer, line - 1, None))
     excerpt = "a blank line" if not text.strip() else repr(text if len(text) <= 60 else text[:57] + "...")
     return (
-        f"{one.name} has {one.count()} line{'s' * (one.count() != 1)} but {other.name} has {other.count()}: "
+        f"{first.name} has {first.count()} line{'s' * (first.count() != 1)} but {second.name} has {second.count()}: "
         f"the first unmatched is line {line} of {longer.name}, {excerpt}"
     )

@@ -16,12 +16,12 @@ _QUOTES = re.compile(r"['\"„“”`]+")
 
 
 def unescape(text: str) -> str:
-    """The text with `&apos;`, `&quot;`, `&amp;`, `&#124;` … written as the characters they stand for."""
+    """Return the text with `&apos;`, `&quot;`, `&amp;`, `&#124;` … written as the characters they stand for."""
     return html.unescape(text)
 
 
 def detokenise(text: str) -> str:
-    """English text with the spaces of the Moses tokeniser taken out again.
+    """Remove the spaces of the Moses tokeniser from English text.
 
     Closing punctuation and clitics ('s, 're, 't after a letter) join what stands before, opening
     brackets and currency signs what follows; quotation marks open and close by turns, except an
@@ -39,7 +39,7 @@ def detokenise(text: str) -> str:
 
 
 def _joins(word: str, before: str, marks: dict[str, int]) -> tuple[bool, bool]:
-    """Whether a word joins the one before, and the one after; counts quotation marks on the way."""
+    """Return whether a word joins the one before, and the one after; counts quotation marks on the way."""
     if _OPENS.fullmatch(word):
         return False, True
     if _CLOSES.fullmatch(word) or (_CLITIC.match(word) and before[-1:].isalnum()):
@@ -54,8 +54,8 @@ def _joins(word: str, before: str, marks: dict[str, int]) -> tuple[bool, bool]:
     return closes, not closes
 
 
-def prepared(segment: Segment, change: Callable[[str], str]) -> Segment:
-    """A segment with its hypothesis and references changed."""
+def map_texts(segment: Segment, change: Callable[[str], str]) -> Segment:
+    """Return a segment with its hypothesis and references changed."""
     return replace(
         segment, hypothesis=change(segment.hypothesis), references=tuple(change(text) for text in segment.references)
     )

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 
 from monge.data.columns import TEXTS, Given
-from monge.data.judged import Group, Reading, scored
+from monge.data.judged import DatasetReading, Group, scored
 from monge.data.lines import check_text, is_there
-from monge.data.request import Request, matching
+from monge.data.request import DatasetRequest, matching
 from monge.data.rows import Rows, table_format
 from monge.data.tables import Against, Table
 from monge.errors import InvalidSetting, UnknownName, Unreadable
@@ -19,35 +19,35 @@ HUMAN = "human"
 _MODEL_WORDS = ("model", "logprob", "log_prob", "likelihood")
 
 
-def read_mlqe(request: Request) -> Reading:
-    """One split of MLQE-PE, grouped by language pair; hypotheses meet their source."""
+def read_mlqe(request: DatasetRequest) -> DatasetReading:
+    """Read one split of MLQE-PE, grouped by language pair; hypotheses are compared with their source."""
     split = str(request.switches["split"])
-    found: dict[str, Path] = {}
+    paths: dict[str, Path] = {}
     splits: set[str] = set()
     for path, fields in request.match("scores"):
         splits.add(fields["split"])
         if fields["split"] == split or (split == "test" and fields["split"] == "test20"):
-            found.setdefault(f"{fields['langs'][:2]}-{fields['langs'][2:]}", path)
+            paths.setdefault(f"{fields['langs'][:2]}-{fields['langs'][2:]}", path)
     if not splits:
         raise request.missing("scores")
-    if not found:
+    if not paths:
         raise UnknownName("mlqe-pe split", split, splits)
-    reading = Reading()
-    for pair in request.select(sorted(found)):
-        reading.groups[pair] = _mlqe_pair(found[pair], request)
+    reading = DatasetReading()
+    for pair in request.select(sorted(paths)):
+        reading.groups[pair] = _read_mlqe_pair(paths[pair], request)
     return reading
 
 
-def _mlqe_pair(path: Path, request: Request) -> Group:
+def _read_mlqe_pair(path: Path, request: DatasetRequest) -> Group:
     columns, rows = request.dataset.columns, Rows(path, "tsv")
     segments: list[Segment] = []
     scores: list[float] = []
     model: list[float] = []
     for row in rows:
-        known = next((name for name in columns["id"].split("|") if name in row.fields), columns["id"])
+        id_column = next((name for name in columns["id"].split("|") if name in row.fields), columns["id"])
         segments.append(
             Segment(
-                str(rows.field(row, known)),
+                str(rows.field(row, id_column)),
                 rows.field(row, columns["hypothesis"]),
                 (),
                 rows.field(row, columns["source"]),
@@ -58,17 +58,17 @@ def _mlqe_pair(path: Path, request: Request) -> Group:
     return scored(segments, scores, model_scores=np.array(model, dtype=np.float64))
 
 
-def table_file(path: Path) -> Path:
-    """The table itself: the file given, or the only table in the directory given."""
+def find_table(path: Path) -> Path:
+    """Return the table file: the file given, or the only table in the directory given."""
     if not is_there(path, folder=True):
         return path
-    found = sorted(one for one in path.iterdir() if one.is_file() and _is_table(one))
-    if len(found) != 1:
-        names = ", ".join(one.name for one in found[:5]) or "none"
+    tables = sorted(file for file in path.iterdir() if file.is_file() and _is_table(file))
+    if len(tables) != 1:
+        names = ", ".join(table.name for table in tables[:5]) or "none"
         raise Unreadable(
-            f"{path}: expected one table (.tsv .csv .jsonl .json .parquet), found {len(found)} ({names}); name one"
+            f"{path}: expected one table (.tsv .csv .jsonl .json .parquet), found {len(tables)} ({names}); name one"
         )
-    return found[0]
+    return tables[0]
 
 
 def _is_table(path: Path) -> bool:
@@ -84,20 +84,20 @@ _MISSING = ("nan", "na", "n/a", "null", "none")
 
 
 def read_table_judged(
-    path: Path, human: str, against: str | None, wanted: tuple[str, ...] | None, given: Given
-) -> Reading:
-    """A table with columns for the texts, their system, id and group, and a human column, by group."""
-    known = {"human": human, **given} if human != HUMAN else given
+    path: Path, human: str, against: str | None, group_names: tuple[str, ...] | None, columns: Given
+) -> DatasetReading:
+    """Read a table with columns for texts, system, id, group and a human score, by group."""
+    columns_by_role = {"human": human, **columns} if human != HUMAN else columns
     source: Against | None = "source" if against == "source" else None
-    table = Table(Rows(table_file(path)), source, known, (*TEXTS, "group", HUMAN))
-    rows, reading, column = table.rows, Reading(), table.columns.get(HUMAN)
+    table = Table(Rows(find_table(path)), source, columns_by_role, (*TEXTS, "group", HUMAN))
+    rows, reading, column = table.rows, DatasetReading(), table.columns.get(HUMAN)
     if not column:
         raise table.missing(HUMAN)
     reading.warnings += [table.note] if table.note else []
     gathered: dict[str, tuple[list[Segment], list[float], list[object]]] = {}
     model: str | None = None
     for row, segment in table.numbered():
-        model = model or _model_column(row.fields, column)
+        model = model or _find_model_column(row.fields, column)
         value = rows.field(row, column)
         if value in (None, "") or value != value or str(value).strip().lower() in _MISSING:
             reading.excluded["no human score"] += 1
@@ -110,19 +110,19 @@ def read_table_judged(
         likelihoods.append(row.fields.get(model or ""))
     if not gathered:
         raise Unreadable(f"{rows.name}: no row has a value in the human column {column!r}")
-    for name in matching(wanted, gathered, "group"):
+    for name in matching(group_names, gathered, "group"):
         segments, scores, likelihoods = gathered[name]
-        reading.groups[name] = scored(segments, scores, model_scores=_numbers(likelihoods))
+        reading.groups[name] = scored(segments, scores, model_scores=_to_numbers(likelihoods))
     return reading
 
 
-def _model_column(names: dict[str, object], human: str) -> str | None:
-    """The column that by its name holds the model's own scores: the human one itself if it is so named."""
-    found = [name for name in names if any(word in name.lower() for word in _MODEL_WORDS)]
-    return human if human in found else next(iter(found), None)
+def _find_model_column(names: dict[str, object], human: str) -> str | None:
+    """Return the column whose name says that it holds the model's own scores; the human column goes first."""
+    candidates = [name for name in names if any(word in name.lower() for word in _MODEL_WORDS)]
+    return human if human in candidates else next(iter(candidates), None)
 
 
-def _numbers(values: list[object]) -> Array | None:
+def _to_numbers(values: list[object]) -> Array | None:
     try:
         numbers = np.array([float(str(value)) for value in values], dtype=np.float64)
     except ValueError:

@@ -1,7 +1,7 @@
-"""Rows of a table by column name, with the line each stands on: TSV, CSV, JSON, Parquet, Arrow, space separated.
+"""Rows of a table by column name, with their line numbers: TSV, CSV, JSON, Parquet, Arrow, space separated.
 
-TSV and space separated files have no quoting at all; CSV is real CSV, with quotes and newlines inside them. What
-separates the fields of a CSV or TSV is what its name says if that cuts the header, else what does.
+TSV and space separated files have no quoting at all; CSV is real CSV, with quotes and newlines inside them. The
+separator of a CSV or TSV is the one of its name if that splits the header, else one that does.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from difflib import get_close_matches
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from monge.data.arrow import arrow_rows, is_saved_dataset
+from monge.data.arrow import is_saved_dataset, read_arrow
 from monge.data.lines import STDIN, StrPath, TextFile, open_bytes, shown
 from monge.errors import InvalidSetting, MissingExtra, Unreadable, UsageError
 
@@ -59,18 +59,18 @@ class Rows:
             columns: Names for a file without a header line.
             surplus: Accept fields beyond the named columns (STS-B's optional last ones) and ignore them.
             skip: Leading lines that are no rows, where `columns` replace a faulty header.
-            bad: Told the line of a row that cannot be read, and why; without it, such a row is an error.
+            bad: Called with the line and the reason for a row that cannot be read; without it, such a row is an error.
         """
         self.path = os.fspath(path)
         self.format = table_format(path, format)
-        self._given = tuple(columns) if columns is not None else None
+        self._columns = tuple(columns) if columns is not None else None
         self._surplus = surplus
         self._skip, self._bad = skip, bad
         self._file = TextFile(path, errors="strict" if bad is None else "surrogateescape")
 
     @property
     def name(self) -> str:
-        """What messages call the file."""
+        """The name of the file in messages."""
         return shown(self.path)
 
     def __iter__(self) -> Iterator[Row]:
@@ -78,13 +78,13 @@ class Rows:
         if self.format == "parquet":
             return self._parquet()
         if self.format == "arrow":
-            return (Row(number, fields) for number, fields in enumerate(arrow_rows(self.path), 1))
+            return (Row(number, fields) for number, fields in enumerate(read_arrow(self.path), 1))
         if self.format == "json" and self._items is not None:
             return iter(self._items)
         return self._objects() if self.format in ("json", "jsonl") else self._records()
 
     def columns(self) -> tuple[str, ...]:
-        """The names of all columns; JSON is read to its end for them. Raises where there is no row."""
+        """Return the names of all columns; reads JSON to its end. Raises where there is no row."""
         first = next(iter(self), None)
         if first is None:
             raise Unreadable(f"{self.name}: a header but no rows" if self._header else f"{self.name}: no rows")
@@ -99,37 +99,39 @@ class Rows:
 
     @cached_property
     def delimiter(self) -> str:
-        """What separates the fields of CSV and TSV; empty where nothing does."""
-        if self.format not in _USUAL or self._given is not None:
+        """The separator of the fields of CSV and TSV; empty for other formats."""
+        if self.format not in _USUAL or self._columns is not None:
             return _USUAL.get(self.format, "")
         usual, first = _USUAL[self.format], next(iter(self._file))
-        said = _SEP.fullmatch(first) if self.format == "csv" else None
-        if said:  # the first line of a spreadsheet's CSV may say it
+        declared = _SEP.fullmatch(first) if self.format == "csv" else None
+        if declared:  # the first line of a spreadsheet's CSV may say it
             self._skip = 1
-            return said[1]
-        pieces = {one: len(next(csv.reader([first], delimiter=one), [])) for one in (usual, *_DELIMITERS)}
-        return usual if pieces[usual] > 1 else max(pieces, key=lambda one: pieces[one])
+            return declared[1]
+        pieces = {
+            delimiter: len(next(csv.reader([first], delimiter=delimiter), [])) for delimiter in (usual, *_DELIMITERS)
+        }
+        return usual if pieces[usual] > 1 else max(pieces, key=lambda delimiter: pieces[delimiter])
 
     @property
-    def separated(self) -> str:
-        """What separates the fields, where it is not what the file's name says; for messages."""
+    def separator_note(self) -> str:
+        """A phrase for messages that names an unusual separator; empty for the usual one."""
         if self.delimiter == _USUAL.get(self.format, ""):
             return ""
         return f"fields separated by {_DELIMITERS.get(self.delimiter, repr(self.delimiter))}"
 
     def where(self, row: Row, column: str | None = None) -> str:
-        """A row, or one field of it, as messages name it."""
+        """Return the location of a row, or of one of its fields, for messages."""
         place = f"{self.name}, item {row.line}" if self.format == "json" else f"{self.name}:{row.line}"
         return place if column is None else f"{place}, field {column!r}"
 
     def field(self, row: Row, column: str) -> Any:
-        """The value of a column; an error with the columns there are if it is missing."""
+        """Return the value of a column; raises with the existing columns if it is missing."""
         if column not in row.fields:
-            raise no_column(self.where(row), column, row.fields)
+            raise missing_column(self.where(row), column, row.fields)
         return row.fields[column]
 
     def number(self, row: Row, column: str) -> float:
-        """The value of a column as a finite number; a decimal comma counts where semicolons separate the fields."""
+        """Return a column as a finite number; a decimal comma is allowed where semicolons separate the fields."""
         value = self.field(row, column)
         comma = isinstance(value, str) and _DECIMAL_COMMA.fullmatch(value.strip())
         try:
@@ -141,8 +143,8 @@ class Rows:
             raise Unreadable(f"{self.where(row, column)}: expected a finite number, got {value!r}{hint}")
         return number
 
-    def whole(self, row: Row, column: str, most: int) -> int:
-        """The value of a column as a whole number from 1 to `most` (SIDs are 1-based)."""
+    def integer(self, row: Row, column: str, most: int) -> int:
+        """Return a column as a whole number from 1 to `most` (SIDs are 1-based)."""
         number = self.number(row, column)
         if number != int(number) or not 1 <= number <= most:
             raise Unreadable(
@@ -153,7 +155,7 @@ class Rows:
     def _objects(self) -> Iterator[Row]:
         for line, text in _without_blank_end(enumerate(self._file, 1)):
             try:
-                row = Row(line, _json_object(text, f"{self.name}:{line}"))
+                row = Row(line, _read_json_object(text, f"{self.name}:{line}"))
             except Unreadable as error:
                 self._refuse(line, error)
                 continue
@@ -166,39 +168,39 @@ class Rows:
         if any(line.strip() for line in lines[1:]) and _is_object(lines[0]):
             self.format = "jsonl"
             return None
-        value = _json("\n".join(lines), self.name)
-        if isinstance(value, dict) and value and all(isinstance(some, list) for some in value.values()):
-            value = _turned(value, self.name)
+        value = _read_json("\n".join(lines), self.name)
+        if isinstance(value, dict) and value and all(isinstance(values, list) for values in value.values()):
+            value = _transpose(value, self.name)
         items = [value] if isinstance(value, dict) else value
         if not isinstance(items, list):
             raise Unreadable(f"{self.name}: expected a list of objects with named fields, got {type(value).__name__}")
-        return [Row(number, _named(one, f"{self.name}, item {number}")) for number, one in enumerate(items, 1)]
+        return [Row(number, _check_object(item, f"{self.name}, item {number}")) for number, item in enumerate(items, 1)]
 
     def _records(self) -> Iterator[Row]:
         quoted = self.format == "csv" or self.delimiter != _USUAL.get(self.format, "")
         records = self._split_csv() if quoted else self._split_plain()
-        header = self._given
+        header = self._columns
         for line, record in records:
             if line <= self._skip:
                 continue
             if header is None:
-                header = _header(record, f"{self.name}:{line}")
+                header = _read_header(record, f"{self.name}:{line}")
                 continue
             fields = record or ([""] if len(header) == 1 else [])
             if len(fields) < len(header) or (len(fields) > len(header) and not self._surplus):
-                how = f" ({self.separated})" if self.separated else ""
-                self._refuse(line, Unreadable(_wrong_width(f"{self.name}:{line}", header, fields) + how))
+                how = f" ({self.separator_note})" if self.separator_note else ""
+                self._refuse(line, Unreadable(_describe_wrong_width(f"{self.name}:{line}", header, fields) + how))
                 continue
             yield Row(line, dict(zip(header, fields, strict=False)))
 
     def _refuse(self, line: int, error: Unreadable) -> None:
-        """Tell of a row that cannot be read, or raise."""
+        """Report a row that cannot be read, or raise."""
         if self._bad is None:
             raise error
         self._bad(line, str(error))
 
     def _parquet(self) -> Iterator[Row]:
-        for row in _parquet(self.path):
+        for row in _read_parquet(self.path):
             if isinstance(row.fields, dict):
                 yield row
             else:
@@ -224,12 +226,12 @@ class Rows:
 
 
 def rows(path: StrPath, format: str | None = None) -> Rows:  # noqa: A002
-    """The rows of a table with a header, by column name."""
+    """Return the rows of a table with a header, by column name."""
     return Rows(path, format)
 
 
 def table_format(path: StrPath, format: str | None = None) -> str:  # noqa: A002
-    """The format asked for, or the one that the file's name tells."""
+    """Return the format asked for, or the one that the file's name tells."""
     if os.fspath(path) == "":
         raise UsageError("an empty file name was given (is a variable unset?); expected a table, or - (standard input)")
     if format is not None:
@@ -251,16 +253,16 @@ def table_format(path: StrPath, format: str | None = None) -> str:  # noqa: A002
     )
 
 
-def no_column(where: str, column: str, present: Iterable[str], advice: str = "") -> Unreadable:
-    """The error for a missing column: those there are, and the nearest."""
+def missing_column(location: str, column: str, present: Iterable[str], advice: str = "") -> Unreadable:
+    """Return the error for a missing column, with the existing columns and the nearest one."""
     names = list(present)
     near = get_close_matches(column, names, n=1, cutoff=0.45)
     guess = f"; did you mean {near[0]!r}?" if near else ""
-    return Unreadable(f"{where}: no column {column!r}{guess} (columns: {', '.join(names) or 'none'}{advice})")
+    return Unreadable(f"{location}: no column {column!r}{guess} (columns: {', '.join(names) or 'none'}{advice})")
 
 
 def _without_blank_end(lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str]]:
-    """The lines up to the last one that is not blank; blank ones further up stay."""
+    """Yield the lines up to the last one that is not blank; blank ones further up stay."""
     held: list[tuple[int, str]] = []
     for line, text in lines:
         if text:
@@ -271,59 +273,61 @@ def _without_blank_end(lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, 
             held.append((line, text))
 
 
-def _header(record: list[str], where: str) -> tuple[str, ...]:
+def _read_header(record: list[str], location: str) -> tuple[str, ...]:
     names = tuple(name.strip() for name in record)
-    twice = next((name for name in names if name and names.count(name) > 1), None)  # spreadsheets add nameless ones
-    if twice is not None:
-        raise Unreadable(f"{where}: the header names column {twice!r} twice")
+    duplicate = next((name for name in names if name and names.count(name) > 1), None)  # spreadsheets add nameless ones
+    if duplicate is not None:
+        raise Unreadable(f"{location}: the header names column {duplicate!r} twice")
     return names
 
 
-def _wrong_width(where: str, header: Sequence[str], record: Sequence[str]) -> str:
-    received = f"{where}: {len(record)} field{'s' * (len(record) != 1)}, expected {len(header)} ({', '.join(header)})"
+def _describe_wrong_width(location: str, header: Sequence[str], record: Sequence[str]) -> str:
+    received = (
+        f"{location}: {len(record)} field{'s' * (len(record) != 1)}, expected {len(header)} ({', '.join(header)})"
+    )
     if len(record) < len(header):
         return f"{received}; {header[len(record)]!r} is missing"
     extra = record[len(header)]
     return f"{received}; unexpected {(extra if len(extra) <= 40 else extra[:37] + '...')!r}"
 
 
-def _json_object(text: str, where: str) -> dict[str, Any]:
-    return _named(_json(text, where), where)
+def _read_json_object(text: str, location: str) -> dict[str, Any]:
+    return _check_object(_read_json(text, location), location)
 
 
-def _json(text: str, where: str) -> Any:
+def _read_json(text: str, location: str) -> Any:
     try:
         return _DECODER.decode(text)
     except RecursionError:
-        raise Unreadable(f"{where}: JSON nested too deeply") from None
+        raise Unreadable(f"{location}: JSON nested too deeply") from None
     except ValueError as error:
-        raise Unreadable(f"{where}: not JSON ({error})") from None
+        raise Unreadable(f"{location}: not JSON ({error})") from None
 
 
 def _is_object(text: str) -> bool:
-    """Whether a line is a JSON object by itself."""
+    """Return whether a line is a JSON object by itself."""
     try:
         return isinstance(_DECODER.decode(text), dict)
     except (ValueError, RecursionError):
         return False
 
 
-def _named(value: Any, where: str) -> dict[str, Any]:
+def _check_object(value: Any, location: str) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise Unreadable(f"{where}: expected a JSON object with named fields, got {type(value).__name__}")
+        raise Unreadable(f"{location}: expected a JSON object with named fields, got {type(value).__name__}")
     return value
 
 
-def _turned(columns: dict[str, list[Any]], name: str) -> list[dict[str, Any]]:
-    """Lists of equal length by name -> an object an item."""
-    (first, some), *others = columns.items()
-    uneven = next((other for other, values in others if len(values) != len(some)), None)
+def _transpose(columns: dict[str, list[Any]], name: str) -> list[dict[str, Any]]:
+    """Turn equally long lists by name into one object per item."""
+    (first, first_values), *other_columns = columns.items()
+    uneven = next((column for column, values in other_columns if len(values) != len(first_values)), None)
     if uneven is not None:
-        raise Unreadable(f"{name}: {len(some)} items in {first!r} but {len(columns[uneven])} in {uneven!r}")
+        raise Unreadable(f"{name}: {len(first_values)} items in {first!r} but {len(columns[uneven])} in {uneven!r}")
     return [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
 
 
-def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _reject_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     fields = dict(pairs)
     if len(fields) != len(pairs):
         keys = [key for key, _ in pairs]
@@ -331,10 +335,10 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return fields
 
 
-_DECODER = json.JSONDecoder(object_pairs_hook=_distinct)
+_DECODER = json.JSONDecoder(object_pairs_hook=_reject_duplicates)
 
 
-def _parquet(path: str) -> Iterator[Row]:
+def _read_parquet(path: str) -> Iterator[Row]:
     try:
         import pyarrow
         from pyarrow import parquet
@@ -346,18 +350,18 @@ def _parquet(path: str) -> Iterator[Row]:
     with open_bytes(path) as stream:
         try:
             for batch in parquet.ParquetFile(stream).iter_batches(batch_size=4096):
-                for fields in _listed(batch):
+                for fields in _batch_rows(batch):
                     number += 1
                     yield Row(number, fields)
         except (pyarrow.ArrowInvalid, pyarrow.ArrowNotImplementedError) as error:
             raise Unreadable(f"{shown(path)}: not Parquet ({str(error).splitlines()[0]})") from None
 
 
-def _listed(batch: Any) -> list[Any]:
-    """The rows of a batch as dictionaries; why it cannot be read stands for one with a text that is not UTF-8."""
+def _batch_rows(batch: Any) -> list[Any]:
+    """Return the rows of a batch as dictionaries; a row that is not UTF-8 becomes the reason as a string."""
     try:
         return list(batch.to_pylist())
     except UnicodeDecodeError as error:
         if len(batch) == 1:
             return [f"not UTF-8 ({error})"]
-    return [one for i in range(len(batch)) for one in _listed(batch.slice(i, 1))]
+    return [row for i in range(len(batch)) for row in _batch_rows(batch.slice(i, 1))]

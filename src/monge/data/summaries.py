@@ -6,78 +6,80 @@ import json
 from pathlib import Path
 from typing import Any
 
-from monge.data.judged import Group, Reading, by_system, merged, scored
+from monge.data.judged import DatasetReading, Group, by_system, merge_groups, scored
 from monge.data.lines import check_text, open_bytes
-from monge.data.request import Request
-from monge.data.rows import Rows, no_column
+from monge.data.request import DatasetRequest
+from monge.data.rows import Rows, missing_column
 from monge.errors import Unreadable
 from monge.types import Segment
 
 
-def read_tac(request: Request) -> Reading:
-    """A TAC year by topic; sentences joined with a space; peers with letters are the human references."""
-    path = request.one("topics")
-    topics, reading = _json(path), Reading()
+def read_tac(request: DatasetRequest) -> DatasetReading:
+    """Read a TAC year by topic; sentences are joined with a space, peers with letters are human references."""
+    path = request.first_path("topics")
+    topics, reading = _read_json(path), DatasetReading()
     for topic in request.select(sorted(topics)):
-        reading.groups[topic] = _topic(f"{path}: topic {topic}", topics[topic], request, reading)
+        reading.groups[topic] = _read_topic(f"{path}: topic {topic}", topics[topic], request, reading)
     if request.level == "system":
-        reading.groups = {request.dataset.name: by_system(merged(reading.groups))}
+        reading.groups = {request.dataset.name: by_system(merge_groups(reading.groups))}
     return reading
 
 
-def _topic(where: str, topic: Any, request: Request, reading: Reading) -> Group:
+def _read_topic(location: str, topic: Any, request: DatasetRequest, reading: DatasetReading) -> Group:
     references = tuple(
-        _joined(_field(reference, "text", f"{where}, reference {index}"), f"{where}, reference {index}")
-        for index, reference in enumerate(_field(topic, "references", where), 1)
+        _join_sentences(
+            _get_field(reference, "text", f"{location}, reference {index}"), f"{location}, reference {index}"
+        )
+        for index, reference in enumerate(_get_field(topic, "references", location), 1)
     )
     segments: list[Segment] = []
     scores: list[float] = []
-    for index, peer in enumerate(_field(topic, "annotations", where), 1):
-        place = f"{where}, summary {index}"
-        reason = _left_out(peer, place, request)
+    for index, peer in enumerate(_get_field(topic, "annotations", location), 1):
+        place = f"{location}, summary {index}"
+        reason = _exclusion_reason(peer, place, request)
         if reason:
             reading.excluded[reason] += 1
             continue
-        text, system = _joined(peer["text"], place), str(peer["summ_id"])
-        segments.append(Segment(where.rpartition(" ")[2], text, references, None, system))
-        scores.append(_number(peer, request.column, place))
+        text, system = _join_sentences(peer["text"], place), str(peer["summ_id"])
+        segments.append(Segment(location.rpartition(" ")[2], text, references, None, system))
+        scores.append(_get_number(peer, request.column, place))
     return scored(segments, scores)
 
 
-def _left_out(peer: Any, where: str, request: Request) -> str:
-    """Why a peer is not scored, or nothing."""
-    if not str(_field(peer, "summ_id", where)).isdigit() and not request.switches["include_human_peers"]:
+def _exclusion_reason(peer: Any, location: str, request: DatasetRequest) -> str:
+    """Return why a peer is not scored; '' where it is."""
+    if not str(_get_field(peer, "summ_id", location)).isdigit() and not request.switches["include_human_peers"]:
         return "human peers"
-    if len(_field(peer, "text", where)) <= 1 and not request.switches["include_one_sentence_peers"]:
+    if len(_get_field(peer, "text", location)) <= 1 and not request.switches["include_one_sentence_peers"]:
         return "one-sentence peers"
     return "" if request.column in peer else f"no {request.column}"
 
 
-def _joined(sentences: Any, where: str) -> str:
+def _join_sentences(sentences: Any, location: str) -> str:
     if isinstance(sentences, str):
-        return check_text(sentences, where)
-    return " ".join(check_text(sentence, where) for sentence in sentences)
+        return check_text(sentences, location)
+    return " ".join(check_text(sentence, location) for sentence in sentences)
 
 
-def read_summeval(request: Request) -> Reading:
-    """SummEval: one line a document, its systems inside."""
-    rows = Rows(request.one("documents"), "jsonl")
+def read_summeval(request: DatasetRequest) -> DatasetReading:
+    """Read SummEval: one line per document, with the summaries of all systems."""
+    rows = Rows(request.first_path("documents"), "jsonl")
     segments: list[Segment] = []
     scores: list[float] = []
     for row in rows:
         references = tuple(rows.field(row, "ref_summs"))
-        for system, judged in rows.field(row, "sys_summs").items():
-            where = f"{rows.where(row)}, system {system}"
-            text = check_text(_field(judged, "sys_summ", where), where)
+        for system, summary in rows.field(row, "sys_summs").items():
+            location = f"{rows.where(row)}, system {system}"
+            text = check_text(_get_field(summary, "sys_summ", location), location)
             segments.append(Segment(str(row.fields["key"]), text, references, rows.field(row, "src"), system))
-            scores.append(_number(_field(judged, "scores", where), request.column, where))
+            scores.append(_get_number(_get_field(summary, "scores", location), request.column, location))
     group = scored(segments, scores)
-    return Reading({request.dataset.name: by_system(group) if request.level == "system" else group})
+    return DatasetReading({request.dataset.name: by_system(group) if request.level == "system" else group})
 
 
-def read_generated(request: Request) -> Reading:
-    """BAGEL, SFHOTEL, SFREST: one line an output; repeated references are kept once unless asked otherwise."""
-    rows, reading = Rows(request.one("outputs"), "jsonl"), Reading()
+def read_generated(request: DatasetRequest) -> DatasetReading:
+    """Read BAGEL, SFHOTEL or SFREST: one line per output; repeated references are kept once by default."""
+    rows, reading = Rows(request.first_path("outputs"), "jsonl"), DatasetReading()
     segments: list[Segment] = []
     scores: list[float] = []
     for row in rows:
@@ -88,28 +90,30 @@ def read_generated(request: Request) -> Reading:
             references = distinct
         text = check_text(rows.field(row, "sys_summ"), rows.where(row, "sys_summ"))
         segments.append(Segment(str(rows.field(row, "key")), text, references, rows.field(row, "src")))
-        scores.append(_number(rows.field(row, "scores"), request.column, rows.where(row)))
+        scores.append(_get_number(rows.field(row, "scores"), request.column, rows.where(row)))
     reading.groups[request.dataset.name] = scored(segments, scores)
     return reading
 
 
-def read_captions(request: Request) -> Reading:
-    """Flickr8k: expert scores of captions with five references, from the original files or the joined JSON."""
+def read_captions(request: DatasetRequest) -> DatasetReading:
+    """Read Flickr8k: expert scores of captions with five references, from the original files or the joined JSON."""
     if request.match("experts") and request.match("captions"):
-        return _experts(request)
-    reading, pairs = Reading(), _json(request.one("joined"))
+        return _read_experts(request)
+    reading, pairs = DatasetReading(), _read_json(request.first_path("joined"))
     segments = [
-        Segment(str(key), _field(one, "cand", str(key))[0], tuple(_field(one, "refs", str(key))))
-        for key, one in pairs.items()
+        Segment(str(key), _get_field(record, "cand", str(key))[0], tuple(_get_field(record, "refs", str(key))))
+        for key, record in pairs.items()
     ]
-    reading.groups[request.dataset.name] = scored(segments, [_number(one, "score", key) for key, one in pairs.items()])
+    reading.groups[request.dataset.name] = scored(
+        segments, [_get_number(record, "score", key) for key, record in pairs.items()]
+    )
     return reading
 
 
-def _experts(request: Request) -> Reading:
-    captions = _captions(request.one("captions"))
-    rows = Rows(request.one("experts"), "tsv", columns=("image", "caption", "expert1", "expert2", "expert3"))
-    reading = Reading()
+def _read_experts(request: DatasetRequest) -> DatasetReading:
+    captions = _read_caption_texts(request.first_path("captions"))
+    rows = Rows(request.first_path("experts"), "tsv", columns=("image", "caption", "expert1", "expert2", "expert3"))
+    reading = DatasetReading()
     segments: list[Segment] = []
     scores: list[float] = []
     for row in rows:
@@ -126,11 +130,11 @@ def _experts(request: Request) -> Reading:
     return reading
 
 
-def _captions(path: Path) -> dict[str, str]:
+def _read_caption_texts(path: Path) -> dict[str, str]:
     return {row.fields["id"]: row.fields["text"] for row in Rows(path, "tsv", columns=("id", "text"))}
 
 
-def _json(path: Path) -> Any:
+def _read_json(path: Path) -> Any:
     with open_bytes(path) as stream:
         try:
             value = json.load(stream)
@@ -141,14 +145,14 @@ def _json(path: Path) -> Any:
     return value
 
 
-def _field(record: Any, name: str, where: str) -> Any:
+def _get_field(record: Any, name: str, location: str) -> Any:
     if not isinstance(record, dict) or name not in record:
-        raise no_column(where, name, record if isinstance(record, dict) else {})
+        raise missing_column(location, name, record if isinstance(record, dict) else {})
     return record[name]
 
 
-def _number(record: Any, name: str, where: str) -> float:
-    value = _field(record, name, where)
+def _get_number(record: Any, name: str, location: str) -> float:
+    value = _get_field(record, name, location)
     if isinstance(value, bool) or not isinstance(value, int | float) or value - value != 0:
-        raise Unreadable(f"{where}, field {name!r}: expected a finite number, got {value!r}")
+        raise Unreadable(f"{location}, field {name!r}: expected a finite number, got {value!r}")
     return float(value)

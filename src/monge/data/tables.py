@@ -13,9 +13,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from monge.data.columns import TEXTS, Columns, Given, columns_of
+from monge.data.columns import TEXTS, Columns, Given, assign_columns
 from monge.data.lines import StrPath, check_text
-from monge.data.rows import Row, Rows, no_column
+from monge.data.rows import Row, Rows, missing_column
 from monge.errors import Unreadable
 from monge.types import Segment
 
@@ -30,16 +30,16 @@ class Table:
     """
 
     def __init__(
-        self, rows: Rows, against: Against | None = None, given: Given | None = None, roles: Iterable[str] = TEXTS
+        self, rows: Rows, against: Against | None = None, columns: Given | None = None, roles: Iterable[str] = TEXTS
     ) -> None:
         """Reads no more than the columns; `systems` reads every row."""
         self.rows = rows
-        self.columns: Columns = columns_of(rows.columns(), roles, given or {}, rows.name)
-        self.against: Against = self._met(against)
+        self.columns: Columns = assign_columns(rows.columns(), roles, columns or {}, rows.name)
+        self.against: Against = self._choose_against(against)
 
     @cached_property
     def systems(self) -> dict[str, int]:
-        """How many rows each system has, in order of first appearance; raises where one has two rows of one id."""
+        """The number of rows per system, in order of first appearance; raises for two rows with one id."""
         counts: Counter[str] = Counter()
         keys = array("q")
         for segment in self:
@@ -63,11 +63,11 @@ class Table:
 
     @property
     def note(self) -> str:
-        """How the table was read, where that was not by the roles' own names or by what its own name says."""
-        columns, separated = self.columns.note, self.rows.separated
-        said = [separated] if separated else []
-        said += [f"columns {columns} (--columns chooses others)"] if columns else []
-        return f"{self.rows.name}: read with {' and '.join(said)}" if said else ""
+        """A note about guessed columns and an unusual separator; empty where there are none."""
+        columns, separated = self.columns.note, self.rows.separator_note
+        remarks = [separated] if separated else []
+        remarks += [f"columns {columns} (--columns chooses others)"] if columns else []
+        return f"{self.rows.name}: read with {' and '.join(remarks)}" if remarks else ""
 
     def __len__(self) -> int:
         """The number of segments."""
@@ -78,19 +78,19 @@ class Table:
         return (segment for _, segment in self.numbered())
 
     def numbered(
-        self, bad: Callable[[int, str], None] | None = None, seen: Counter[str] | None = None
+        self, bad: Callable[[int, str], None] | None = None, counts: Counter[str] | None = None
     ) -> Iterator[tuple[Row, Segment]]:
-        """Each segment with the row it comes from; an id is the number of the segment in its system by default.
+        """Yield each segment with its row; the default id is the number of the segment within its system.
 
-        `bad` is told the line of a row that makes no segment, and why; without it, such a row is an error. `seen`
-        counts the segments of each system that came before, where the table goes on with another.
+        `bad` is called with the line and the reason for a row that makes no segment; without it, such a row is an
+        error. `counts` holds the segments of each system so far, where the table continues another.
         """
-        seen = Counter() if seen is None else seen
+        counts = Counter() if counts is None else counts
         for row in self.rows:
             try:
                 system = self._label(row, "system") or ""
-                seen[system] += 1
-                segment = self._segment(row, system, seen[system])
+                counts[system] += 1
+                segment = self._segment(row, system, counts[system])
             except Unreadable as error:
                 if bad is None:
                     raise
@@ -99,37 +99,39 @@ class Table:
             yield row, segment
 
     def missing(self, role: str) -> Unreadable:
-        """The error for a role that no column plays."""
-        how = f"; {self.rows.separated}" if self.rows.separated else ""
-        return no_column(self.rows.name, role, self.rows.columns(), f"{how}; say which: --columns {role}=COLUMN")
+        """Return the error for a role that no column has."""
+        how = f"; {self.rows.separator_note}" if self.rows.separator_note else ""
+        return missing_column(self.rows.name, role, self.rows.columns(), f"{how}; say which: --columns {role}=COLUMN")
 
     def _segment(self, row: Row, system: str, position: int) -> Segment:
         rows, column = self.rows, self.columns.get("hypothesis")
-        hypothesis = check_text(_alone(rows.field(row, column), rows.where(row, column)), rows.where(row, column))
+        hypothesis = check_text(_unwrap(rows.field(row, column), rows.where(row, column)), rows.where(row, column))
         references = self._references(row) if self.against == "references" else ()
         if self.against == "references" and not references:
             raise Unreadable(f"{rows.where(row)}: no reference; every row needs at least one")
         column = self.columns.get("source")
         source = self._optional(row, "source", str)
         if self.against == "source" and source is None:
-            raise no_column(rows.where(row), column, [name for name, value in row.fields.items() if value is not None])
+            raise missing_column(
+                rows.where(row), column, [name for name, value in row.fields.items() if value is not None]
+            )
         if source is not None:
             check_text(source, rows.where(row, column))
         return Segment(self._label(row, "id") or str(position), hypothesis, references, source, system)
 
     def _references(self, row: Row) -> tuple[str, ...]:
-        """A text or a list of texts in one column, or a text each in several, of which empty ones are absent."""
+        """Return the references of a row: one column with a text or a list, or several columns, empty ones ignored."""
         rows, names = self.rows, self.columns.names["reference"]
         if len(names) == 1:
-            value, where = rows.field(row, names[0]), rows.where(row, names[0])
+            value, location = rows.field(row, names[0]), rows.where(row, names[0])
             if rows.format in ("csv", "tsv") and names[0].lower().endswith("s"):
-                value = _written(value, where)
-            return () if value is None else tuple(_texts(value, where))
-        given = ((name, row.fields.get(name)) for name in names)
-        return tuple(check_text(text, rows.where(row, name)) for name, text in given if text is not None and text != "")
+                value = _parse_list(value, location)
+            return () if value is None else tuple(_flatten_texts(value, location))
+        cells = ((name, row.fields.get(name)) for name in names)
+        return tuple(check_text(text, rows.where(row, name)) for name, text in cells if text is not None and text != "")
 
-    def _met(self, against: Against | None) -> Against:
-        """What hypotheses meet: what is asked for, references if there are any, else the source; raises without it."""
+    def _choose_against(self, against: Against | None) -> Against:
+        """Choose references or source to compare with: as asked, else references if any; raises where missing."""
         if not self.columns.get("hypothesis"):
             raise self.missing("hypothesis")
         if against is None:
@@ -140,7 +142,7 @@ class Table:
         return against
 
     def _label(self, row: Row, role: str) -> str | None:
-        """A system's name or an id: a text or a whole number; None where absent."""
+        """Return a system's name or an id: a text or a whole number; None where absent."""
         value = self._optional(row, role, str | int)
         if value is None:
             return None
@@ -149,7 +151,7 @@ class Table:
         return check_text(value, self.rows.where(row, self.columns.get(role)))
 
     def _optional(self, row: Row, role: str, kind: type | UnionType) -> Any:
-        """The value of a role that need not be there; one of another kind is none where the role was guessed.
+        """Return the value of an optional role; None for a wrong type where the role was guessed.
 
         A chat's `prompt` is a list of messages: nobody said that it is the source.
         """
@@ -165,8 +167,7 @@ def read_table(
     against: Against | None = None,
     columns: Given | None = None,
 ) -> Table:
-    """The segments of a .tsv, .csv, .jsonl, .json file (also as .gz or .xz), a .parquet or .arrow file, or a directory
-    that `datasets` saved.
+    """Read the segments of a table: .tsv, .csv, .jsonl, .json (also .gz or .xz), .parquet, .arrow, or a saved dataset.
 
     Every row is read once here, so that a bad one is known before any scoring.
 
@@ -179,31 +180,31 @@ def read_table(
     Raises:
         Unreadable: for a missing column, a row that is too short or long, or a field that is no text.
     """
-    found = Table(Rows(path, format), against, columns)
-    _ = found.systems
-    return found
+    table = Table(Rows(path, format), against, columns)
+    _ = table.systems
+    return table
 
 
-def _alone(value: Any, where: str) -> Any:
-    """What stands in a list by itself, as generation runs write their one output."""
+def _unwrap(value: Any, location: str) -> Any:
+    """Return the single item of a (nested) list; generation runs write their output as a list of one."""
     while isinstance(value, list):
         if len(value) != 1:
-            raise Unreadable(f"{where}: expected one text, got a list of {len(value)}; give each a row of its own")
+            raise Unreadable(f"{location}: expected one text, got a list of {len(value)}; give each a row of its own")
         value = value[0]
     return value
 
 
-def _texts(value: Any, where: str) -> Iterator[str]:
-    """The texts of a field: one, or those of a list, however nested."""
+def _flatten_texts(value: Any, location: str) -> Iterator[str]:
+    """Yield the texts of a field: one, or those of a list, however nested."""
     if not isinstance(value, list):
-        yield check_text(value, where)
+        yield check_text(value, location)
         return
-    for number, one in enumerate(value, 1):
-        yield from _texts(one, f"{where}, item {number}")
+    for number, nested in enumerate(value, 1):
+        yield from _flatten_texts(nested, f"{location}, item {number}")
 
 
-def _written(cell: str, where: str) -> Any:
-    """The list that a cell such as `["a", "b"]` writes, as JSON or Python do; another cell is its text."""
+def _parse_list(cell: str, location: str) -> Any:
+    """Parse a cell such as `["a", "b"]` as JSON or Python; any other cell is returned as it is."""
     if cell[:2] not in ('["', "['") or not cell.endswith("]"):
         return cell
     for read in (json.loads, ast.literal_eval):
@@ -211,4 +212,4 @@ def _written(cell: str, where: str) -> Any:
             return read(cell)
         except (ValueError, SyntaxError, RecursionError, MemoryError):
             continue
-    raise Unreadable(f"{where}: begins and ends as a list of texts does, but is none: {cell[:40]!r}")
+    raise Unreadable(f"{location}: begins and ends as a list of texts does, but is none: {cell[:40]!r}")

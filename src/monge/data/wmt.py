@@ -8,41 +8,41 @@ from pathlib import Path
 
 import numpy as np
 
-from monge.data.judged import Group, Reading, by_system, scored
+from monge.data.judged import DatasetReading, Group, by_system, scored
 from monge.data.lines import read_lines
-from monge.data.prepare import prepared, unescape
-from monge.data.request import Request
+from monge.data.prepare import map_texts, unescape
+from monge.data.request import DatasetRequest
 from monge.data.rows import Rows
-from monge.data.wmt_campaign import Judgement, campaign
-from monge.data.wmt_rankings import rankings
-from monge.data.wmt_texts import Texts, first_name
+from monge.data.wmt_campaign import Judgement, read_campaign
+from monge.data.wmt_rankings import read_rankings
+from monge.data.wmt_texts import WmtTexts, first_name
 from monge.errors import InvalidSetting, Misaligned, Unreadable
 from monge.types import Segment
 
 
-def read(request: Request) -> Reading:
-    """The judgements of a WMT year, grouped by language pair."""
+def read(request: DatasetRequest) -> DatasetReading:
+    """Return the judgements of a WMT year, grouped by language pair."""
     if request.level == "system":
-        return _system_level(request)
+        return _read_system_level(request)
     if request.layout == "aligned":
-        return _aligned(request)
+        return _read_aligned(request)
     if request.layout == "rankings":
-        return rankings(request)
-    return _campaign_scores(request) if request.layout == "campaign" else _joined(request)
+        return read_rankings(request)
+    return _read_campaign_scores(request) if request.layout == "campaign" else _read_joined(request)
 
 
-def _aligned(request: Request) -> Reading:
-    """`DAseg.*`: human, mt-system, reference and source files of a pair, line by line."""
-    found = {fields["pair"]: path for path, fields in request.match("human")}
-    if not found:
+def _read_aligned(request: DatasetRequest) -> DatasetReading:
+    """Read `DAseg.*`: human, mt-system, reference and source files of a pair, line by line."""
+    paths = {fields["pair"]: path for path, fields in request.match("human")}
+    if not paths:
         raise request.missing("human")
-    reading = Reading()
-    for pair in request.select(sorted(found)):
-        reading.groups[pair] = _aligned_pair(found[pair])
+    reading = DatasetReading()
+    for pair in request.select(sorted(paths)):
+        reading.groups[pair] = _read_aligned_pair(paths[pair])
     return reading
 
 
-def _aligned_pair(human: Path) -> Group:
+def _read_aligned_pair(human: Path) -> Group:
     paths = [
         human.with_name(human.name.replace(".human.", f".{part}.")) for part in ("mt-system", "reference", "source")
     ]
@@ -60,151 +60,161 @@ def _aligned_pair(human: Path) -> Group:
     return scored(segments, scores)
 
 
-def _joined(request: Request) -> Reading:
-    """`DA-seglevel.csv` with system outputs and references."""
-    judged = _joined_rows(request)
-    texts, reading = Texts(request, request.text), Reading()
-    for pair in request.select(sorted(pair for pair in judged if pair in texts.pairs)):
-        reading.groups[pair] = _segments(request, texts, reading, pair, judged[pair])
+def _read_joined(request: DatasetRequest) -> DatasetReading:
+    """Read `DA-seglevel.csv` with system outputs and references."""
+    judgements = _read_joined_rows(request)
+    texts, reading = WmtTexts(request, request.text), DatasetReading()
+    for pair in request.select(sorted(pair for pair in judgements if pair in texts.pairs)):
+        reading.groups[pair] = _collect_segments(request, texts, reading, pair, judgements[pair])
     return reading
 
 
-def _joined_rows(request: Request) -> dict[str, list[Judgement]]:
+def _read_joined_rows(request: DatasetRequest) -> dict[str, list[Judgement]]:
     columns = request.dataset.columns
-    judged: dict[str, list[Judgement]] = {}
-    rows = Rows(request.one("segments"), "space")
+    judgements: dict[str, list[Judgement]] = {}
+    rows = Rows(request.first_path("segments"), "space")
     for row in rows:
         if rows.field(row, columns["test_set"]) == request.dataset.test_set:
-            one = Judgement(rows, row, columns["system"], columns["id"], request.column)
-            judged.setdefault(str(rows.field(row, columns["pair"])), []).append(one)
-    return judged
+            judgement = Judgement(rows, row, columns["system"], columns["id"], request.column)
+            judgements.setdefault(str(rows.field(row, columns["pair"])), []).append(judgement)
+    return judgements
 
 
-def _campaign_scores(request: Request) -> Reading:
-    """`ad-seg-scores-*.csv`: raw or z scores of every judged segment of every system."""
-    texts, reading = Texts(request, request.text), Reading()
-    judged = campaign(request, reading)
-    for pair in request.select(sorted(pair for pair in judged if pair in texts.pairs)):
-        reading.groups[pair] = _segments(request, texts, reading, pair, list(judged[pair]()))
+def _read_campaign_scores(request: DatasetRequest) -> DatasetReading:
+    """Read `ad-seg-scores-*.csv`: raw or z scores of every judged segment of every system."""
+    texts, reading = WmtTexts(request, request.text), DatasetReading()
+    judgements = read_campaign(request, reading)
+    for pair in request.select(sorted(pair for pair in judgements if pair in texts.pairs)):
+        reading.groups[pair] = _collect_segments(request, texts, reading, pair, list(judgements[pair]()))
     return reading
 
 
-def _segments(request: Request, texts: Texts, reading: Reading, pair: str, judged: list[Judgement]) -> Group:
-    """The group of a pair: each judgement with its texts; those without an output are counted out."""
+def _collect_segments(
+    request: DatasetRequest, texts: WmtTexts, reading: DatasetReading, pair: str, judgements: list[Judgement]
+) -> Group:
+    """Return the group of a pair: each judgement with its texts; judgements without an output are excluded."""
     segments, scores, counts = [], [], []
-    missing = Missing(request, pair)
-    for one in judged:
-        segment = texts.segment(pair, one.system, one.number(len(texts.reference(pair)))) or missing.found(one)
+    missing = MissingOutputs(request, pair)
+    for judgement in judgements:
+        segment = texts.segment(
+            pair, judgement.system, judgement.number(len(texts.reference(pair)))
+        ) or missing.find_segment(judgement)
         if segment is None:
             reading.excluded["no system output"] += 1
             continue
         segments.append(segment)
-        scores.append(one.score)
-        counts.append(one.judgements)
+        scores.append(judgement.score)
+        counts.append(judgement.judgements)
     reading.warnings += missing.warnings()
-    known = np.array(counts, dtype=np.int64) if any(counts) else None
-    return scored(segments, scores, judgements=known)
+    judgement_counts = np.array(counts, dtype=np.int64) if any(counts) else None
+    return scored(segments, scores, judgements=judgement_counts)
 
 
-class Missing:
-    """Judged outputs that the raw archive lacks: taken from the tokenised one, or left out, and told either way."""
+class MissingOutputs:
+    """Judged outputs that the raw archive lacks: taken from the tokenised one or left out, with a warning."""
 
-    def __init__(self, request: Request, pair: str) -> None:
-        """Looks for nothing until asked."""
+    def __init__(self, request: DatasetRequest, pair: str) -> None:
+        """Search for nothing yet."""
         self.request = request
         self.pair = pair
-        self.taken: dict[str, int] = {}
-        self.lost: dict[str, int] = {}
-        self._other: Texts | None = None
+        self.filled: dict[str, int] = {}
+        self.left_out: dict[str, int] = {}
+        self._other: WmtTexts | None = None
 
-    def found(self, one: Judgement) -> Segment | None:
-        """The segment as the tokenised archive has it, entities unescaped; None if it has not, or may not be used."""
-        segment = self._elsewhere(one) if self._may() else None
-        counts, system = self.taken if segment else self.lost, first_name(one.system, self.pair)
+    def find_segment(self, judgement: Judgement) -> Segment | None:
+        """Return the segment from the tokenised archive, entities unescaped; None where missing or not allowed."""
+        segment = self._find_tokenised(judgement) if self._may_fill() else None
+        counts, system = self.filled if segment else self.left_out, first_name(judgement.system, self.pair)
         counts[system] = counts.get(system, 0) + 1
-        return prepared(segment, unescape) if segment else None
+        return map_texts(segment, unescape) if segment else None
 
     def warnings(self) -> list[str]:
-        """What was taken from elsewhere, what was left out."""
+        """Return warnings about outputs from the tokenised archive and about judgements left out."""
         return [
             f"{self.pair}: {system} has no raw output; {count} judgements use the tokenised, lowercased texts"
-            for system, count in self.taken.items()
+            for system, count in self.filled.items()
         ] + [
             f"{self.pair}: {system} has no {self.request.text} output; {count} judgements left out"
-            for system, count in self.lost.items()
+            for system, count in self.left_out.items()
         ]
 
-    def _may(self) -> bool:
+    def _may_fill(self) -> bool:
         return self.request.text == "raw" and self.request.switches.get("fill") is True
 
-    def _elsewhere(self, one: Judgement) -> Segment | None:
+    def _find_tokenised(self, judgement: Judgement) -> Segment | None:
         try:
-            self._other = self._other or Texts(self.request, "tokenised")
+            self._other = self._other or WmtTexts(self.request, "tokenised")
         except Unreadable:
             return None
         if self.pair not in self._other.pairs:
             return None
-        return self._other.segment(self.pair, one.system, one.number(len(self._other.reference(self.pair))))
+        return self._other.segment(self.pair, judgement.system, judgement.number(len(self._other.reference(self.pair))))
 
 
-def _system_level(request: Request) -> Reading:
-    """`da` is `DA-syslevel.csv` with whole outputs; other columns of a campaign are averaged over what was judged."""
+def _read_system_level(request: DatasetRequest) -> DatasetReading:
+    """Read `da` from `DA-syslevel.csv` with whole outputs; average other campaign columns over judged segments."""
     if request.layout == "rankings":
         raise InvalidSetting(f"{request.dataset.name}: {request.human} ranks segments, it has no system level; use da")
     if request.human != "da":
-        reading = _campaign_scores(request)
+        reading = _read_campaign_scores(request)
         reading.groups = {pair: by_system(group) for pair, group in reading.groups.items()}
         return reading
     columns = request.dataset.columns
     scores: dict[str, dict[str, float]] = {}
-    rows = Rows(request.one("systems"), "space")
+    rows = Rows(request.first_path("systems"), "space")
     for row in rows:
         pair, system = (str(rows.field(row, columns[name])) for name in ("pair", "system"))
         scores.setdefault(pair, {})[system] = rows.number(row, columns["system_score"])
-    texts, reading = Texts(request, request.text), Reading()
+    texts, reading = WmtTexts(request, request.text), DatasetReading()
     for pair in request.select(sorted(pair for pair in scores if pair in texts.pairs)):
-        reading.groups[pair] = _whole_outputs(texts, reading, pair, scores[pair], _each(request, texts, pair))
+        reading.groups[pair] = _system_group(
+            texts, reading, pair, scores[pair], _campaign_scores_by_segment(request, texts, pair)
+        )
     return reading
 
 
-def _each(request: Request, texts: Texts, pair: str) -> dict[tuple[str, str], float]:
-    """What the campaign has on single segments, by system and segment: z scores; nothing where its file is not here.
+def _campaign_scores_by_segment(request: DatasetRequest, texts: WmtTexts, pair: str) -> dict[tuple[str, str], float]:
+    """Return the campaign's z scores by system and segment; empty where its file is missing.
 
     Names joined by "+" had one output, judged once: the judgement is of all of them.
     """
     standard = next((name for name in (request.human, "da-z") if _is_campaign(request, name)), None)
     if standard is None or not request.match("campaign"):
         return {}
-    judged = campaign(replace(request, human=standard), Reading())
+    judgements = read_campaign(replace(request, human=standard), DatasetReading())
     most = len(texts.reference(pair))
     return {
-        (name.removesuffix(f".{pair}"), str(one.number(most))): one.score
-        for one in (judged[pair]() if pair in judged else ())
-        for name in one.system.split("+")
+        (name.removesuffix(f".{pair}"), str(judgement.number(most))): judgement.score
+        for judgement in (judgements[pair]() if pair in judgements else ())
+        for name in judgement.system.split("+")
     }
 
 
-def _is_campaign(request: Request, human: str) -> bool:
+def _is_campaign(request: DatasetRequest, human: str) -> bool:
     return request.dataset.humans.get(human, {}).get("layout") == "campaign"
 
 
-def _whole_outputs(
-    texts: Texts, reading: Reading, pair: str, scores: dict[str, float], each: dict[tuple[str, str], float]
+def _system_group(
+    texts: WmtTexts,
+    reading: DatasetReading,
+    pair: str,
+    scores: dict[str, float],
+    segment_scores: dict[tuple[str, str], float],
 ) -> Group:
     segments: list[Segment] = []
-    known: dict[str, float] = {}
+    system_scores: dict[str, float] = {}
     for system, score in scores.items():
         if texts.output(pair, system) is None:
             reading.excluded["systems without output"] += 1
             reading.warnings.append(f"{pair}: {system} has no {texts.text} output; the system is left out")
             continue
-        known[first_name(system, pair)] = score
-        segments += _whole(texts, pair, system)
-    judged = np.array([each.get((one.system, one.id), np.nan) for one in segments])
-    return Group(tuple(segments), systems=known, each=judged if each else None)
+        system_scores[first_name(system, pair)] = score
+        segments += _output_segments(texts, pair, system)
+    human_scores = np.array([segment_scores.get((segment.system, segment.id), np.nan) for segment in segments])
+    return Group(tuple(segments), systems=system_scores, each=human_scores if segment_scores else None)
 
 
-def _whole(texts: Texts, pair: str, system: str) -> Iterator[Segment]:
+def _output_segments(texts: WmtTexts, pair: str, system: str) -> Iterator[Segment]:
     for number in range(1, len(texts.reference(pair)) + 1):
         segment = texts.segment(pair, system, number)
         if segment is not None:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from monge.data.judged import Reading
-from monge.data.request import Request
+from monge.data.judged import DatasetReading
+from monge.data.request import DatasetRequest
 from monge.data.rows import Row, Rows
 
 HUMAN = "HUMAN"
@@ -42,27 +42,27 @@ class Judgement:
         return int(self.rows.number(self.row, self.count_column)) if self.count_column else 0
 
     def number(self, most: int) -> int:
-        """The 1-based segment number, checked against the number of segments."""
-        return self.rows.whole(self.row, self.id_column, most)
+        """Return the 1-based segment number, checked against the number of segments."""
+        return self.rows.integer(self.row, self.id_column, most)
 
 
-def campaign(request: Request, reading: Reading) -> dict[str, Callable[[], Iterator[Judgement]]]:
-    """Per language pair a call that reads its judgements; HUMAN rows are counted out."""
-    found = {fields["pair"]: path for path, fields in reversed(request.match("campaign"))}
-    if not found:
+def read_campaign(request: DatasetRequest, reading: DatasetReading) -> dict[str, Callable[[], Iterator[Judgement]]]:
+    """Return a call per language pair that reads its judgements; HUMAN rows are excluded."""
+    paths = {fields["pair"]: path for path, fields in reversed(request.match("campaign"))}
+    if not paths:
         raise request.missing("campaign")
-    return {pair: partial(_judgements, request, reading, path) for pair, path in found.items()}
+    return {pair: partial(_read_judgements, request, reading, path) for pair, path in paths.items()}
 
 
-def _judgements(request: Request, reading: Reading, path: Path) -> Iterator[Judgement]:
+def _read_judgements(request: DatasetRequest, reading: DatasetReading, path: Path) -> Iterator[Judgement]:
     columns, rows = request.dataset.columns, Rows(path, "space")
     score = columns["campaign_raw"] if request.layout == "rankings" else request.column
     least = int(request.switches.get("min_judgements", 1))
     for row in rows:
-        one = Judgement(rows, row, columns["campaign_system"], columns["id"], score, columns["campaign_count"])
-        if one.system == HUMAN:
+        judgement = Judgement(rows, row, columns["campaign_system"], columns["id"], score, columns["campaign_count"])
+        if judgement.system == HUMAN:
             reading.excluded["HUMAN rows"] += 1
-        elif one.judgements < least:
+        elif judgement.judgements < least:
             reading.excluded[f"fewer than {least} judgements"] += 1
         else:
-            yield one
+            yield judgement

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import numpy as np
 
-from monge.data.judged import Group, Reading
+from monge.data.judged import DatasetReading, Group
 from monge.data.lines import TextFile
-from monge.data.request import Request
+from monge.data.request import DatasetRequest
 from monge.data.rows import Rows
-from monge.data.wmt_campaign import HUMAN, Judgement, campaign
-from monge.data.wmt_texts import Texts, first_name
+from monge.data.wmt_campaign import HUMAN, Judgement, read_campaign
+from monge.data.wmt_texts import WmtTexts, first_name
 
 MARGIN = 25.0
 COLUMNS = ("LP", "DATA", "SID", "BETTER", "WORSE")
@@ -25,27 +25,27 @@ Ranking = tuple[int, str, str]
 """Segment number (1-based), better system, worse system."""
 
 
-def rankings(request: Request) -> Reading:
-    """The rankings of a WMT year: distinct segments, and pairs of indices into them."""
-    texts, reading = Texts(request, request.text), Reading()
-    published = _published(request, reading, texts)
-    judged = campaign(request, reading) if request.match("campaign") else {}
-    if not published and not judged:
+def read_rankings(request: DatasetRequest) -> DatasetReading:
+    """Read the rankings of a WMT year: distinct segments, and pairs of indices into them."""
+    texts, reading = WmtTexts(request, request.text), DatasetReading()
+    published = _read_published(request, reading, texts)
+    campaign_judgements = read_campaign(request, reading) if request.match("campaign") else {}
+    if not published and not campaign_judgements:
         raise request.missing("rankings")
-    available = {*published, *judged} if request.wanted or not published else set(published)
+    available = {*published, *campaign_judgements} if request.group_names or not published else set(published)
     for pair in request.select(sorted(available & set(texts.pairs))):
         ranked: Iterable[Ranking] = published.get(pair, ())
         if pair not in published:
             reading.warnings.append(
                 f"{pair}: rankings rebuilt from ad-seg-scores (raw difference of at least {MARGIN:g})"
             )
-            ranked = rebuild(judged[pair](), len(texts.reference(pair)))
-        reading.groups[pair] = _group(texts, reading, pair, ranked)
+            ranked = rebuild_rankings(campaign_judgements[pair](), len(texts.reference(pair)))
+        reading.groups[pair] = _make_group(texts, reading, pair, ranked)
     return reading
 
 
-def ranking_rows(path: Path) -> Rows:
-    """The rows of a ranking file; a header that lacks one name (the official WMT18 file) is made whole."""
+def open_rankings(path: Path) -> Rows:
+    """Open a ranking file; a header that lacks one name (the official WMT18 file) is completed."""
     header = tuple(next(iter(TextFile(path))).split())
     lacking = [name for name in COLUMNS if name not in header]
     if len(lacking) == 1 and header == tuple(name for name in COLUMNS if name not in lacking):
@@ -53,17 +53,19 @@ def ranking_rows(path: Path) -> Rows:
     return Rows(path, "space")
 
 
-def _published(request: Request, reading: Reading, texts: Texts) -> dict[str, list[Ranking]]:
-    """Per pair the rankings of the first file that has it."""
-    found: dict[str, list[Ranking]] = {}
+def _read_published(request: DatasetRequest, reading: DatasetReading, texts: WmtTexts) -> dict[str, list[Ranking]]:
+    """Read the rankings of each pair from the first file that has it."""
+    rankings_by_pair: dict[str, list[Ranking]] = {}
     for path, _ in request.match("rankings"):
-        found |= _ranked(request, reading, path, set(texts.pairs) - set(found), texts)
-    return found
+        rankings_by_pair |= _read_rankings_file(request, reading, path, set(texts.pairs) - set(rankings_by_pair), texts)
+    return rankings_by_pair
 
 
-def _ranked(request: Request, reading: Reading, path: Path, pairs: set[str], texts: Texts) -> dict[str, list[Ranking]]:
-    rows = ranking_rows(path)
-    found: dict[str, list[Ranking]] = {}
+def _read_rankings_file(
+    request: DatasetRequest, reading: DatasetReading, path: Path, pairs: set[str], texts: WmtTexts
+) -> dict[str, list[Ranking]]:
+    rows = open_rankings(path)
+    rankings_by_pair: dict[str, list[Ranking]] = {}
     names = {role: request.dataset.columns[role] for role in ("pair", "test_set", "id", "better", "worse")}
     for row in rows:
         pair = rows.field(row, names["pair"])
@@ -73,22 +75,22 @@ def _ranked(request: Request, reading: Reading, path: Path, pairs: set[str], tex
         if HUMAN in (better, worse):
             reading.excluded["HUMAN rows"] += 1
             continue
-        number = rows.whole(row, names["id"], len(texts.reference(pair)))
-        found.setdefault(pair, []).append((number, better, worse))
-    return found
+        number = rows.integer(row, names["id"], len(texts.reference(pair)))
+        rankings_by_pair.setdefault(pair, []).append((number, better, worse))
+    return rankings_by_pair
 
 
-def rebuild(judged: Iterable[Judgement], segments: int) -> Iterator[Ranking]:
-    """Every two systems on one segment whose raw averages differ by at least `MARGIN`, the better first."""
+def rebuild_rankings(judgements: Iterable[Judgement], segments: int) -> Iterator[Ranking]:
+    """Yield every two systems on one segment whose raw averages differ by at least `MARGIN`, the better first."""
     on_segment: dict[int, list[tuple[str, float]]] = {}
-    for one in judged:
-        on_segment.setdefault(one.number(segments), []).append((one.system, one.score))
+    for judgement in judgements:
+        on_segment.setdefault(judgement.number(segments), []).append((judgement.system, judgement.score))
     for number, outputs in sorted(on_segment.items()):
         for better, high in outputs:
             yield from ((number, better, worse) for worse, low in outputs if high - low >= MARGIN)
 
 
-def _group(texts: Texts, reading: Reading, pair: str, ranked: Iterable[Ranking]) -> Group:
+def _make_group(texts: WmtTexts, reading: DatasetReading, pair: str, ranked: Iterable[Ranking]) -> Group:
     places: dict[tuple[int, str], int] = {}
     indices: list[tuple[int, int]] = []
     lacking: set[str] = set()

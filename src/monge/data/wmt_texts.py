@@ -14,24 +14,24 @@ from pathlib import Path
 
 from monge.data.files import plain_name
 from monge.data.lines import TextFile, read_lines
-from monge.data.request import Request
+from monge.data.request import DatasetRequest
 from monge.errors import Misaligned, Unreadable
 from monge.types import Segment
 
 _SAMPLE = 200
 
 
-class Texts:
+class WmtTexts:
     """The texts of one version ("raw" or "tokenised") of a test set."""
 
-    def __init__(self, request: Request, text: str) -> None:
+    def __init__(self, request: DatasetRequest, text: str) -> None:
         """Looks for the archives; reads no texts yet."""
         self.request = request
         self.text = text
         self.directory = request.files.directory
-        self._references = _references(request, text)
-        self._outputs = _files(request, "outputs")
-        self._sources = _files(request, "sources")
+        self._references = _find_references(request, text)
+        self._outputs = _paths_by_name(request, "outputs")
+        self._sources = _paths_by_name(request, "sources")
         self.output = cache(self._output)
         self.reference = cache(self._reference)
         self.source = cache(self._source)
@@ -42,7 +42,7 @@ class Texts:
         return tuple(sorted(self._references))
 
     def segment(self, pair: str, system: str, number: int) -> Segment | None:
-        """The segment with a 1-based number in the output of a system; None if there is no such output."""
+        """Return the segment with a 1-based number of a system's output; None if there is no such output."""
         output, source = self.output(pair, system), self.source(pair)
         if output is None:
             return None
@@ -55,7 +55,7 @@ class Texts:
         )
 
     def _reference(self, pair: str) -> list[str]:
-        """The reference of every segment."""
+        """Return the reference of every segment."""
         if pair not in self._references:
             raise Unreadable(
                 f"no {self.text} reference of {pair} below {self.directory}; "
@@ -64,63 +64,69 @@ class Texts:
         return read_lines(self._references[pair])
 
     def _source(self, pair: str) -> list[str] | None:
-        """The source of every segment, if the archive has it."""
+        """Return the source of every segment, if the archive has it."""
         first, _, second = pair.partition("-")
-        path = self._below(pair, self._sources.get(f"{self.request.dataset.test_set}-{first}{second}-src.{first}", []))
-        return self._aligned(path, pair) if path else None
+        path = self._in_same_archive(
+            pair, self._sources.get(f"{self.request.dataset.test_set}-{first}{second}-src.{first}", [])
+        )
+        return self._read_aligned(path, pair) if path else None
 
     def _output(self, pair: str, system: str) -> list[str] | None:
-        """The output of a system for every segment; None where the archive lacks it."""
+        """Return the output of a system for every segment; None where the archive lacks it."""
         plain = first_name(system, pair)
         for name in (plain, self.request.dataset.aliases.get(plain, plain)):
-            path = self._below(pair, self._outputs.get(f"{self.request.dataset.test_set}.{name}.{pair}", []))
+            path = self._in_same_archive(pair, self._outputs.get(f"{self.request.dataset.test_set}.{name}.{pair}", []))
             if path:
-                return self._aligned(path, pair)
+                return self._read_aligned(path, pair)
         return None
 
-    def _below(self, pair: str, candidates: list[Path]) -> Path | None:
-        """The candidate that belongs to the archive of the pair's reference."""
-        root, others = _root(self._references[pair]), self._other_roots(pair)
+    def _in_same_archive(self, pair: str, candidates: list[Path]) -> Path | None:
+        """Return the candidate that belongs to the archive of the pair's reference."""
+        root, other_roots = _archive_root(self._references[pair]), self._other_roots(pair)
         for path in candidates:
-            if root in path.parents and not any(other in path.parents for other in others):
+            if root in path.parents and not any(other_root in path.parents for other_root in other_roots):
                 return path
         return None
 
     def _other_roots(self, pair: str) -> list[Path]:
-        """Roots of the other version that stand inside this one's."""
-        root = _root(self._references[pair])
+        """Return roots of the other version that are inside this one's."""
+        root = _archive_root(self._references[pair])
         name = _reference_name(self.request.dataset.test_set, pair)
-        return [_root(path) for path in _files(self.request, "references").get(name, []) if root in _root(path).parents]
+        return [
+            _archive_root(path)
+            for path in _paths_by_name(self.request, "references").get(name, [])
+            if root in _archive_root(path).parents
+        ]
 
-    def _aligned(self, path: Path, pair: str) -> list[str]:
-        lines, wanted = read_lines(path), len(self.reference(pair))
-        if len(lines) != wanted:
-            raise Misaligned(f"{path} has {len(lines)} lines but its reference {self._references[pair]} has {wanted}")
+    def _read_aligned(self, path: Path, pair: str) -> list[str]:
+        lines, expected = read_lines(path), len(self.reference(pair))
+        if len(lines) != expected:
+            raise Misaligned(f"{path} has {len(lines)} lines but its reference {self._references[pair]} has {expected}")
         return lines
 
 
 def first_name(system: str, pair: str) -> str:
-    """The first of the names joined by "+" (equal outputs were judged once), without a trailing language pair."""
+    """Return the first of the names joined by "+" (equal outputs, judged once), without a trailing language pair."""
     return system.partition("+")[0].removesuffix(f".{pair}")
 
 
-def _references(request: Request, text: str) -> dict[str, Path]:
-    """Per language pair its reference file in one version."""
-    found: dict[str, Path] = {}
+def _find_references(request: DatasetRequest, text: str) -> dict[str, Path]:
+    """Return the reference file of each language pair in one version."""
+    paths: dict[str, Path] = {}
     for path, fields in request.match("references"):
         pair = f"{fields['langs'][:2]}-{fields['langs'][2:]}"
-        if fields["langs"].endswith(fields["target"]) and _version(path) == text:
-            found.setdefault(pair, path)
-    if not found:
+        if fields["langs"].endswith(fields["target"]) and _text_version(path) == text:
+            paths.setdefault(pair, path)
+    if not paths:
         raise Unreadable(f"{text} texts of {request.missing('references')}")
-    return found
+    return paths
 
 
-def _files(request: Request, role: str) -> dict[str, list[Path]]:
-    named: dict[str, list[Path]] = {}
+def _paths_by_name(request: DatasetRequest, role: str) -> dict[str, list[Path]]:
+    paths_by_name: dict[str, list[Path]] = {}
     for path, _ in request.match(role):
-        named.setdefault(plain_name(path), []).append(path)
-    return named
+        paths_by_name.setdefault(plain_name(path), []).append(path)
+    return paths_by_name
 
 
 def _reference_name(test_set: str, pair: str) -> str:
@@ -128,13 +134,13 @@ def _reference_name(test_set: str, pair: str) -> str:
     return f"{test_set}-{first}{second}-ref.{second}"
 
 
-def _root(reference: Path) -> Path:
+def _archive_root(reference: Path) -> Path:
     return reference.parent.parent if reference.parent.name == "references" else reference.parent
 
 
 @cache
-def _version(reference: Path) -> str:
-    """Tokenised if it is English without a capital A–Z, as MoverScore's archive ("České" is in it); raw otherwise."""
+def _text_version(reference: Path) -> str:
+    """Return `tokenised` for English without a capital A–Z, as in MoverScore's archive (it has "České"), else `raw`."""
     if not plain_name(reference).endswith(".en"):
         return "raw"
     sample = "".join(islice(TextFile(reference), _SAMPLE))

@@ -1,1 +1,1 @@
-"""Texts to hidden layers."""
+"""Encoders: from texts to hidden layers and pooled vectors."""

@@ -41,8 +41,8 @@ class Adapter:
     tensors: Mapping[str, Tensor]
     digest: str
 
-    def merged_files(self, base: ModelFiles) -> ModelFiles:
-        """The base model's files under the name and the weights' digest of both."""
+    def merge_files(self, base: ModelFiles) -> ModelFiles:
+        """Return the base model's files under the joint name and the joint digest of the weights."""
         self.check_base(base)
         weights = digests.of_facts(base.weights_digest, self.digest)
         return replace(base, name=f"{base.name}+{self.name}", weights_digest=weights)
@@ -54,7 +54,7 @@ class Adapter:
 
     @property
     def tuning(self) -> Tuning:
-        """What the card says about how scores are to be read."""
+        """The tuning that the card describes: layer, settings and calibration."""
         layers, affine = self.card.get("layers") or [], self.card.get("affine") or {}
         layer = int(layers[0]) if len(layers) == 1 else None
         settings = dict(self.card.get("settings") or {})
@@ -64,23 +64,23 @@ class Adapter:
 
     def check_base(self, files: ModelFiles) -> None:
         """Raise where a model is not the one that the adapter was made for."""
-        for what in _IDENTITY:
-            was, now = self.card["base"][what], getattr(files, f"{what}_digest")
+        for part in _IDENTITY:
+            was, now = self.card["base"][part], getattr(files, f"{part}_digest")
             if was != now:
                 raise ModelError(
-                    f"{self.directory}: made for {self.card['base']['name']} ({what} {was[:8]}), "
+                    f"{self.directory}: made for {self.card['base']['name']} ({part} {was[:8]}), "
                     f"{files.name} has {now[:8]}: an adapter serves its own base only"
                 )
 
-    def changed(self, parameters: Mapping[str, Tensor]) -> dict[str, Tensor]:
-        """What the parameters of the base become that the adapter changes, by name."""
-        found = {}
+    def change_tensors(self, parameters: Mapping[str, Tensor]) -> dict[str, Tensor]:
+        """Return the new values of the base parameters that the adapter changes, by name."""
+        changed = {}
         for name, tensor in self.tensors.items():
             if name.endswith(IN):
                 continue
             target = name.removesuffix(OUT)
             if target == MIX:
-                found[target] = tensor.float()
+                changed[target] = tensor.float()
                 continue
             if target not in parameters:
                 raise ModelError(f"{self.directory}: it changes {target!r}, which the base model does not have")
@@ -88,39 +88,39 @@ class Adapter:
             now = tensor.float() @ self.tensors[target + IN].float() if name.endswith(OUT) else tensor.float()
             if now.shape != was.shape:
                 raise ModelError(f"{self.directory}: {target} is {list(was.shape)} in the base, {list(now.shape)} here")
-            found[target] = was + now if name.endswith(OUT) else now
-        return found
+            changed[target] = was + now if name.endswith(OUT) else now
+        return changed
 
 
 def is_adapter(path: Path) -> bool:
-    """Whether a directory holds an adapter."""
+    """Return whether a directory holds an adapter."""
     return (path / WEIGHTS).is_file() or ((path / CARD).is_file() and not (path / digests.CONFIG).is_file())
 
 
-def shipped_adapter(name: str, base: ModelFiles) -> Adapter:
-    """The adapter of this package with that name for a base model, which is known by the digest of its weights."""
-    found = sorted((files("monge.encode") / "adapters" / name).iterdir(), key=lambda one: one.name)
-    read = [read_adapter(Path(str(one)), name) for one in found]
-    serving = [one for one in read if one.card["base"]["weights"] == base.weights_digest]
+def find_shipped_adapter(name: str, base: ModelFiles) -> Adapter:
+    """Return the shipped adapter of that name that was made for a base model, by the digest of its weights."""
+    directories = sorted((files("monge.encode") / "adapters" / name).iterdir(), key=lambda directory: directory.name)
+    read = [read_adapter(Path(str(directory)), name) for directory in directories]
+    serving = [adapter for adapter in read if adapter.card["base"]["weights"] == base.weights_digest]
     if not serving:
-        bases = ", ".join(one.card["base"]["name"] for one in read)
+        bases = ", ".join(adapter.card["base"]["name"] for adapter in read)
         raise ModelError(
             f"no adapter {name} for {base.name} (weights {base.weights_digest[:8]}): there is one for {bases}"
         )
     return serving[0]
 
 
-def named_adapter(name: str, base: ModelFiles) -> Adapter:
-    """The adapter that is meant beside a base model: a shipped one by name, or a directory."""
+def find_adapter(name: str, base: ModelFiles) -> Adapter:
+    """Return an adapter for a base model: a shipped one by name, or one in a directory."""
     if name in SHIPPED:
-        return shipped_adapter(name, base)
+        return find_shipped_adapter(name, base)
     if not Path(name).expanduser().is_dir():
         raise ModelError(f"{name!r} is no adapter: neither a directory nor one of {', '.join(SHIPPED)}")
     return read_adapter(Path(name).expanduser())
 
 
 def read_adapter(directory: Path, name: str | None = None) -> Adapter:
-    """The adapter in a directory, checked as far as it can be without its base; it is called as the directory is."""
+    """Read the adapter in a directory and check what can be checked without its base; its name is the directory's."""
     from safetensors import SafetensorError
     from safetensors.torch import load
 

@@ -1,4 +1,4 @@
-"""Texts -> pooled vectors: each distinct text once, batches filled by piece count, order restored."""
+"""Pooled vectors of texts: each distinct text is encoded once, in batches by piece count, and order is restored."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ STORED_TEXTS = 512  # texts looked up, or written, at a time
 
 
 @dataclass
-class Counters:
-    """What a run asked for and what it cost."""
+class EncodingCounters:
+    """Numbers of texts requested, texts encoded and pieces encoded in a run."""
 
     texts: int = 0
     encoded: int = 0
@@ -50,26 +50,26 @@ class Vectors:
     ) -> None:
         self.encoder, self.requests, self.batch_pieces = encoder, tuple(requests), batch_pieces
         self.longest = min(longest or encoder.longest, encoder.longest)
-        self.counters = Counters()
+        self.counters = EncodingCounters()
         self._store = store
         self._memory = Memory(MEMORY_BYTES)
 
     def of(self, texts: Sequence[Tokens]) -> list[dict[Request, Tensor]]:
-        """Vectors of each text for each request, in input order."""
-        wanted = list(dict.fromkeys(tokens.ids for tokens in texts))
+        """Return the vectors of each text for each request, in input order."""
+        distinct = list(dict.fromkeys(tokens.ids for tokens in texts))
         self.counters.texts += len(texts)
-        found = {ids: vectors for ids in wanted if (vectors := self._memory.get(ids)) is not None}
+        vectors_of = {ids: vectors for ids in distinct if (vectors := self._memory.get(ids)) is not None}
         with own_numerics():
-            for group in self._made([ids for ids in wanted if ids not in found]):
-                found.update(self._memory.keep(group))
-        return [dict(zip(self.requests, found[tokens.ids], strict=True)) for tokens in texts]
+            for group in self._load_or_encode([ids for ids in distinct if ids not in vectors_of]):
+                vectors_of.update(self._memory.keep(group))
+        return [dict(zip(self.requests, vectors_of[tokens.ids], strict=True)) for tokens in texts]
 
     def forget(self) -> None:
-        """Let go of the vectors of all texts."""
+        """Release the vectors of all texts."""
         self._memory = Memory(MEMORY_BYTES)
 
-    def _made(self, texts: list[Ids]) -> Iterator[Group]:
-        """Vectors from the store where it has them, encoded and stored otherwise."""
+    def _load_or_encode(self, texts: list[Ids]) -> Iterator[Group]:
+        """Yield vectors from the store where it has them; encode and store the others."""
         if self._store is None:
             yield from self._encode(texts)
             return
@@ -77,15 +77,15 @@ class Vectors:
         for start in range(0, len(texts), STORED_TEXTS):
             chunk = texts[start : start + STORED_TEXTS]
             stored = self._store.get([key for ids in chunk for key in keys[ids]])
-            there = {
-                ids: tuple(_unpacked(stored[key]) for key in keys[ids])
+            cached = {
+                ids: tuple(_from_bytes(stored[key]) for key in keys[ids])
                 for ids in chunk
                 if all(key in stored for key in keys[ids])
             }
-            yield there
-            for fresh in self._encode([ids for ids in chunk if ids not in there]):
-                each = ((key, one) for ids in fresh for key, one in zip(keys[ids], fresh[ids], strict=True))
-                self._store.put(VECTORS, ((key, _packed(one)) for key, one in each))
+            yield cached
+            for fresh in self._encode([ids for ids in chunk if ids not in cached]):
+                entries = ((key, tensor) for ids in fresh for key, tensor in zip(keys[ids], fresh[ids], strict=True))
+                self._store.put(VECTORS, ((key, _to_bytes(tensor)) for key, tensor in entries))
                 yield fresh
 
     def _key(self, ids: Ids, request: Request) -> bytes:
@@ -95,40 +95,42 @@ class Vectors:
     def _encode(self, texts: list[Ids]) -> Iterator[Group]:
         for ids in texts:
             if len(ids) > self.longest:
-                yield {ids: self._joined(ids)}
+                yield {ids: self._encode_in_slices(ids)}
         short = [ids for ids in texts if len(ids) <= self.longest]
-        for batch in batches(short, len, self.batch_pieces):
-            yield dict(zip(batch, self._pooled(batch), strict=True))
+        for batch in make_batches(short, len, self.batch_pieces):
+            yield dict(zip(batch, self._encode_batch(batch), strict=True))
 
-    def _pooled(self, batch: Sequence[Ids]) -> list[tuple[Tensor, ...]]:
-        """Vectors of each text of a batch: views of one tensor a request."""
+    def _encode_batch(self, batch: Sequence[Ids]) -> list[tuple[Tensor, ...]]:
+        """Encode the texts of a batch; the vectors of each are views of one tensor per request."""
         self.counters.encoded += len(batch)
         self.counters.pieces += sum(map(len, batch))
         layers = sorted({layer for request in self.requests for layer in request.layers})
         hidden = dict(zip(layers, self.encoder.hidden(batch, layers), strict=True))
         lengths = [len(ids) for ids in batch]
-        return list(zip(*(torch.split(pool(hidden, request), lengths) for request in self.requests), strict=True))
+        return list(
+            zip(*(torch.split(pool_layers(hidden, request), lengths) for request in self.requests), strict=True)
+        )
 
-    def _joined(self, ids: Ids) -> tuple[Tensor, ...]:
-        """Vectors of a text longer than the model reads, from overlapping slices of it.
+    def _encode_in_slices(self, ids: Ids) -> tuple[Tensor, ...]:
+        """Encode a text longer than the model reads, from overlapping slices of it.
 
         Every slice is framed by the special pieces; each piece of the text is taken from the slice
-        in which it stands farthest from an inner edge.
+        in which it is farthest from an inner edge.
         """
         lead, tail = self.encoder.frame
         body = ids[len(lead) : len(ids) - len(tail)]
-        plan = slice_plan(len(body), self.longest - len(lead) - len(tail))
-        parts = [self._pooled([(*lead, *body[start:end], *tail)])[0] for start, end, _, _ in plan]
-        kept = []
+        plan = plan_slices(len(body), self.longest - len(lead) - len(tail))
+        parts = [self._encode_batch([(*lead, *body[start:end], *tail)])[0] for start, end, _, _ in plan]
+        slices = []
         for number, (vectors, (start, _, first, last)) in enumerate(zip(parts, plan, strict=True)):
             low = 0 if number == 0 else len(lead) + first - start
             high = len(vectors[0]) if number == len(plan) - 1 else len(lead) + last - start
-            kept.append(tuple(tensor[low:high] for tensor in vectors))
-        return tuple(torch.cat(pieces) for pieces in zip(*kept, strict=True))
+            slices.append(tuple(tensor[low:high] for tensor in vectors))
+        return tuple(torch.cat(pieces) for pieces in zip(*slices, strict=True))
 
 
-def pool(hidden: dict[int, Tensor], request: Request) -> Tensor:
-    """One vector a piece from its layers: [pieces, d] each -> [pieces, d or d * exponents].
+def pool_layers(hidden: dict[int, Tensor], request: Request) -> Tensor:
+    """Pool the layers of each piece into one vector: [pieces, d] each -> [pieces, d or d * exponents].
 
     A barycentre is of a whole text and its weights: its layers stay side by side, [pieces, layers * d].
     """
@@ -143,8 +145,8 @@ def pool(hidden: dict[int, Tensor], request: Request) -> Tensor:
     return routing(unit(stacked)) if request.pool == "routing" else stacked.mean(0)
 
 
-def batches(texts: Sequence[Ids], size: Callable[[Ids], int], budget: int) -> Iterator[list[Ids]]:
-    """Texts sorted by length, longest first (stable), in batches of at most `budget` pieces (at least one text)."""
+def make_batches(texts: Sequence[Ids], size: Callable[[Ids], int], budget: int) -> Iterator[list[Ids]]:
+    """Yield texts, longest first (stable), in batches of at most `budget` pieces (at least one text)."""
     batch: list[Ids] = []
     pieces = 0
     for ids in sorted(texts, key=size, reverse=True):
@@ -157,24 +159,24 @@ def batches(texts: Sequence[Ids], size: Callable[[Ids], int], budget: int) -> It
         yield batch
 
 
-def slice_plan(length: int, longest: int) -> list[tuple[int, int, int, int]]:
-    """Overlapping slices of `length` pieces: (start, end, first kept, end of kept); the kept cover all once."""
+def plan_slices(length: int, longest: int) -> list[tuple[int, int, int, int]]:
+    """Plan overlapping slices of `length` pieces: (start, end, first kept, end of kept); the kept cover all once."""
     if longest < 2:
         raise DataError(f"a model that reads {longest} piece(s) at a time cannot read a longer text in slices")
     step = max(longest // 2, 1)
     starts = [*range(0, length - longest, step), length - longest]
-    edges = [0, *((one + longest + other) // 2 for one, other in pairwise(starts)), length]
+    edges = [0, *((start + longest + next_start) // 2 for start, next_start in pairwise(starts)), length]
     return [(start, start + longest, first, last) for start, first, last in zip(starts, edges, edges[1:], strict=False)]
 
 
-def _packed(vectors: Tensor) -> bytes:
-    """float32 entries behind their shape."""
+def _to_bytes(vectors: Tensor) -> bytes:
+    """Write vectors as bytes: the shape, then float32 entries."""
     shape = array("q", [vectors.dim(), *vectors.shape]).tobytes()
     return shape + vectors.contiguous().numpy().astype("<f4", copy=False).tobytes()
 
 
-def _unpacked(data: bytes) -> Tensor:
-    """The inverse of `_packed`."""
+def _from_bytes(data: bytes) -> Tensor:
+    """Read vectors back from `_to_bytes`."""
     (dims,) = array("q", data[:8])
     shape = array("q", data[8 : 8 * (dims + 1)]).tolist()
     return torch.frombuffer(bytearray(data), dtype=torch.float32, offset=8 * (dims + 1)).reshape(shape)

@@ -66,7 +66,7 @@ _DISTILBERT = [
 
 @dataclass(frozen=True)
 class Family:
-    """How an architecture is written down.
+    """The names and defaults of an architecture.
 
     Attributes:
         module: The class of transformers.
@@ -159,20 +159,20 @@ class Body:
 
     @property
     def longest(self) -> int:
-        """Pieces that have a position."""
-        return readable(self.kind, self.settings["max_position_embeddings"], self.settings["pad_token_id"])
+        """The largest number of pieces of a text: those that have a position."""
+        return readable_length(self.kind, self.settings["max_position_embeddings"], self.settings["pad_token_id"])
 
     def parts(self, block: int) -> list[tuple[Tensor, Tensor]]:
-        """Weight and bias of the eight modules of a block, as in `Family.parts`."""
+        """Return weight and bias of the eight modules of a block, as in `Family.parts`."""
         family = FAMILIES[self.kind]
         return [self.pair(f"{family.blocks}.{block}.{part}") for part in family.parts]
 
     def pair(self, name: str) -> tuple[Tensor, Tensor]:
-        """Weight and bias of a module."""
+        """Return weight and bias of a module."""
         return self.tensors[f"{name}.weight"], self.tensors[f"{name}.bias"]
 
     def relative(self, longest: int) -> Tensor | None:
-        """MPNet's learned bias on the distance of two pieces, ``[1, heads, longest, longest]``; None elsewhere.
+        """Return MPNet's learned bias per distance of two pieces, ``[1, heads, longest, longest]``; else None.
 
         Distances up to 7 have a bucket each, longer ones share buckets of growing width, a half for each direction.
         """
@@ -193,13 +193,13 @@ MIX = "mix"
 """The name of what an adapter may add: weights [k + 1] of layers 0 to k, whose weighted sum is read as layer k."""
 
 
-def readable(kind: str, positions: int, pad: int | None) -> int:
-    """The pieces that a table of positions serves: fewer where they are counted from the pad id on."""
+def readable_length(kind: str, positions: int, pad: int | None) -> int:
+    """Return how many pieces a position table serves: fewer where positions start after the pad id."""
     return positions - ((pad or 0) + 1 if kind in OFFSET_POSITIONS else 0)
 
 
-def understood(config: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Every setting of a configuration under the names of `_BASE`; None where it is not a known, plain encoder."""
+def read_settings(config: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the settings of a configuration under the names of `_BASE`; None for an unknown or special encoder."""
     family = FAMILIES.get(str(config.get("model_type")))
     if family is None or any(config.get(name) for name in _PLAIN):
         return None
@@ -211,22 +211,26 @@ def understood(config: Mapping[str, Any]) -> dict[str, Any] | None:
     if kind not in OFFSET_POSITIONS:
         settings["pad_token_id"] = settings["pad_token_id"] or 0
     counts = [value for name, value in settings.items() if name not in ("hidden_act", "layer_norm_eps")]
-    whole = all(isinstance(value, int) and not isinstance(value, bool) and value >= 0 for value in counts)
-    if not whole or not isinstance(settings["layer_norm_eps"], float) or settings["hidden_act"] not in [*ACTIVATIONS]:
+    are_counts = all(isinstance(value, int) and not isinstance(value, bool) and value >= 0 for value in counts)
+    if (
+        not are_counts
+        or not isinstance(settings["layer_norm_eps"], float)
+        or settings["hidden_act"] not in [*ACTIVATIONS]
+    ):
         return None
     heads = settings["num_attention_heads"]
     even = heads and settings["hidden_size"] % heads == 0
     return settings if even and settings.get("relative_attention_num_buckets", _BUCKETS) == _BUCKETS else None
 
 
-def shapes(kind: str, settings: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
-    """The name and shape of every tensor that a body has, the word embeddings first."""
+def tensor_shapes(kind: str, settings: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
+    """Return the name and shape of every tensor of a body, the word embeddings first."""
     family, width, inner = FAMILIES[kind], settings["hidden_size"], settings["intermediate_size"]
     narrow = settings.get("embedding_size", width)
-    found: dict[str, tuple[int, ...]] = {WORDS: (settings["vocab_size"], narrow)}
-    found["embeddings.position_embeddings.weight"] = (settings["max_position_embeddings"], narrow)
+    shape_of: dict[str, tuple[int, ...]] = {WORDS: (settings["vocab_size"], narrow)}
+    shape_of["embeddings.position_embeddings.weight"] = (settings["max_position_embeddings"], narrow)
     if settings["type_vocab_size"]:
-        found["embeddings.token_type_embeddings.weight"] = (settings["type_vocab_size"], narrow)
+        shape_of["embeddings.token_type_embeddings.weight"] = (settings["type_vocab_size"], narrow)
     modules: dict[str, tuple[int, ...]] = {"embeddings.LayerNorm": (narrow,)}
     if narrow != width:
         modules["embeddings_project"] = (width, narrow)
@@ -234,28 +238,28 @@ def shapes(kind: str, settings: Mapping[str, Any]) -> dict[str, tuple[int, ...]]
     for block in range(settings["num_hidden_layers"]):
         modules |= {f"{family.blocks}.{block}.{part}": size for part, size in zip(family.parts, sizes, strict=True)}
     for name, size in modules.items():
-        found[f"{name}.weight"], found[f"{name}.bias"] = size, size[:1]
+        shape_of[f"{name}.weight"], shape_of[f"{name}.bias"] = size, size[:1]
     if "relative_attention_num_buckets" in settings:
-        found["encoder.relative_attention_bias.weight"] = (_BUCKETS, settings["num_attention_heads"])
-    return found
+        shape_of["encoder.relative_attention_bias.weight"] = (_BUCKETS, settings["num_attention_heads"])
+    return shape_of
 
 
-def body_of(model: Any) -> Body | None:
-    """The body of a loaded module of transformers; None where it is not an unmodified one in float32 on the CPU."""
+def body_of_module(model: Any) -> Body | None:
+    """Return the body of a transformers module; None unless it is an unmodified one in float32 on the CPU."""
     config: Any = getattr(model, "config", None)
-    settings = understood(config.to_dict()) if config is not None else None
+    settings = read_settings(config.to_dict()) if config is not None else None
     if settings is None or type(model).__name__ != FAMILIES[config.model_type].module:
         return None
     state = model.state_dict()
-    wanted = shapes(config.model_type, settings)
-    if any(tuple(state[name].shape) != size if name in state else True for name, size in wanted.items()):
+    expected = tensor_shapes(config.model_type, settings)
+    if any(tuple(state[name].shape) != size if name in state else True for name, size in expected.items()):
         return None
-    if any(one.dtype != torch.float32 or one.device.type != "cpu" for one in state.values()):
+    if any(tensor.dtype != torch.float32 or tensor.device.type != "cpu" for tensor in state.values()):
         return None
-    tensors = {name: state[name] for name in wanted}
-    return Body(config.model_type, settings, tensors, looked_up(tensors.pop(WORDS)))
+    tensors = {name: state[name] for name in expected}
+    return Body(config.model_type, settings, tensors, embedding_lookup(tensors.pop(WORDS)))
 
 
-def looked_up(table: Tensor) -> Callable[[Tensor], Tensor]:
-    """The rows of a table ``[n, e]``."""
+def embedding_lookup(table: Tensor) -> Callable[[Tensor], Tensor]:
+    """Return a function that looks up rows of a table ``[n, e]``."""
     return lambda ids: F.embedding(ids, table)

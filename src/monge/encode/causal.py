@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from monge.encode.loading import chosen_device, load_causal
-from monge.encode.models import ModelFiles, find
+from monge.encode.loading import choose_device, load_causal
+from monge.encode.models import ModelFiles, find_model
 
 BATCH_PIECES = 2048
-_loaded: dict[tuple[str, ...], CausalModel] = {}
+_models: dict[tuple[str, ...], CausalModel] = {}
 
 
 class CausalModel:
@@ -19,7 +19,7 @@ class CausalModel:
 
     def __init__(self, files: ModelFiles, *, device: str = "cpu") -> None:
         self.name, self.fingerprint = files.name, "/".join(_digests(files))
-        self.digest = "".join(one[:8] for one in _digests(files))
+        self.digest = "".join(digest[:8] for digest in _digests(files))
         self._device = torch.device(device)
         model, tokenizer = load_causal(files)
         self._model, self._tokenizer = model.to(self._device), tokenizer.backend_tokenizer
@@ -30,23 +30,23 @@ class CausalModel:
         self.longest = int(getattr(self._model.config, "max_position_embeddings", None) or 1024)
 
     def mean_log_likelihoods(self, texts: Sequence[str]) -> list[float | None]:
-        """Mean of ln p(piece | pieces before) over the pieces of a text after its first; None where there is no second.
+        """Return the mean of ln p(piece | pieces before) per text, without its first piece; None for one piece.
 
         Texts are read as they are, without a start piece, and cut at the positions the model has (XMoverScore's way).
         Batches are of texts of similar length; what is padded comes after a text, where nothing looks at it.
         """
-        every = self._cut(texts)
-        found: list[float | None] = [None] * len(every)
-        order = sorted((k for k, ids in enumerate(every) if len(ids) > 1), key=lambda k: len(every[k]))
+        ids_of = self._cut(texts)
+        means: list[float | None] = [None] * len(ids_of)
+        order = sorted((k for k, ids in enumerate(ids_of) if len(ids) > 1), key=lambda k: len(ids_of[k]))
         while order:
-            size = max(1, BATCH_PIECES // len(every[order[-1]]))
+            size = max(1, BATCH_PIECES // len(ids_of[order[-1]]))
             batch, order = order[-size:], order[:-size]
-            for k, value in zip(batch, self._means([every[k] for k in batch]).tolist(), strict=True):
-                found[k] = value
-        return found
+            for k, value in zip(batch, self._means([ids_of[k] for k in batch]).tolist(), strict=True):
+                means[k] = value
+        return means
 
     def lengths(self, texts: Sequence[str]) -> list[int]:
-        """The number of pieces of each text that the model reads."""
+        """Return the number of pieces of each text that the model reads."""
         return [len(ids) for ids in self._cut(texts)]
 
     def _cut(self, texts: Sequence[str]) -> list[list[int]]:
@@ -59,19 +59,19 @@ class CausalModel:
         with torch.inference_mode():
             logits = self._model(input_ids=padded, attention_mask=present).logits[:, :-1].float()
         chosen = logits.gather(2, padded[:, 1:].unsqueeze(2)).squeeze(2) - logits.logsumexp(2)
-        there = present[:, 1:].double()
-        means: Tensor = (chosen.double() * there).sum(1) / there.sum(1)
+        predicted = present[:, 1:].double()
+        means: Tensor = (chosen.double() * predicted).sum(1) / predicted.sum(1)
         return means.cpu()
 
 
 def open_causal(model: str, *, device: str = "auto", online: bool = False) -> CausalModel:
     """Load a directory or a hub name; the model that was asked for last stays loaded."""
-    files, where = find(model, online=online), chosen_device(device)
-    key = files.name, *_digests(files), where
-    if key not in _loaded:
-        _loaded.clear()
-        _loaded[key] = CausalModel(files, device=where)
-    return _loaded[key]
+    files, device_name = find_model(model, online=online), choose_device(device)
+    key = files.name, *_digests(files), device_name
+    if key not in _models:
+        _models.clear()
+        _models[key] = CausalModel(files, device=device_name)
+    return _models[key]
 
 
 def _digests(files: ModelFiles) -> tuple[str, str, str]:

@@ -1,4 +1,4 @@
-"""What identifies a model on disk: sha256 of its files, those in JSON in one canonical form.
+"""Digests that identify a model on disk: sha256 of its files, JSON in one canonical form.
 
 The canonical form of a JSON file is its parsed content with sorted keys and without white space, less the keys of
 `LEFT_OUT`, which cannot move a vector. Every other key counts: a setting that is not known to be harmless is not.
@@ -48,26 +48,26 @@ TOKENIZER_FILES = (
 """Everything a tokenizer may be made of, in name order."""
 
 
-_begun: dict[Path, Future[str]] = {}
+_running: dict[Path, Future[str]] = {}
 
 
-def begin(path: Path) -> None:
-    """Hash a file in a thread; who asks for its digest next waits for that one.
+def start_hashing(path: Path) -> None:
+    """Hash a file in a thread; the next call of `of_file` waits for the result.
 
     For the weights of a model while torch is imported, which takes longer and keeps one core busy.
     """
     aside = ThreadPoolExecutor(1)
-    _begun[path] = aside.submit(_hashed, path)
+    _running[path] = aside.submit(_hash_bytes_of, path)
     aside.shutdown(wait=False)
 
 
 def of_file(path: Path) -> str:
-    """sha256 of the bytes of a file."""
-    begun = _begun.pop(path, None)
-    return _hashed(path) if begun is None else begun.result()
+    """Return the sha256 of the bytes of a file."""
+    begun = _running.pop(path, None)
+    return _hash_bytes_of(path) if begun is None else begun.result()
 
 
-def _hashed(path: Path) -> str:
+def _hash_bytes_of(path: Path) -> str:
     try:
         with path.open("rb") as file:
             return file_digest(file, "sha256").hexdigest()
@@ -76,13 +76,13 @@ def _hashed(path: Path) -> str:
 
 
 def of_weights(paths: Iterable[Path]) -> str:
-    """sha256 of the one file, or of the sha256s of several, in name order."""
+    """Return the sha256 of a single file, or of the sha256s of several, in name order."""
     digests = [of_file(path) for path in sorted(paths)]
     return digests[0] if len(digests) == 1 else of_facts("".join(digests))
 
 
 def of_json(path: Path) -> str:
-    """sha256 of the canonical form of a JSON file."""
+    """Return the sha256 of the canonical form of a JSON file."""
     settings = read_json(path)
     if isinstance(settings, dict):
         left_out = LEFT_OUT.get(path.name, {})
@@ -91,23 +91,23 @@ def of_json(path: Path) -> str:
 
 
 def of_tokenizer(directory: Path) -> str:
-    """sha256 of all that a tokenizer is made of: the names and digests of its files."""
-    there = [path for name in TOKENIZER_FILES if (path := directory / name).is_file()]
-    each = [f"{path.name}={of_json(path) if path.suffix == '.json' else of_file(path)}" for path in there]
-    return of_facts(*each)
+    """Return the sha256 of the names and digests of all files of a tokenizer."""
+    paths = [path for name in TOKENIZER_FILES if (path := directory / name).is_file()]
+    file_digests = [f"{path.name}={of_json(path) if path.suffix == '.json' else of_file(path)}" for path in paths]
+    return of_facts(*file_digests)
 
 
 def of_facts(*facts: str) -> str:
-    """sha256 of words."""
+    """Return the sha256 of words."""
     return sha256("/".join(facts).encode()).hexdigest()
 
 
 def read_json(path: Path) -> object:
-    """The content of a JSON file."""
+    """Read the content of a JSON file."""
     try:
-        found: object = json.loads(path.read_text("utf-8"))
+        content: object = json.loads(path.read_text("utf-8"))
     except OSError as error:
         raise ModelError(f"{path}: cannot be read ({error.strerror})") from None
     except ValueError as error:
         raise ModelError(f"{path}: not readable as JSON ({error})") from None
-    return found
+    return content

@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from monge.encode import digests
-from monge.encode.elmo_files import ElmoOptions, ElmoWeights, locate
+from monge.encode.elmo_files import ElmoOptions, ElmoWeights, find_elmo_files
 from monge.errors import InvalidSetting
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ BEGIN_SENTENCE, END_SENTENCE, BEGIN_WORD, END_WORD, PADDING = 256, 257, 258, 259
 State = tuple[Tensor, Tensor]  # projected output [b, p], cell [b, c]
 
 
-def _frozen(values: Tensor) -> nn.Parameter:
+def _freeze(values: Tensor) -> nn.Parameter:
     return nn.Parameter(values, requires_grad=False)
 
 
@@ -43,21 +43,21 @@ class CharacterEncoder(nn.Module):
         super().__init__()
         width, total = options.character_dimension, options.n_filters
         self.activation = torch.relu if options.activation == "relu" else torch.tanh
-        self.embedding = _frozen(weights.take("char_embed", (PADDING + 1, width)))
+        self.embedding = _freeze(weights.take("char_embed", (PADDING + 1, width)))
         self.kernels, self.biases = nn.ParameterList(), nn.ParameterList()
         for i, (span, count) in enumerate(options.filters):
             kernel = weights.take(f"CNN/W_cnn_{i}", (1, span, width, count))
-            self.kernels.append(_frozen(kernel[0].permute(2, 1, 0).contiguous()))
-            self.biases.append(_frozen(weights.take(f"CNN/b_cnn_{i}", (count,))))
+            self.kernels.append(_freeze(kernel[0].permute(2, 1, 0).contiguous()))
+            self.biases.append(_freeze(weights.take(f"CNN/b_cnn_{i}", (count,))))
         self.highways = nn.ModuleList(Highway(weights, f"CNN_high_{i}", total) for i in range(options.n_highway))
         self.projection: nn.Parameter | None = None
         self.projection_bias: nn.Parameter | None = None
         if weights.has("CNN_proj") or total != options.projection:
-            self.projection = _frozen(weights.take("CNN_proj/W_proj", (total, options.projection)))
-            self.projection_bias = _frozen(weights.take("CNN_proj/b_proj", (options.projection,)))
+            self.projection = _freeze(weights.take("CNN_proj/W_proj", (total, options.projection)))
+            self.projection_bias = _freeze(weights.take("CNN_proj/b_proj", (options.projection,)))
 
     def forward(self, characters: Tensor) -> Tensor:
-        """Padding characters take part in the convolutions, as in the original."""
+        """Embed words; padding characters take part in the convolutions, as in the original."""
         embedded = self.embedding[characters].transpose(1, 2)
         pooled = [
             self.activation(F.conv1d(embedded, kernel, bias).amax(dim=2))
@@ -77,13 +77,13 @@ class Highway(nn.Module):
     def __init__(self, weights: ElmoWeights, group: str, size: int) -> None:
         """Take the weights of one layer, a group of the file."""
         super().__init__()
-        self.carry = _frozen(weights.take(f"{group}/W_carry", (size, size)))
-        self.carry_bias = _frozen(weights.take(f"{group}/b_carry", (size,)))
-        self.transform = _frozen(weights.take(f"{group}/W_transform", (size, size)))
-        self.transform_bias = _frozen(weights.take(f"{group}/b_transform", (size,)))
+        self.carry = _freeze(weights.take(f"{group}/W_carry", (size, size)))
+        self.carry_bias = _freeze(weights.take(f"{group}/b_carry", (size,)))
+        self.transform = _freeze(weights.take(f"{group}/W_transform", (size, size)))
+        self.transform_bias = _freeze(weights.take(f"{group}/b_transform", (size,)))
 
     def forward(self, x: Tensor) -> Tensor:
-        """[u, f] -> [u, f]."""
+        """Map [u, f] to [u, f]."""
         carry = torch.sigmoid(x @ self.carry + self.carry_bias)
         return carry * torch.relu(x @ self.transform + self.transform_bias) + (1 - carry) * x
 
@@ -96,28 +96,28 @@ class ClippedLstm(nn.Module):
         super().__init__()
         group, size, cells = f"RNN_{direction}/RNN/MultiRNNCell/Cell{layer}/LSTMCell", options.projection, options.cells
         joint = weights.take(f"{group}/W_0", (2 * size, 4 * cells))
-        self.from_input, self.from_output = _frozen(joint[:size].clone()), _frozen(joint[size:].clone())
-        self.bias = _frozen(weights.take(f"{group}/B", (4 * cells,)))
-        self.projection = _frozen(weights.take(f"{group}/W_P_0", (cells, size)))
+        self.from_input, self.from_output = _freeze(joint[:size].clone()), _freeze(joint[size:].clone())
+        self.bias = _freeze(weights.take(f"{group}/B", (4 * cells,)))
+        self.projection = _freeze(weights.take(f"{group}/W_P_0", (cells, size)))
         self.cell_clip, self.projection_clip = options.cell_clip, options.projection_clip
 
     def forward(self, inputs: Tensor, present: Tensor, state: State | None) -> tuple[Tensor, State]:
-        """Inputs [b, t, p], present [b, t]; where absent, the state stands still and the output is zero."""
-        output, cell = state if state is not None else self.rest(len(inputs))
+        """Run over inputs [b, t, p]; where not present [b, t], the state is unchanged and the output is zero."""
+        output, cell = state if state is not None else self.zero_state(len(inputs))
         driven = inputs @ self.from_input + self.bias
         outputs = []
         for step in range(inputs.shape[1]):
-            here = present[:, step, None]
+            is_present = present[:, step, None]
             enter, candidate, forget, leave = (driven[:, step] + output @ self.from_output).chunk(4, dim=1)
             moved = torch.sigmoid(forget + 1) * cell + torch.sigmoid(enter) * torch.tanh(candidate)
             moved = _clip(moved, self.cell_clip)
             spoken = _clip((torch.sigmoid(leave) * torch.tanh(moved)) @ self.projection, self.projection_clip)
-            cell, output = torch.where(here, moved, cell), torch.where(here, spoken, output)
-            outputs.append(spoken * here)
+            cell, output = torch.where(is_present, moved, cell), torch.where(is_present, spoken, output)
+            outputs.append(spoken * is_present)
         return torch.stack(outputs, dim=1), (output, cell)
 
-    def rest(self, batch: int) -> State:
-        """The zero state."""
+    def zero_state(self, batch: int) -> State:
+        """Return the zero state."""
         cells, size = self.projection.shape
         return self.bias.new_zeros(batch, size), self.bias.new_zeros(batch, cells)
 
@@ -141,8 +141,8 @@ class Elmo(nn.Module):
 
     @classmethod
     def open(cls, path: str | Path, weights: str | Path | None = None) -> Self:
-        """From a directory with one `*options.json` and one `*weights.hdf5`, or from the two files."""
-        options_file, weights_file = locate(Path(path), None if weights is None else Path(weights))
+        """Open a directory with one `*options.json` and one `*weights.hdf5`, or the two files."""
+        options_file, weights_file = find_elmo_files(Path(path), None if weights is None else Path(weights))
         options = ElmoOptions.read(options_file)
         with ElmoWeights(weights_file) as stored:
             model = cls(options, stored)
@@ -150,21 +150,21 @@ class Elmo(nn.Module):
         return model.eval()
 
     def hidden(self, sentences: Sequence[Sequence[str]], *, batch_size: int = 32) -> list[Tensor]:
-        """All layers of each sentence, [layers, t, dimension], every sentence from the zero state."""
+        """Return all layers of each sentence, [layers, t, dimension], every sentence from the zero state."""
         if batch_size < 1:
             raise InvalidSetting(f"batch_size must be at least 1, got {batch_size}")
         order = sorted(range(len(sentences)), key=lambda i: len(sentences[i]), reverse=True)
-        found: dict[int, Tensor] = {}
+        layers_of: dict[int, Tensor] = {}
         for start in range(0, len(order), batch_size):
             rows = order[start : start + batch_size]
-            found.update(zip(rows, self.run([sentences[i] for i in rows])[0], strict=True))
-        return [found[i] for i in range(len(sentences))]
+            layers_of.update(zip(rows, self.run([sentences[i] for i in rows])[0], strict=True))
+        return [layers_of[i] for i in range(len(sentences))]
 
     @torch.no_grad()
     def run(
         self, sentences: Sequence[Sequence[str]], states: list[tuple[State, State]] | None = None
     ) -> tuple[list[Tensor], list[tuple[State, State]]]:
-        """One batch from the given states (a forward and a backward one a layer), and the states it leaves."""
+        """Run one batch from the given states (one forward, one backward per layer); also return the new states."""
         if not sentences:
             return [], states or []
         tokens, lengths = self._tokens(sentences)
@@ -172,24 +172,27 @@ class Elmo(nn.Module):
         present = positions < lengths[:, None]
         turned = torch.where(present, lengths[:, None] - 1 - positions, positions)[:, :, None].expand_as(tokens)
         ahead, behind = tokens, tokens.gather(1, turned)
-        layers, left = [torch.cat([tokens, tokens], dim=2)], []
+        layers, final_states = [torch.cat([tokens, tokens], dim=2)], []
         for k in range(self.layers - 1):
             before = states[k] if states is not None else (None, None)
-            told, first = self.forwards[k](ahead, present, before[0])
-            heard, second = self.backwards[k](behind, present, before[1])
+            forward, first = self.forwards[k](ahead, present, before[0])
+            backward, second = self.backwards[k](behind, present, before[1])
             skip = self.options.skip_connections and k > 0
-            ahead, behind = (told + ahead, heard + behind) if skip else (told, heard)
+            ahead, behind = (forward + ahead, backward + behind) if skip else (forward, backward)
             layers.append(torch.cat([ahead, behind.gather(1, turned)], dim=2))
-            left.append((first, second))
+            final_states.append((first, second))
         stacked = torch.stack(layers, dim=1)
-        return [stacked[i, :, 1 : 1 + len(words)].clone() for i, words in enumerate(sentences)], left
+        return [stacked[i, :, 1 : 1 + len(words)].clone() for i, words in enumerate(sentences)], final_states
 
     def _tokens(self, sentences: Sequence[Sequence[str]]) -> tuple[Tensor, Tensor]:
-        """Token representations [b, t, p] with sentence ends, and lengths [b]; each distinct word once."""
+        """Return token vectors [b, t, p] with sentence ends, and lengths [b]; each distinct word is computed once."""
         device = self.characters.embedding.device
-        known: dict[tuple[int, ...], int] = {}
-        rows = [[known.setdefault(spelled, len(known)) for spelled in self._spell(sentence)] for sentence in sentences]
-        vectors = self.characters(torch.tensor(list(known), device=device))
+        word_index: dict[tuple[int, ...], int] = {}
+        rows = [
+            [word_index.setdefault(spelled, len(word_index)) for spelled in self._spell(sentence)]
+            for sentence in sentences
+        ]
+        vectors = self.characters(torch.tensor(list(word_index), device=device))
         index = nn.utils.rnn.pad_sequence([torch.tensor(row, device=device) for row in rows], batch_first=True)
         return vectors[index], torch.tensor([len(row) for row in rows], device=device)
 

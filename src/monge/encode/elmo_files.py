@@ -41,7 +41,7 @@ class ElmoOptions:
 
     @classmethod
     def read(cls, path: Path) -> Self:
-        """The settings in a file, or the reason why they are none."""
+        """Read the settings of a file; raises where it is not an options file."""
         try:
             data = json.loads(path.read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
@@ -103,11 +103,11 @@ class ElmoWeights:
         self._file.close()
 
     def has(self, name: str) -> bool:
-        """Whether a group or data set is there."""
+        """Return whether the file has a group or data set."""
         return name in self._file
 
     def take(self, name: str, shape: tuple[int, ...]) -> Tensor:
-        """A float32 data set of exactly this shape."""
+        """Return a float32 data set of exactly this shape."""
         if name not in self._file or not hasattr(self._file[name], "shape"):
             raise ModelError(f"{self.path}: no data set {name!r}: not ELMo weights, or not of these options")
         try:
@@ -121,18 +121,18 @@ class ElmoWeights:
         return torch.from_numpy(values)
 
 
-def locate(path: Path, weights: Path | None) -> tuple[Path, Path]:
-    """The options and the weights file of a directory, or the two files as given."""
+def find_elmo_files(path: Path, weights: Path | None) -> tuple[Path, Path]:
+    """Return the options and the weights file of a directory, or the two files as given."""
     if weights is not None:
         return path, weights
     if not path.is_dir():
         raise ModelError(f"{path}: not a directory with ELMo files (give a directory, or options and weights)")
-    return _only(path, "*options.json"), _only(path, "*weights.hdf5")
+    return _find_single(path, "*options.json"), _find_single(path, "*weights.hdf5")
 
 
-def _only(directory: Path, pattern: str) -> Path:
-    found = sorted(directory.glob(pattern))
-    if len(found) != 1:
-        names = ", ".join(one.name for one in found) or "none"
+def _find_single(directory: Path, pattern: str) -> Path:
+    paths = sorted(directory.glob(pattern))
+    if len(paths) != 1:
+        names = ", ".join(path.name for path in paths) or "none"
         raise ModelError(f"{directory}: needs exactly one {pattern}, found {names}")
-    return found[0]
+    return paths[0]

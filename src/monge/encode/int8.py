@@ -30,7 +30,7 @@ _ROUND = 1.5 * 2**23
 
 
 def available() -> bool:
-    """Whether this torch and this CPU have exact u8 x s8 products (older CPUs saturate them in 16 bits)."""
+    """Return whether this torch and this CPU have exact u8 x s8 products (older CPUs saturate them in 16 bits)."""
     return hasattr(torch.ops.onednn, "qlinear_pointwise") and bool(torch.cpu._is_vnni_supported())
 
 
@@ -58,15 +58,15 @@ class Int8Linear:
         return torch.addcmul(self._bias, product, step)
 
     def activated(self, x: Tensor, activation: str) -> Tensor:
-        """``act(x Wᵀ + b)``."""
+        """Return ``act(x Wᵀ + b)``."""
         return F.gelu(self(x)) if activation == "gelu" else F.relu(self(x))
 
     def added(self, x: Tensor, residual: Tensor) -> Tensor:
-        """``residual + x Wᵀ + b``."""
+        """Return ``residual + x Wᵀ + b``."""
         return self(x).add_(residual)
 
     def _quantised(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        """Unsigned counts ``[n, i]`` and the step ``[n, 1]`` of each token."""
+        """Return unsigned counts ``[n, i]`` and the step ``[n, 1]`` of each token."""
         if self._floor is None:
             rate = 127 / x.abs().amax(1, keepdim=True).float().clamp_(min=1e-12)
             spread = x.float().mul_(rate).add_(_ROUND + 128)

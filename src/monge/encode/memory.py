@@ -30,12 +30,12 @@ class Slab:
         self.size, self._room = size, torch.empty(size)
         self._filled = 0
 
-    def holds(self, entries: int) -> bool:
-        """Whether as many entries fit; many small texts fill a slab, too."""
+    def has_room(self, entries: int) -> bool:
+        """Return whether this many entries fit; a slab is also full once it has `TEXTS` texts."""
         return self._filled + entries <= self.size and len(self.texts) < TEXTS
 
-    def take(self, text: bytes, vectors: Sequence[Tensor]) -> int:
-        """Keep the vectors of a text, [pieces, d] each; gives where they begin."""
+    def append(self, text: bytes, vectors: Sequence[Tensor]) -> int:
+        """Keep the vectors of a text, [pieces, d] each; return where they begin."""
         start = self._filled
         for vector in vectors:
             assert vector.dtype == torch.float32
@@ -45,8 +45,8 @@ class Slab:
         self.texts.append(text)
         return start
 
-    def give(self, start: int, pieces: int, widths: Sequence[int]) -> tuple[Tensor, ...]:
-        """The vectors that begin there, [pieces, width] each, as they lie here."""
+    def view(self, start: int, pieces: int, widths: Sequence[int]) -> tuple[Tensor, ...]:
+        """Return the vectors that begin at `start`, [pieces, width] each, without copying."""
         ends = accumulate((pieces * width for width in widths), initial=start)
         return tuple(
             self._room[low:high].view(pieces, width) for (low, high), width in zip(pairwise(ends), widths, strict=True)
@@ -62,36 +62,36 @@ class Memory:
     def __init__(self, limit: int) -> None:
         self._limit = limit
         self._slabs: OrderedDict[int, Slab] = OrderedDict()
-        self._where: dict[bytes, tuple[int, int, int]] = {}  # slab, start, pieces
+        self._places: dict[bytes, tuple[int, int, int]] = {}  # slab, start, pieces
         self._widths: tuple[int, ...] = ()
         self._last = 0
 
     def get(self, ids: Ids) -> tuple[Tensor, ...] | None:
-        """The vectors of a text, if they are here."""
-        place = self._where.get(_key(ids))
+        """Return the vectors of a text, or None if they are not in memory."""
+        place = self._places.get(_key(ids))
         if place is None:
             return None
         slab, start, pieces = place
         self._slabs.move_to_end(slab)
-        return self._slabs[slab].give(start, pieces, self._widths)
+        return self._slabs[slab].view(start, pieces, self._widths)
 
     def keep(self, group: Group) -> Group:
-        """Remember texts; gives their vectors as they lie in memory."""
+        """Keep the vectors of texts; return them as views of memory."""
         entries = sum(vector.numel() for vectors in group.values() for vector in vectors)
-        if self._last not in self._slabs or not self._slabs[self._last].holds(entries):
+        if self._last not in self._slabs or not self._slabs[self._last].has_room(entries):
             self._last += 1
             self._slabs[self._last] = Slab(max(entries, SLAB))
-        slab, kept = self._slabs[self._last], {}
+        slab, stored = self._slabs[self._last], {}
         for ids, vectors in group.items():
             self._widths = tuple(vector.shape[1] for vector in vectors)
             text, pieces = _key(ids), len(vectors[0])
-            start = slab.take(text, vectors)
-            self._where[text] = self._last, start, pieces
-            kept[ids] = slab.give(start, pieces, self._widths)
+            start = slab.append(text, vectors)
+            self._places[text] = self._last, start, pieces
+            stored[ids] = slab.view(start, pieces, self._widths)
         while len(self._slabs) > 1 and sum(4 * slab.size for slab in self._slabs.values()) > self._limit:
             for text in self._slabs.popitem(last=False)[1].texts:
-                del self._where[text]
-        return kept
+                del self._places[text]
+        return stored
 
 
 def _key(ids: Ids) -> bytes:

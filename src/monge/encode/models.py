@@ -1,4 +1,4 @@
-"""Which directory a model name means, and the digests that identify it."""
+"""Resolving a model name to a directory, and the digests that identify the model."""
 
 from __future__ import annotations
 
@@ -36,44 +36,44 @@ class ModelFiles:
     config_digest: str
 
 
-def find(model: str, *, online: bool = False) -> ModelFiles:
-    """The files of a packaged model (`auto` is the embedded one), a directory, or a hub name; checks that they serve.
+def find_model(model: str, *, online: bool = False) -> ModelFiles:
+    """Find and check the files of a packaged model (`auto`: the embedded one), a directory, or a hub name.
 
     A packaged name means the package; a directory of the same name is meant by ./NAME.
     """
     row, path = packaged(model), Path(model).expanduser()
     weights = row.path if row is not None else None
     if row is not None and weights is not None:
-        return _in_package(row, weights)
+        return _identify_packaged(row, weights)
     if model == "auto":
         raise ModelError(
             f"no model: install the embedded one ({EMBEDDED.how_to_install}) or name one with --model DIRECTORY|NAME"
         )
     if path.is_dir():
-        return _identified(path.resolve().name, path)
+        return _identify(path.resolve().name, path)
     if path.exists():
         raise ModelError(f"{model}: a file, not a model directory (config.json, tokenizer and *.safetensors)")
     if row is not None and not online:
         raise ModelError(f"the model {row.name} is not installed: {row.how_to_install}")
-    return _identified(model, _from_hub(model, online=online))
+    return _identify(model, _find_in_hub(model, online=online))
 
 
-def expect(model: str) -> None:
-    """Begin to hash the weights of a packaged model that is going to be opened, where torch is still to be imported."""
+def hash_ahead(model: str) -> None:
+    """Start hashing the weights of a packaged model before torch is imported, since it will be opened soon."""
     row = packaged(model)
     weights = row.path if row is not None else None
     if weights is not None and "torch" not in sys.modules:
-        digests.begin(weights)
+        digests.start_hashing(weights)
 
 
-def _in_package(row: Packaged, weights: Path) -> ModelFiles:
-    """A packaged model, whose weights must be the published ones."""
+def _identify_packaged(row: Packaged, weights: Path) -> ModelFiles:
+    """Return the files of a packaged model, whose weights must be the published ones."""
     if row.whole:
         digest = digests.of_file(weights)
         own = (digests.of_facts(row.distribution, part, digest) for part in ("tokenizer", "config"))
         files = ModelFiles(row.name, weights, digest, *own)
     else:
-        files = _identified(row.name, weights.parent)
+        files = _identify(row.name, weights.parent)
     if files.weights_digest != row.sha256:
         raise ModelError(
             f"{weights}: the weights of {row.name} have sha256 {files.weights_digest[:8]}, expected {row.sha256[:8]}: "
@@ -82,7 +82,7 @@ def _in_package(row: Packaged, weights: Path) -> ModelFiles:
     return files
 
 
-def _from_hub(name: str, *, online: bool) -> Path:
+def _find_in_hub(name: str, *, online: bool) -> Path:
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
 
@@ -92,7 +92,7 @@ def _from_hub(name: str, *, online: bool) -> Path:
     except HFValidationError:
         raise ModelError(f"{name!r} is neither a directory nor a hub name (owner/name)") from None
     except LocalEntryNotFoundError:
-        near = get_close_matches(name.rpartition("/")[2], [one.name for one in PACKAGED], n=1)
+        near = get_close_matches(name.rpartition("/")[2], [row.name for row in PACKAGED], n=1)
         guess = f"; did you mean {near[0]}?" if near else ""
         how = "the hub could not be reached" if online else "give a directory, or --online to fetch it"
         raise ModelError(f"model {name!r} is not a directory and not in the local hub cache{guess} ({how})") from None
@@ -100,7 +100,7 @@ def _from_hub(name: str, *, online: bool) -> Path:
         raise ModelError(f"model {name!r} could not be fetched: {str(error).splitlines()[0]}") from None
 
 
-def _identified(name: str, directory: Path) -> ModelFiles:
+def _identify(name: str, directory: Path) -> ModelFiles:
     config = directory / digests.CONFIG
     if not config.is_file():
         raise ModelError(f"{directory}: not a model directory, it has no {digests.CONFIG}")
@@ -112,9 +112,9 @@ def _identified(name: str, directory: Path) -> ModelFiles:
     weights = sorted(directory.glob("*.safetensors"))
     if not weights:
         pickles = sorted({path.name for pattern in _PICKLES for path in directory.glob(pattern)})
-        found = f"only pickled weights ({', '.join(pickles)}), which can run code" if pickles else "no weights"
-        raise ModelError(f"{directory}: {found}; monge reads *.safetensors only")
-    if not any((directory / one).is_file() for one in _VOCABULARIES):
+        problem = f"only pickled weights ({', '.join(pickles)}), which can run code" if pickles else "no weights"
+        raise ModelError(f"{directory}: {problem}; monge reads *.safetensors only")
+    if not any((directory / name).is_file() for name in _VOCABULARIES):
         raise ModelError(f"{directory}: no tokenizer (looked for {', '.join(_VOCABULARIES)})")
     return ModelFiles(
         name,

@@ -23,7 +23,7 @@ import torch
 from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers, processors
 from torch import Tensor
 
-from monge.encode.body import WORDS, Body, shapes, understood
+from monge.encode.body import WORDS, Body, read_settings, tensor_shapes
 from monge.encode.cutting import Cutter
 from monge.encode.pieces import UNSEEN
 
@@ -49,7 +49,7 @@ _EMBEDDINGS = {
 
 
 def read(path: Path) -> tuple[Body, Cutter]:
-    """The body and the cutter of the file."""
+    """Read the body and the cutter of the file."""
     with path.open("rb") as file:
         data = mmap(file.fileno(), 0, access=ACCESS_READ)
     hidden, layers, heads, inner, vocabulary, positions, types, eps = struct.unpack_from("<7if", data, 8)
@@ -71,56 +71,58 @@ def read(path: Path) -> tuple[Body, Cutter]:
         "layer_norm_eps": eps,
         "pad_token_id": pad,
     }
-    settings = understood(config)
+    settings = read_settings(config)
     assert settings is not None
-    places = _places(data, start + letters)
+    places = _tensor_offsets(data, start + letters)
     tensors = {}
-    for name, shape in shapes("bert", settings).items():
+    for name, shape in tensor_shapes("bert", settings).items():
         if name == WORDS:
             continue
-        at = places[_stored(name)]
+        at = places[_stored_name(name)]
         wide = len(shape) == 1 or name in _EMBEDDINGS
-        tensors[name] = _floats(data, at, shape) if wide else torch.from_numpy(_widened(_blocks(data, at, shape)))
-    table = _blocks(data, places[_EMBEDDINGS[WORDS]], (vocabulary, hidden))
+        tensors[name] = (
+            _read_floats(data, at, shape) if wide else torch.from_numpy(_dequantise(_read_blocks(data, at, shape)))
+        )
+    table = _read_blocks(data, places[_EMBEDDINGS[WORDS]], (vocabulary, hidden))
 
     def looked_up(ids: Tensor) -> Tensor:
-        return torch.from_numpy(_widened(table[ids.numpy()]))
+        return torch.from_numpy(_dequantise(table[ids.numpy()]))
 
     return Body("bert", settings, tensors, looked_up), Cutter(
-        _tokenizer(list(zip(words, scores.tolist(), strict=True)), unknown), (), positions, pad
+        _make_tokenizer(list(zip(words, scores.tolist(), strict=True)), unknown), (), positions, pad
     )
 
 
-def _tokenizer(pieces: list[tuple[str, float]], unknown: int) -> Tokenizer:
-    """SentencePiece's unigrams; the pieces that frame a text get names that no text has (see `hide_specials`)."""
+def _make_tokenizer(pieces: list[tuple[str, float]], unknown: int) -> Tokenizer:
+    """Build the unigram tokenizer; framing pieces get names that no text has (see `hide_specials`)."""
     special = {"<s>", "</s>", "<pad>"}
     ids = {piece: number for number, (piece, _) in enumerate(pieces) if piece in special}
     vocabulary = [(UNSEEN + piece if piece in special else piece, score) for piece, score in pieces]
-    made = Tokenizer(models.Unigram(vocabulary, unk_id=unknown, byte_fallback=False))
-    made.normalizer = normalizers.Sequence([normalizers.NFKC(), normalizers.Replace(Regex(" {2,}"), " ")])
-    made.pre_tokenizer = pre_tokenizers.Metaspace()
-    made.post_processor = processors.TemplateProcessing(
+    tokenizer = Tokenizer(models.Unigram(vocabulary, unk_id=unknown, byte_fallback=False))
+    tokenizer.normalizer = normalizers.Sequence([normalizers.NFKC(), normalizers.Replace(Regex(" {2,}"), " ")])
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
+    tokenizer.post_processor = processors.TemplateProcessing(
         single="<s> $A </s>", special_tokens=[(piece, ids[piece]) for piece in ("<s>", "</s>")]
     )
-    return made
+    return tokenizer
 
 
-def _places(data: mmap, at: int) -> dict[str, int]:
-    """Where every tensor begins, by its name in the file."""
+def _tensor_offsets(data: mmap, at: int) -> dict[str, int]:
+    """Return where every tensor begins, by its name in the file."""
     _, size = struct.unpack_from("<iI", data, at)
     (count,) = struct.unpack_from("<i", data, at + 8 + size)
-    at, found = at + 12 + size, {}
+    at, offsets = at + 12 + size, {}
     for _ in range(count):
         (length,) = struct.unpack_from("<H", data, at)
         name = data[at + 2 : at + 2 + length].decode()
         at += 2 + length
-        found[name] = struct.unpack_from("<BIQQ", data, at)[2]
+        offsets[name] = struct.unpack_from("<BIQQ", data, at)[2]
         at += 21
-    return found
+    return offsets
 
 
-def _stored(name: str) -> str:
-    """The name in the file of a tensor of the body."""
+def _stored_name(name: str) -> str:
+    """Return the name in the file of a tensor of the body."""
     if name in _EMBEDDINGS:
         return _EMBEDDINGS[name]
     module, _, kind = name.rpartition(".")
@@ -130,21 +132,21 @@ def _stored(name: str) -> str:
     return f"l{number}.{_SHORT[part]}.{kind[0]}"
 
 
-def _floats(data: mmap, at: int, shape: tuple[int, ...]) -> Tensor:
-    """float32 entries as they are."""
+def _read_floats(data: mmap, at: int, shape: tuple[int, ...]) -> Tensor:
+    """Read float32 entries."""
     count = int(np.prod(shape))
     return torch.from_numpy(np.frombuffer(data, "<f4", count, at).reshape(shape).copy())
 
 
-def _blocks(data: mmap, at: int, shape: tuple[int, ...]) -> Bytes:
-    """The blocks of a 4-bit matrix, [rows, columns / 32, 18]."""
+def _read_blocks(data: mmap, at: int, shape: tuple[int, ...]) -> Bytes:
+    """Return the blocks of a 4-bit matrix, [rows, columns / 32, 18]."""
     rows, columns = shape
     count = columns // _BLOCK
     return np.frombuffer(data, np.uint8, rows * count * 18, at).reshape(rows, count, 18)
 
 
-def _widened(blocks: Bytes) -> npt.NDArray[np.float32]:
-    """The entries of blocks [rows, n, 18] as float32 [rows, 32 n]."""
+def _dequantise(blocks: Bytes) -> npt.NDArray[np.float32]:
+    """Convert blocks [rows, n, 18] to float32 entries [rows, 32 n]."""
     scale = np.ascontiguousarray(blocks[..., :2]).view("<f2").astype(np.float32)
     halves = np.concatenate([blocks[..., 2:] & 15, blocks[..., 2:] >> 4], axis=-1).astype(np.float32)
     return ((halves - 8) * scale).reshape(len(blocks), -1)

@@ -1,4 +1,4 @@
-"""Any kind of model by one name: a transformers directory or hub name, a file of word vectors, an ELMo directory."""
+"""Open any kind of model by name: a transformers directory or hub name, a file of word vectors, an ELMo directory."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from monge.errors import ModelError
 def open_model(
     model: str, *, precision: str, device: str, online: bool, unknown: str, cache: str | Path | None = None
 ) -> Encoder:
-    """A loaded encoder; `unknown` is the policy for words without a static vector, `cache` where those are kept."""
+    """Open an encoder; `unknown` is the policy for words without a static vector, `cache` keeps static vectors."""
     path = Path(model).expanduser()
     from monge.encode.words import is_elmo, is_vector_file, open_words
 

@@ -1,6 +1,6 @@
 """Models that come inside Python packages: installed with an extra of monge, opened without a network.
 
-One row a model. Which layer of it is read by default stands in `spec/model_layers.toml`, as for every other model.
+One row per model. Its default layer is in `spec/model_layers.toml`, as for every other model.
 Needs no torch.
 """
 
@@ -44,8 +44,8 @@ class Packaged:
     @property
     def path(self) -> Path | None:
         """The file of its weights, or None where the package is not installed; runs nothing of the package."""
-        found = find_spec(self.module)
-        places = found.submodule_search_locations if found is not None else None
+        module_spec = find_spec(self.module)
+        places = module_spec.submodule_search_locations if module_spec is not None else None
         return Path(next(iter(places)), self.file) if places else None
 
     @property
@@ -90,7 +90,7 @@ SHIPPED = {
 
 
 def base_and_adapter(model: str) -> tuple[str, str]:
-    """The base model and the adapter that a name means: `BASE+ADAPTER`, or a shipped adapter's name alone.
+    """Split a name into base model and adapter: `BASE+ADAPTER`, or a shipped adapter's name alone.
 
     The adapter is a shipped one or a directory; "" where the name is that of a model.
     """
@@ -103,29 +103,29 @@ def base_and_adapter(model: str) -> tuple[str, str]:
 
 
 def packaged(model: str) -> Packaged | None:
-    """The packaged model of a name, full or short, with an adapter or without; None where no package has it."""
+    """Return the packaged model of a full or short name, with or without adapter; None where there is none."""
     base, _ = base_and_adapter(model)
-    return next((one for one in PACKAGED if base == one.name or base in one.short), None)
+    return next((row for row in PACKAGED if base == row.name or base in row.short), None)
 
 
-def languages_of(model: str) -> frozenset[str] | None:
-    """The languages that a packaged model knows; None for a model of which that is not known."""
-    found = packaged(model)
-    return found.languages if found is not None else None
+def model_languages(model: str) -> frozenset[str] | None:
+    """Return the languages that a packaged model knows; None for any other model."""
+    row = packaged(model)
+    return row.languages if row is not None else None
 
 
 def model_for(lang: str) -> str:
-    """The name of the packaged model for texts of a language (ISO 639-1): the first that knows it.
+    """Return the name of the first packaged model that knows a language (ISO 639-1).
 
     Which one that is never depends on what is installed; where it is not, the error says how to install it.
     """
-    named = f"{LANGUAGES[lang]} ({lang})" if lang in LANGUAGES else repr(lang)
-    found = next((one for one in PACKAGED if lang in one.languages), None)
-    if found is None:
-        raise ModelError(f"no packaged model knows {named}: name one that does with --model DIRECTORY|NAME")
-    if found.path is None:
+    language = f"{LANGUAGES[lang]} ({lang})" if lang in LANGUAGES else repr(lang)
+    row = next((candidate for candidate in PACKAGED if lang in candidate.languages), None)
+    if row is None:
+        raise ModelError(f"no packaged model knows {language}: name one that does with --model DIRECTORY|NAME")
+    if row.path is None:
         raise ModelError(
-            f"{named} needs a model that knows it: install {found.name} ({found.how_to_install}) "
+            f"{language} needs a model that knows it: install {row.name} ({row.how_to_install}) "
             "or name another with --model DIRECTORY|NAME"
         )
-    return found.name
+    return row.name

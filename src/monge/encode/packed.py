@@ -35,7 +35,7 @@ _SCORES = 1 << 20
 
 
 def packable(dtype: torch.dtype) -> bool:
-    """Whether this torch has the op, and this CPU a kernel for the type."""
+    """Return whether this torch has the op, and this CPU a kernel for the type."""
     if not torch._C._has_mkldnn or not hasattr(torch.ops.mkldnn, "_linear_pointwise"):
         return False
     return dtype == torch.float32 or bool(torch.ops.mkldnn._is_mkldnn_bf16_supported())
@@ -62,11 +62,11 @@ class PrepackedLinear:
         return self._run("none", x) if self._ops else F.linear(x, self._weight, self._bias)
 
     def activated(self, x: Tensor, activation: str) -> Tensor:
-        """``act(x Wᵀ + b)``; the exact (erf) GELU is fused and bit-equal to ``F.gelu``."""
+        """Return ``act(x Wᵀ + b)``; the exact (erf) GELU is fused and bit-equal to ``F.gelu``."""
         return self._run(activation, x) if self._ops else ACTIVATIONS[activation](self(x))
 
     def added(self, x: Tensor, residual: Tensor) -> Tensor:
-        """``residual + x Wᵀ + b``."""
+        """Return ``residual + x Wᵀ + b``."""
         if not self._ops:
             return self(x).add_(residual)
         out: Tensor = self._ops.binary(x, residual, self._weight, self._bias, "add")
@@ -83,7 +83,7 @@ class _Block:
     def __init__(self, body: Body, number: int, precision: Precision) -> None:
         *projections, out, norm, up, down, norm_out = body.parts(number)
         heads, activation = body.settings["num_attention_heads"], body.settings["hidden_act"]
-        weight, bias = (torch.cat(every) for every in zip(*projections, strict=True))
+        weight, bias = (torch.cat(parameters) for parameters in zip(*projections, strict=True))
         width = len(bias) // 3
         scale = torch.ones(3 * width)
         scale[:width] = (width // heads) ** -0.5
@@ -100,7 +100,7 @@ class _Block:
         self._eps: float = body.settings["layer_norm_eps"]
 
     def finish(self, h: Tensor, context: Tensor) -> Tensor:
-        """The block's output ``[tokens, d]`` from its input and its attention's."""
+        """Return the block's output ``[tokens, d]`` from its input and the output of its attention."""
         (norm, norm_out), (up, down) = self._norms, self._feed
         h = F.layer_norm(self._out.added(context, h), h.shape[-1:], *norm, self._eps)
         return F.layer_norm(down.added(up.activated(h, self._activation), h), h.shape[-1:], *norm_out, self._eps)
@@ -162,13 +162,13 @@ class PackedEncoder:
         relative = body.relative(-(-body.settings["max_position_embeddings"] // self._width) * self._width)
         self._relative = None if relative is None else relative.to(self._dtype)
         self._blocks = [_Block(body, number, precision) for number in range(body.depth)]
-        first = {name: one for name, one in body.tensors.items() if name.startswith("embeddings.")}
+        first = {name: tensor for name, tensor in body.tensors.items() if name.startswith("embeddings.")}
         self._mix: Tensor | None = body.tensors.get(MIX)
         self._body = replace(body, tensors=first)  # the rest is packed: let it go
 
     @torch.inference_mode()
     def hidden(self, ids: Sequence[Sequence[int]], layers: Sequence[int]) -> list[Tensor]:
-        """The hidden states of each asked layer, ``[total_tokens, d]`` float32, texts end to end in the given order.
+        """Return the hidden states of each layer, ``[total_tokens, d]`` float32, texts end to end in the given order.
 
         Layer 0 is the output of the embeddings, layer ``k`` that of block ``k``. Blocks above the highest are not run.
         """
@@ -178,10 +178,10 @@ class PackedEncoder:
         order = sorted(range(len(ids)), key=lambda text: len(ids[text]))
         h = self._embed([ids[text] for text in order])
         lengths = [len(ids[text]) for text in order]
-        mixed = self._mixed(layers)
-        kept = {0: h} if 0 in layers or mixed else {}
+        mixed = self._mix_weights(layers)
+        states = {0: h} if 0 in layers or mixed else {}
         buckets = self._buckets(lengths, h.shape[1] // self._heads)
-        tokens, h = len(h), _lengthened(h.to(self._dtype))
+        tokens, h = len(h), _pad_rows(h.to(self._dtype))
         for k, block in enumerate(self._blocks[: max(layers, default=0)] if buckets else [], start=1):
             qkv, context = block.qkv(h), torch.empty_like(h)
             context[tokens:] = 0
@@ -189,22 +189,22 @@ class PackedEncoder:
                 part.attend(qkv, context)
             h = block.finish(h, context)
             if k in layers or k < len(mixed):
-                kept[k] = h
+                states[k] = h
         if mixed:
-            every = torch.stack([kept[k][:tokens].float() for k in range(len(mixed))])
-            kept[len(mixed) - 1] = torch.tensordot(torch.tensor(mixed), every, dims=1)
-        rows = _rows(order, lengths)
-        return [kept.get(layer, h)[:tokens].float()[rows] for layer in layers]
+            mixed_states = torch.stack([states[k][:tokens].float() for k in range(len(mixed))])
+            states[len(mixed) - 1] = torch.tensordot(torch.tensor(mixed), mixed_states, dims=1)
+        rows = _restore_order(order, lengths)
+        return [states.get(layer, h)[:tokens].float()[rows] for layer in layers]
 
-    def _mixed(self, layers: Sequence[int]) -> list[float]:
-        """The weights of layers 0 to k where an adapter mixes them and their sum, layer k, is asked for."""
+    def _mix_weights(self, layers: Sequence[int]) -> list[float]:
+        """Return the adapter's weights of layers 0 to k where layer k, their weighted sum, is requested; else []."""
         return [] if self._mix is None or len(self._mix) - 1 not in layers else self._mix.tolist()
 
     def _embed(self, texts: list[Sequence[int]]) -> Tensor:
-        """``LN(word + type + position)`` of all tokens, ``[tokens, d]``."""
+        """Return ``LN(word + type + position)`` of all tokens, ``[tokens, d]``."""
         tensors, room = self._body.tensors, self._body.settings["max_position_embeddings"]
         ids = torch.tensor([i for text in texts for i in text], dtype=torch.long)
-        places = torch.cat([positions(text, self._body.pad) for text in texts]) if texts else ids
+        places = torch.cat([position_ids(text, self._body.pad) for text in texts]) if texts else ids
         if texts and len(places) and int(places.max()) >= room:
             raise InvalidSetting(f"a text of {max(map(len, texts))} tokens: this model has {room} positions")
         h = self._body.words(ids)
@@ -217,7 +217,7 @@ class PackedEncoder:
         return self._project(h) if self._project else h
 
     def _buckets(self, lengths: list[int], head: int) -> list[_Bucket]:
-        """The sorted texts cut into buckets of one attention width and at most ``_SCORES`` scores."""
+        """Cut the sorted texts into buckets of one attention width and at most ``_SCORES`` scores."""
         buckets, row = [], 0
         for width, bucket in groupby(lengths, key=lambda length: -(-length // self._width) * self._width):
             if not width:
@@ -236,24 +236,24 @@ class PackedEncoder:
         return buckets
 
 
-def positions(text: Sequence[int], pad: int | None) -> Tensor:
-    """Position ids of one text; the RoBERTa family counts from the pad id on and skips pad ids in the text."""
+def position_ids(text: Sequence[int], pad: int | None) -> Tensor:
+    """Return the position ids of one text; the RoBERTa family counts from the pad id on and skips pad ids."""
     if pad is None:
         return torch.arange(len(text))
     real = torch.tensor(text, dtype=torch.long) != pad
     return real.cumsum(0) * real + pad
 
 
-def _lengthened(h: Tensor) -> Tensor:
-    """``h`` with zeros behind it: ``[tokens, d] -> [rows, d]``; rows are a multiple of 64, finer where they are few.
+def _pad_rows(h: Tensor) -> Tensor:
+    """Append zero rows, ``[tokens, d] -> [rows, d]``; rows are a multiple of 64, finer where they are few.
 
     oneDNN makes and keeps code for every number of rows it meets; so it meets few.
     """
     return F.pad(h, (0, 0, 0, -len(h) % min(1 << max(len(h).bit_length() - 3, 0), 64)))
 
 
-def _rows(order: list[int], lengths: list[int]) -> Tensor | slice:
-    """Where the rows of the texts, given in ``order``, stand in the sorted matrix."""
+def _restore_order(order: list[int], lengths: list[int]) -> Tensor | slice:
+    """Return the rows of the sorted matrix that bring the texts of ``order`` back into input order."""
     if order == list(range(len(order))):
         return slice(None)
     starts = [0, *accumulate(lengths)]

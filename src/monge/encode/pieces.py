@@ -1,4 +1,4 @@
-"""Where words begin: how each family of tokenizers marks a piece that goes on with a word."""
+"""Word boundaries: how each family of tokenizers marks a piece that continues a word."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ _SPACELESS = (
 )
 
 
-def family(backend: Any) -> str:
-    """`wordpiece`, `bytes` (byte-level BPE) or `spaces` (SentencePiece and all others), from the tokenizer itself."""
+def tokenizer_family(backend: Any) -> str:
+    """Return `wordpiece`, `bytes` (byte-level BPE) or `spaces` (SentencePiece and all others) for a tokenizer."""
     if isinstance(backend.model, WordPiece):
         return "wordpiece"
     steps = [{} if backend.pre_tokenizer is None else json.loads(backend.pre_tokenizer.__getstate__())]
@@ -48,13 +48,13 @@ def hide_specials(backend: Any, specials: Collection[str]) -> None:
 
 
 def unknown_id(backend: Any) -> int | None:
-    """The id of the piece that stands for what a vocabulary lacks ([UNK]); None where every text can be spelt."""
-    found = backend.model.tokenize(_LACKING)
-    return int(found[0].id) if len(found) == 1 else None  # a byte-level model spells it, or leaves it out
+    """Return the id of the unknown piece ([UNK]); None where every text can be spelt."""
+    pieces = backend.model.tokenize(_LACKING)
+    return int(pieces[0].id) if len(pieces) == 1 else None  # a byte-level model spells it, or leaves it out
 
 
-def continues(kind: str, piece: str, text: str, span: tuple[int, int], before: tuple[int, int] | None) -> bool:
-    """Whether a piece goes on with the word of the piece before it (`before` is its span, None after a special).
+def continues_word(kind: str, piece: str, text: str, span: tuple[int, int], before: tuple[int, int] | None) -> bool:
+    """Return whether a piece continues the word of the one before (`before` is its span, None after a special).
 
     WordPiece says so with `##`. Elsewhere a piece continues when nothing but word characters of a
     script with spaces stand on both sides of the joint, or when both pieces share a character.
@@ -68,11 +68,11 @@ def continues(kind: str, piece: str, text: str, span: tuple[int, int], before: t
         return True  # bytes of one character
     if start > before[1] or start == end or start == 0:
         return False
-    return _joins(text[start - 1]) and _joins(text[start])
+    return _is_word_character(text[start - 1]) and _is_word_character(text[start])
 
 
 @lru_cache(maxsize=1 << 14)
-def _joins(character: str) -> bool:
+def _is_word_character(character: str) -> bool:
     if unicodedata.category(character)[0] not in "LMN":
         return False
     point = ord(character)

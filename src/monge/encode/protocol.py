@@ -1,4 +1,4 @@
-"""What the pipeline asks of an encoder."""
+"""The interface of an encoder, and requests for its vectors."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class Request:
 
 @dataclass(frozen=True)
 class Tuning:
-    """What a tuned encoder says of itself: the layer that was tuned, through which metric, and what was learned of it.
+    """Facts about a tuned encoder: the layer and the metric it was tuned with, and the calibration that was learned.
 
-    `settings` are those of the metric, as text; `prefix` is what it read before each text. slope * score + intercept
+    `settings` are those of the metric, as text; `prefix` was put before each text. slope * score + intercept
     gives human z scores, off by `error` (root mean square) on judgements that were held out.
     """
 
@@ -57,10 +57,10 @@ class Encoder(Protocol):
     pooling: str  # how its directory says that a text becomes one vector: mean, first, another name, or nothing
 
     def tokenise(self, texts: Sequence[str], *, prefix: str = "") -> list[Tokens]:
-        """Pieces of each text, never cut."""
+        """Cut each text into pieces, never shortened."""
 
     def hidden(self, ids: Sequence[Sequence[int]], layers: Sequence[int]) -> list[Tensor]:
-        """For each layer asked for, [total pieces, d] float32: texts one after another in the given order."""
+        """Return [total pieces, d] float32 per requested layer, texts one after another in the given order."""
 
 
 def identify(encoder: Encoder) -> ModelIdentity:

@@ -1,4 +1,4 @@
-"""Static word vectors: one vector a word, whatever its neighbours.
+"""Static word vectors: one vector per word, whatever its neighbours.
 
 How a text is cut into words (`word_spans`):
 
@@ -24,7 +24,7 @@ from typing import Literal, Self, get_args
 import numpy as np
 import numpy.typing as npt
 
-from monge.encode.vectorarrays import Arrays, arrays, word_hash
+from monge.encode.vectorarrays import Arrays, open_arrays, word_hash
 from monge.errors import DataError, InvalidSetting, ModelError
 from monge.types import Tokens
 
@@ -63,18 +63,20 @@ _CLITIC = re.compile(r".(?=n['’]t$)|.(?=['’](?:s|m|d|re|ve|ll)$)", re.IGNORE
 
 
 def word_spans(text: str) -> list[Span]:
-    """Where the words and marks of a text stand, by the rule above, without a vocabulary."""
+    """Return the spans of the words and marks of a text, by the rule above, without a vocabulary."""
     return [match.span() for match in _WORD.finditer(text.translate(_SHAPES))]
 
 
-def _file(path: Path) -> Path:
+def _find_file(path: Path) -> Path:
     if not path.is_dir():
         return path
-    found = [one for one in sorted(path.iterdir()) if one.suffix in (".txt", ".vec", ".bin", ".gz") and one.is_file()]
-    if len(found) != 1:
-        names = ", ".join(one.name for one in found) or "none"
+    files = [
+        file for file in sorted(path.iterdir()) if file.suffix in (".txt", ".vec", ".bin", ".gz") and file.is_file()
+    ]
+    if len(files) != 1:
+        names = ", ".join(file.name for file in files) or "none"
         raise ModelError(f"{path}: needs exactly one vector file (.txt, .vec, .bin, .gz), found {names}")
-    return found[0]
+    return files[0]
 
 
 class StaticVectors:
@@ -97,48 +99,48 @@ class StaticVectors:
         """
         if unknown not in get_args(Unknown):
             raise InvalidSetting(f"unknown={unknown!r}: words without a vector can be {', '.join(get_args(Unknown))}")
-        path = _file(Path(path))
-        return cls(path, arrays(path, None if cache is None else Path(cache)), unknown)
+        path = _find_file(Path(path))
+        return cls(path, open_arrays(path, None if cache is None else Path(cache)), unknown)
 
     def __len__(self) -> int:
         """Number of vectors."""
         return self._stored.facts.words
 
     def vector(self, ids: Sequence[int] | npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:
-        """The vectors [n, d] of ids; -1 has the zero vector."""
+        """Return the vectors [n, d] of ids; -1 has the zero vector."""
         rows = np.asarray(ids, dtype=np.int64)
         if rows.size and (rows.min() < -1 or rows.max() >= len(self)):
             raise InvalidSetting(f"ids must be within -1 .. {len(self) - 1}, got {rows.min()} .. {rows.max()}")
-        found = np.array(self._stored.vectors[rows], dtype=np.float32).reshape(len(rows), self.dimension)
-        found[rows < 0] = 0
-        return found
+        vectors = np.array(self._stored.vectors[rows], dtype=np.float32).reshape(len(rows), self.dimension)
+        vectors[rows < 0] = 0
+        return vectors
 
     def lookup(self, words: Iterable[str]) -> list[int]:
-        """The id of each word, -1 where it has no vector: as it stands, lower-cased, normalised."""
+        """Return the id of each word, as it stands, lower-cased or normalised; -1 where it has no vector."""
         return [self._id(word) for word in words]
 
     def tokenise(self, text: str) -> Tokens:
-        """One piece a word, without special pieces; words without a vector by the policy, and counted."""
-        spans = [span for start, end in word_spans(text) for span in self._parts(text, start, end)]
+        """Make one piece per word, without special pieces; count words without a vector and apply the policy."""
+        spans = [span for start, end in word_spans(text) for span in self._split_word(text, start, end)]
         ids = self.lookup(text[slice(*span)] for span in spans)
         unknown = [span for span, index in zip(spans, ids, strict=True) if index < 0]
         if unknown and self.policy == "error":
             start, end = unknown[0]
             raise DataError(f"no vector for {text[start:end]!r} (character {start + 1}) in {self.path}")
-        known = [pair for pair in zip(spans, ids, strict=True) if pair[1] >= 0 or self.policy == "zero"]
-        no = (False,) * len(known)
+        kept_words = [pair for pair in zip(spans, ids, strict=True) if pair[1] >= 0 or self.policy == "zero"]
+        no = (False,) * len(kept_words)
         return Tokens(
             text,
-            ids=tuple(index for _, index in known),
-            pieces=tuple(text[slice(*span)] for span, _ in known),
-            spans=tuple(span for span, _ in known),
+            ids=tuple(index for _, index in kept_words),
+            pieces=tuple(text[slice(*span)] for span, _ in kept_words),
+            spans=tuple(span for span, _ in kept_words),
             special=no,
             continues=no,
             words=len(spans),
             unknown=len(unknown),
         )
 
-    def _parts(self, text: str, start: int, end: int) -> list[Span]:
+    def _split_word(self, text: str, start: int, end: int) -> list[Span]:
         word = text[start:end]
         if end - start == 1 or self._id(word) >= 0:
             return [(start, end)]
@@ -149,21 +151,21 @@ class StaticVectors:
         return runs if any(b - a > 1 and self._id(text[a:b]) >= 0 for a, b in runs) else [(start, end)]
 
     def _id(self, word: str) -> int:
-        found = self._ids.get(word)  # once: another thread may forget all words at any moment
-        if found is None:
+        index = self._ids.get(word)  # once: another thread may forget all words at any moment
+        if index is None:
             plain = unicodedata.normalize("NFC", word).replace("’", "'").replace("\u00ad", "")
             forms = dict.fromkeys((word, word.lower(), plain, plain.lower()))
-            found = next((i for i in map(self._find, forms) if i >= 0), -1)
+            index = next((i for i in map(self._find, forms) if i >= 0), -1)
             if len(self._ids) >= REMEMBERED:
                 self._ids.clear()
-            self._ids[word] = found
-        return found
+            self._ids[word] = index
+        return index
 
     def _find(self, word: str) -> int:
         name = word.encode("utf-8", "surrogatepass")
-        wanted = np.uint64(word_hash(name))
-        at = int(np.searchsorted(self._stored.hashes, wanted))
-        while at < len(self) and self._stored.hashes[at] == wanted:
+        target_hash = np.uint64(word_hash(name))
+        at = int(np.searchsorted(self._stored.hashes, target_hash))
+        while at < len(self) and self._stored.hashes[at] == target_hash:
             index = int(self._stored.order[at])
             if self._bytes(index) == name:
                 return index

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from safetensors import SafetensorError, safe_open
 
-from monge.encode.body import FAMILIES, WORDS, Body, looked_up, shapes, understood
+from monge.encode.body import FAMILIES, WORDS, Body, embedding_lookup, read_settings, tensor_shapes
 from monge.encode.digests import read_json
 
 _WHOLE, _INDEX = "model.safetensors", "model.safetensors.index.json"
@@ -18,34 +18,38 @@ _OLD_NAMES = {".gamma": ".weight", ".beta": ".bias"}
 """What TensorFlow called the numbers of a LayerNorm: the weights of the first BERT are published so."""
 
 
-def body_in(directory: Path, config: Mapping[str, Any]) -> Body | None:
-    """The body of a directory with this configuration; None where it is not a known one, or not all of it is there.
+def read_body_in(directory: Path, config: Mapping[str, Any]) -> Body | None:
+    """Read the body in a directory; None where its kind is unknown or a tensor is missing.
 
     What is declined here is opened by transformers, which says what is wrong with it. Tensors lie in the file, which
     is mapped to memory, until they are used; those of half precision are widened to float32.
     """
-    settings, paths = understood(config), _paths(directory)
+    settings, paths = read_settings(config), _weight_paths(directory)
     if settings is None or paths is None:
         return None
     kind = str(config["model_type"])
-    wanted, tensors = shapes(kind, settings), {}
+    expected, tensors = tensor_shapes(kind, settings), {}
     with ExitStack() as stack:
         try:
             opened = [stack.enter_context(safe_open(path, framework="pt")) for path in paths]
-            for name, file, stored in _named(opened, FAMILIES[kind].prefix):
-                if name not in wanted:
+            for name, file, stored in _tensor_names(opened, FAMILIES[kind].prefix):
+                if name not in expected:
                     continue
-                found = file.get_tensor(stored)
-                if name in tensors or tuple(found.shape) != wanted[name] or not found.is_floating_point():
+                tensor = file.get_tensor(stored)
+                if name in tensors or tuple(tensor.shape) != expected[name] or not tensor.is_floating_point():
                     return None
-                tensors[name] = found.to(torch.float32)
+                tensors[name] = tensor.to(torch.float32)
         except (OSError, SafetensorError):
             return None
-    return Body(kind, settings, tensors, looked_up(tensors.pop(WORDS))) if tensors.keys() == wanted.keys() else None
+    return (
+        Body(kind, settings, tensors, embedding_lookup(tensors.pop(WORDS)))
+        if tensors.keys() == expected.keys()
+        else None
+    )
 
 
-def _paths(directory: Path) -> list[Path] | None:
-    """The files of the weights: one, or those that an index names."""
+def _weight_paths(directory: Path) -> list[Path] | None:
+    """Return the files of the weights: one, or those that an index names."""
     if (directory / _WHOLE).is_file():
         return [directory / _WHOLE]
     index = read_json(directory / _INDEX) if (directory / _INDEX).is_file() else {}
@@ -56,11 +60,11 @@ def _paths(directory: Path) -> list[Path] | None:
     return paths if all(path.parent == directory and path.is_file() for path in paths) else None
 
 
-def _named(files: list[Any], prefix: str) -> Iterator[tuple[str, Any, str]]:
-    """The name of every tensor as a body has it, its file, and its name there."""
-    every = [(stored, file) for file in files for stored in file.keys()]  # noqa: SIM118 - no mapping
-    headed = any(stored == prefix + WORDS for stored, _ in every)
-    for stored, file in every:
+def _tensor_names(files: list[Any], prefix: str) -> Iterator[tuple[str, Any, str]]:
+    """Yield the name of every tensor in a body, its file, and its name in the file."""
+    stored_names = [(stored, file) for file in files for stored in file.keys()]  # noqa: SIM118 - no mapping
+    headed = any(stored == prefix + WORDS for stored, _ in stored_names)
+    for stored, file in stored_names:
         if headed and not stored.startswith(prefix):
             continue
         name = stored.removeprefix(prefix) if headed else stored

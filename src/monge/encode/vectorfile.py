@@ -35,7 +35,7 @@ _HEADER = re.compile(rb"[ \t]*(\d+)[ \t]+(\d+)[ \t]*\r?\n")
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """What a file holds: `words` is the count its header promises, None without a header."""
+    """The layout of a file: `words` is the count its header promises, None without a header."""
 
     kind: str
     dimension: int
@@ -44,8 +44,8 @@ class Layout:
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[IO[bytes]]:
-    """The bytes of a file, unpacked where it is gzip."""
+def open_vectors(path: Path) -> Iterator[IO[bytes]]:
+    """Open the bytes of a file, decompressed where it is gzip."""
     with path.open("rb") as stream:
         packed = stream.read(2) == b"\x1f\x8b"
     with cast("IO[bytes]", gzip.open(path)) if packed else path.open("rb") as stream:
@@ -58,14 +58,14 @@ def opened(path: Path) -> Iterator[IO[bytes]]:
 
 
 def recognise(path: Path) -> Layout:
-    """The layout of a file from its first 64 kB."""
-    with opened(path) as stream:
+    """Recognise the layout of a file from its first 64 kB."""
+    with open_vectors(path) as stream:
         head = stream.read(HEAD)
     if not head:
         raise ModelError(f"{path}: empty file, not word vectors")
     header = _HEADER.match(head)
     if header is None:
-        dimension = _dimension(head, complete=len(head) < HEAD)
+        dimension = _guess_dimension(head, complete=len(head) < HEAD)
         if dimension is None:
             raise ModelError(f"{path}: not word vectors (known: word2vec binary and text, GloVe, fastText .vec)")
         return Layout("glove", dimension, None, 0)
@@ -73,26 +73,26 @@ def recognise(path: Path) -> Layout:
     if not words or not dimension:
         raise ModelError(f"{path}: line 1: a header of {words} words in {dimension} dimensions holds nothing")
     rest = head[header.end() :]
-    kind = "text" if _dimension(rest, complete=len(head) < HEAD) is not None else "binary"
+    kind = "text" if _guess_dimension(rest, complete=len(head) < HEAD) is not None else "binary"
     return Layout(kind, dimension, words, header.end())
 
 
-def _dimension(head: bytes, *, complete: bool) -> int | None:
-    """How many numbers the first lines end with (the most common count), or None where they are not text."""
+def _guess_dimension(head: bytes, *, complete: bool) -> int | None:
+    """Return how many numbers the first lines end with (the most common count); None where they are not text."""
     lines = [line for line in head.split(b"\n")[:11] if line.strip()]
     if len(lines) > 1 and not (complete and head.endswith(b"\n")):
         lines.pop()
-    counts = Counter(_trailing_numbers(line) for line in lines[:10])
+    counts = Counter(_count_trailing_numbers(line) for line in lines[:10])
     usual = counts.most_common(1)[0][0] if counts else 0
     return usual or None
 
 
-def _trailing_numbers(line: bytes) -> int:
+def _count_trailing_numbers(line: bytes) -> int:
     fields = line.rstrip(b" \r").split(b" ")[1:]
-    return len(fields) if fields and _number(fields[-1]) and _number(fields[len(fields) // 2]) else 0
+    return len(fields) if fields and _is_number(fields[-1]) and _is_number(fields[len(fields) // 2]) else 0
 
 
-def _number(field: bytes) -> bool:
+def _is_number(field: bytes) -> bool:
     try:
         float(field)
     except ValueError:
@@ -100,21 +100,21 @@ def _number(field: bytes) -> bool:
     return True
 
 
-def chunks(path: Path, layout: Layout) -> Iterator[Chunk]:
-    """The words and vectors of a file, a few megabytes at a time."""
-    with opened(path) as stream:
+def read_chunks(path: Path, layout: Layout) -> Iterator[Chunk]:
+    """Yield the words and vectors of a file, a few megabytes at a time."""
+    with open_vectors(path) as stream:
         stream.seek(layout.offset)
-        reader = _binary_chunks if layout.kind == "binary" else _text_chunks
+        reader = _read_binary_chunks if layout.kind == "binary" else _read_text_chunks
         yield from reader(path, layout, stream)
 
 
-def _text_chunks(path: Path, layout: Layout, stream: IO[bytes]) -> Iterator[Chunk]:
+def _read_text_chunks(path: Path, layout: Layout, stream: IO[bytes]) -> Iterator[Chunk]:
     line, total = (1, 0) if layout.offset else (0, 0)
     while lines := stream.readlines(CHUNK):
         try:
-            words, vectors = _lines(lines, layout.dimension)
+            words, vectors = _parse_lines(lines, layout.dimension)
         except ValueError:
-            words, vectors = _lines_one_by_one(path, layout, lines, line)
+            words, vectors = _parse_lines_one_by_one(path, layout, lines, line)
         _check_finite(vectors, f"{path}: line", line)
         line, total = line + len(lines), total + len(words)
         yield words, vectors
@@ -123,8 +123,8 @@ def _text_chunks(path: Path, layout: Layout, stream: IO[bytes]) -> Iterator[Chun
         raise ModelError(f"{path}: {fault}the header promises {layout.words} words, the file holds {total}")
 
 
-def _lines(lines: list[bytes], dimension: int) -> Chunk:
-    """The fast way: every line is a word without spaces and exactly `dimension` numbers."""
+def _parse_lines(lines: list[bytes], dimension: int) -> Chunk:
+    """Parse lines fast: each must be a word without spaces and exactly `dimension` numbers."""
     words, numbers = [], []
     for line in lines:
         word, _, rest = line.rstrip(b" \r\n").partition(b" ")
@@ -132,33 +132,35 @@ def _lines(lines: list[bytes], dimension: int) -> Chunk:
             raise ValueError
         words.append(word)
         numbers.append(rest)
-    joined = b" ".join(numbers)
-    if b"\t" in joined:
+    text = b" ".join(numbers)
+    if b"\t" in text:
         raise ValueError
-    return words, _narrow(np.fromstring(joined, sep=" ")).reshape(len(lines), dimension)
+    return words, _to_float32(np.fromstring(text, sep=" ")).reshape(len(lines), dimension)
 
 
-def _lines_one_by_one(path: Path, layout: Layout, lines: list[bytes], before: int) -> Chunk:
-    """The slow way: allows spaces in words, and names the line that does not fit."""
+def _parse_lines_one_by_one(path: Path, layout: Layout, lines: list[bytes], before: int) -> Chunk:
+    """Parse lines slowly: allow spaces in words, and name the line that is wrong."""
     words, rows = [], []
     for number, line in enumerate(lines, start=before + 1):
         fields = line.rstrip(b" \r\n").rsplit(b" ", layout.dimension)
         if len(fields) != layout.dimension + 1:
             fault = "truncated: " if not line.endswith(b"\n") else ""
-            found = f"{len(fields) - 1} numbers, expected {layout.dimension}"
-            raise ModelError(f"{path}: line {number}: {fault}{found}")
-        bad = next((field for field in fields[1:] if not _number(field)), None)
+            problem = f"{len(fields) - 1} numbers, expected {layout.dimension}"
+            raise ModelError(f"{path}: line {number}: {fault}{problem}")
+        bad = next((field for field in fields[1:] if not _is_number(field)), None)
         if bad is not None:
-            shown = bad[:20].decode("utf-8", "replace")
-            raise ModelError(f"{path}: line {number}: {shown!r} is not a number (expected {layout.dimension} of them)")
-        if b" " in fields[0] and _number(fields[0].rpartition(b" ")[2]):
+            excerpt = bad[:20].decode("utf-8", "replace")
+            raise ModelError(
+                f"{path}: line {number}: {excerpt!r} is not a number (expected {layout.dimension} of them)"
+            )
+        if b" " in fields[0] and _is_number(fields[0].rpartition(b" ")[2]):
             raise ModelError(f"{path}: line {number}: more than the expected {layout.dimension} numbers")
         words.append(fields[0])
         rows.append([float(field) for field in fields[1:]])
-    return words, _narrow(np.array(rows, dtype=np.float64))
+    return words, _to_float32(np.array(rows, dtype=np.float64))
 
 
-def _binary_chunks(path: Path, layout: Layout, stream: IO[bytes]) -> Iterator[Chunk]:
+def _read_binary_chunks(path: Path, layout: Layout, stream: IO[bytes]) -> Iterator[Chunk]:
     width, total, buffer = 4 * layout.dimension, layout.words or 0, b""
     done, ended = 0, False
     while done < total:
@@ -184,7 +186,7 @@ def _binary_chunks(path: Path, layout: Layout, stream: IO[bytes]) -> Iterator[Ch
         raise ModelError(f"{path}: more data than the {total} words that the header promises")
 
 
-def _narrow(values: npt.NDArray[np.float64]) -> Matrix:
+def _to_float32(values: npt.NDArray[np.float64]) -> Matrix:
     with np.errstate(over="ignore"):
         return values.astype(np.float32)
 

@@ -40,13 +40,13 @@ class StaticEncoder:
         self.frame: Frame = ((), ())
 
     def tokenise(self, texts: Sequence[str], *, prefix: str = "") -> list[Tokens]:
-        """One piece a word, those without a vector by the declared policy."""
-        _no_prefix(self.name, prefix)
+        """Make one piece per word; the policy decides about words without a vector."""
+        _refuse_prefix(self.name, prefix)
         return [self.words.tokenise(text) for text in texts]
 
     def hidden(self, ids: Sequence[Sequence[int]], layers: Sequence[int]) -> list[Tensor]:
-        """The vectors of all words, [total, d]."""
-        flat = torch.from_numpy(self.words.vector([one for text in ids for one in text]))
+        """Return one matrix [total words, d] per requested layer."""
+        flat = torch.from_numpy(self.words.vector([index for text in ids for index in text]))
         return [flat for _ in layers]
 
 
@@ -69,8 +69,8 @@ class ElmoEncoder:
         self._words: dict[int, str] = {}
 
     def tokenise(self, texts: Sequence[str], *, prefix: str = "") -> list[Tokens]:
-        """One piece a word or mark, cased as it stands."""
-        _no_prefix(self.name, prefix)
+        """Make one piece per word or mark, with its case."""
+        _refuse_prefix(self.name, prefix)
         return [self._tokens(text) for text in texts]
 
     def _tokens(self, text: str) -> Tokens:
@@ -86,26 +86,26 @@ class ElmoEncoder:
         return key
 
     def hidden(self, ids: Sequence[Sequence[int]], layers: Sequence[int]) -> list[Tensor]:
-        """For each layer asked for, [total words, d]; every text starts from the zero state."""
-        found = self.model.hidden([[self._words[one] for one in text] for text in ids])
-        return [torch.cat([text[layer] for text in found]) for layer in layers]
+        """Return one matrix [total words, d] per requested layer."""
+        layers_of = self.model.hidden([[self._words[word_id] for word_id in text] for text in ids])
+        return [torch.cat([text[layer] for text in layers_of]) for layer in layers]
 
 
 def is_vector_file(path: Path) -> bool:
-    """Whether a path is word vectors: a file, or a directory that is no other kind of model."""
+    """Return whether a path holds word vectors: a file, or a directory that is no other kind of model."""
     if path.is_file():
         return True
-    other = any(next(path.glob(name), None) for name in ("config.json", "tokenizer.json", "*.safetensors"))
-    return path.is_dir() and not other and not is_elmo(path)
+    is_other_model = any(next(path.glob(name), None) for name in ("config.json", "tokenizer.json", "*.safetensors"))
+    return path.is_dir() and not is_other_model and not is_elmo(path)
 
 
 def is_elmo(path: Path) -> bool:
-    """Whether a directory holds the two files of a published ELMo model."""
+    """Return whether a directory holds the two files of a published ELMo model."""
     return path.is_dir() and bool(list(path.glob("*options.json"))) and bool(list(path.glob("*weights.hdf5")))
 
 
 def open_words(path: Path, *, precision: str, unknown: str, cache: Path | None) -> StaticEncoder | ElmoEncoder:
-    """Word vectors of a file or directory; they have one precision."""
+    """Open the word vectors of a file or directory, which have one precision."""
     if precision != "fp32":
         raise InvalidSetting(f"precision {precision} is not there for word vectors: {path.name} has fp32")
     if is_elmo(path):
@@ -113,6 +113,6 @@ def open_words(path: Path, *, precision: str, unknown: str, cache: Path | None) 
     return StaticEncoder(path, unknown=unknown, cache=cache)  # type: ignore[arg-type]  # checked on opening
 
 
-def _no_prefix(name: str, prefix: str) -> None:
+def _refuse_prefix(name: str, prefix: str) -> None:
     if prefix:
         raise InvalidSetting(f"encoder.prefix={prefix!r}: {name} reads words alone, a prefix would change nothing")

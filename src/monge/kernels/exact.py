@@ -12,7 +12,7 @@ from torch import Tensor
 
 from monge.errors import InvalidProblem
 from monge.kernels.problem import check_problem
-from monge.types import Array, Plan, Problem
+from monge.types import Array, Problem, TransportPlan
 
 NO_FLOW = 1e-12  # what the solver leaves of an empty flow
 MOST_PIVOTS = 2_000_000
@@ -29,7 +29,7 @@ def _solver() -> Callable[..., tuple[Any, ...]]:
     return solver
 
 
-def exact(problem: Problem, *, excess: Tensor | None = None) -> Plan:
+def exact(problem: Problem, *, excess: Tensor | None = None) -> TransportPlan:
     """Return argmin <P, cost> over P >= 0 with the problem's row and column sums, one problem at a time.
 
     Totals must agree to 1e-9. With `excess` [b] they may differ: the mass by which one side is heavier
@@ -58,10 +58,10 @@ def exact(problem: Problem, *, excess: Tensor | None = None) -> Plan:
             entries = np.ix_(rows, columns)
             trimmed = source[index, rows], target[index, columns], cost[index][entries]
             plans[index][entries] = _solve(*trimmed, gaps[index], extra[index])
-    return Plan(torch.from_numpy(plans).to(problem.cost))
+    return TransportPlan(torch.from_numpy(plans).to(problem.cost))
 
 
-def match_equal_first(problem: Problem, same: Tensor) -> Plan:
+def match_equal_first(problem: Problem, same: Tensor) -> TransportPlan:
     """Match units that are the `same` [b, n, m] at no cost, then solve exactly for the remaining mass.
 
     pyemd does this with histograms over common bins. The plan is optimal where costs obey the triangle inequality,
@@ -84,7 +84,7 @@ def match_equal_first(problem: Problem, same: Tensor) -> Plan:
                 present=problem.present[pair],
             )
             plans[k] += exact(rest).coupling[0]
-    return Plan(plans)
+    return TransportPlan(plans)
 
 
 def _check_equal(source: Array, target: Array) -> None:
@@ -120,7 +120,7 @@ def _solve(a: Array, b: Array, cost: Array, gap: float, excess: float | None) ->
     return solved
 
 
-def prune(plan: Plan, share: float) -> Plan:
+def prune(plan: TransportPlan, share: float) -> TransportPlan:
     """Drop small flows from a plan: of the f flows above 0, those strictly below the k-th smallest, k = share f.
 
     k is rounded down and at least 1, and the dropped mass is not moved elsewhere (XMoverScore's release 2). Ties with
@@ -131,7 +131,7 @@ def prune(plan: Plan, share: float) -> Plan:
         flows_above_zero = flows[flows > NO_FLOW].sort().values
         if len(flows_above_zero):
             flows[flows < flows_above_zero[max(int(share * len(flows_above_zero)), 1) - 1] - NO_FLOW] = 0
-    return Plan(coupling)
+    return TransportPlan(coupling)
 
 
 def left_over(problem: Problem, excess: Tensor) -> Tensor:

@@ -6,10 +6,10 @@ from math import inf
 
 import torch
 
-from monge.types import Plan, Problem
+from monge.types import Problem, TransportPlan
 
 
-def onesided(problem: Problem) -> Plan:
+def onesided(problem: Problem) -> TransportPlan:
     """Return the plan that meets the hypothesis masses and ignores those of the reference.
 
     P_ij = mass_i where j is the first present unit of the largest similarity to i, 0 elsewhere;
@@ -17,4 +17,4 @@ def onesided(problem: Problem) -> Plan:
     """
     nearest = problem.similarity.masked_fill(~problem.present, -inf).argmax(2, keepdim=True)
     coupling = torch.zeros_like(problem.similarity).scatter(2, nearest, problem.hypothesis.unsqueeze(2))
-    return Plan(coupling * problem.present)
+    return TransportPlan(coupling * problem.present)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from monge.types import Cloud, Plan
+from monge.types import Cloud, TransportPlan
 
 _TIE = 1e-12  # flows closer than this are equal: the first unit wins
 
 
-def disorder(plan: Plan, hypothesis: Cloud, reference: Cloud, *, breaks: bool) -> Tensor:
+def disorder(plan: TransportPlan, hypothesis: Cloud, reference: Cloud, *, breaks: bool) -> Tensor:
     """Return the number of chunks of consecutive matches per matched reference unit, [b].
 
     Each reference unit, in order, is matched to the hypothesis unit that sends it most mass; equal units are one type,

@@ -7,36 +7,40 @@ from math import inf
 import torch
 from torch import Tensor
 
-from monge.types import Plan, Problem
+from monge.types import Problem, TransportPlan
 
 
-def transported_cost(plan: Plan, problem: Problem) -> Tensor:
+def transported_cost(plan: TransportPlan, problem: Problem) -> Tensor:
     """Return <P, cost>."""
     return (plan.coupling * problem.cost).sum((1, 2))
 
 
-def transported_similarity(plan: Plan, problem: Problem) -> Tensor:
+def transported_similarity(plan: TransportPlan, problem: Problem) -> Tensor:
     """Return <P, similarity>."""
     return (plan.coupling * problem.similarity).sum((1, 2))
 
 
-def mass(plan: Plan) -> Tensor:
+def mass(plan: TransportPlan) -> Tensor:
     """Return the mass that a plan moves: the sum of its entries."""
     return plan.coupling.sum((1, 2))
 
 
-def entropy(plan: Plan, *, conditioned_on: Tensor | None = None) -> Tensor:
+def entropy(plan: TransportPlan, *, conditioned_on: Tensor | None = None) -> Tensor:
     """Return H(P) = -sum P ln P; conditioned on the masses m [b, n] of one side, H(P) - H(m)."""
     joint = _xlogx(plan.coupling).sum((1, 2)).neg()
     return joint if conditioned_on is None else joint + _xlogx(conditioned_on).sum(1)
 
 
-def objective(plan: Plan, problem: Problem, *, temperature: float, conditioned_on: Tensor | None = None) -> Tensor:
+def objective(
+    plan: TransportPlan, problem: Problem, *, temperature: float, conditioned_on: Tensor | None = None
+) -> Tensor:
     """Return <P, similarity> + temperature * entropy, which a tempered plan maximises."""
     return transported_similarity(plan, problem) + temperature * entropy(plan, conditioned_on=conditioned_on)
 
 
-def unbalanced_objective(plan: Plan, problem: Problem, *, temperature: float, slack: tuple[float, float]) -> Tensor:
+def unbalanced_objective(
+    plan: TransportPlan, problem: Problem, *, temperature: float, slack: tuple[float, float]
+) -> Tensor:
     """Return <P, cost> + slack KL terms + temperature * sum P (ln P - 1), which `tempered` minimises.
 
     A rigid side adds nothing, since its marginal is met.

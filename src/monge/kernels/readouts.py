@@ -19,7 +19,7 @@ from monge.types.transport import PLAN, PRECISION, RECALL, Parts
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from monge.types import Cloud, PairBatch, Plan, Problem
+    from monge.types import Cloud, PairBatch, Problem, TransportPlan
 
 LONGEST = 512
 """Units of a text up to which a range is stated that grows with the texts."""
@@ -72,12 +72,17 @@ class Readout(Choice):
         """Raise InvalidSetting where the readout does not go with a ground or a transport."""
 
     def replace_plans(
-        self, plans: dict[str, Plan], problem: Problem, hypotheses: Cloud, references: Cloud, transport: Transport
-    ) -> dict[str, Plan]:
+        self,
+        plans: dict[str, TransportPlan],
+        problem: Problem,
+        hypotheses: Cloud,
+        references: Cloud,
+        transport: Transport,
+    ) -> dict[str, TransportPlan]:
         """Return the plans that are read; a readout may replace those of the transport."""
         return plans
 
-    def value(self, plan: Plan, problem: Problem, transport: Transport, side: str = PLAN) -> Tensor:
+    def value(self, plan: TransportPlan, problem: Problem, transport: Transport, side: str = PLAN) -> Tensor:
         """Return what a plan is worth [b]: its cost, its similarity or its objective."""
         from monge.kernels.plan_values import transported_cost, transported_similarity
 
@@ -189,8 +194,13 @@ class Ordered(CostReadout):
         return self.order + self.unknown
 
     def replace_plans(
-        self, plans: dict[str, Plan], problem: Problem, hypotheses: Cloud, references: Cloud, transport: Transport
-    ) -> dict[str, Plan]:
+        self,
+        plans: dict[str, TransportPlan],
+        problem: Problem,
+        hypotheses: Cloud,
+        references: Cloud,
+        transport: Transport,
+    ) -> dict[str, TransportPlan]:
         """Match equal words first where the authors' code does."""
         if self.chunks != "all" or transport.name != "exact":
             return plans
@@ -273,7 +283,7 @@ class ObjectiveReadout(Readout):
         """Raise where the transport has no temperature."""
         _check_entropy(transport)
 
-    def value(self, plan: Plan, problem: Problem, transport: Transport, side: str = PLAN) -> Tensor:
+    def value(self, plan: TransportPlan, problem: Problem, transport: Transport, side: str = PLAN) -> Tensor:
         """Return the objective of a plan."""
         return objective_value(plan, problem, transport, side, self.entropy)
 
@@ -306,7 +316,7 @@ class SelfNormalised(Readout):
         if self.of == "objective":
             _check_entropy(transport)
 
-    def value(self, plan: Plan, problem: Problem, transport: Transport, side: str = PLAN) -> Tensor:
+    def value(self, plan: TransportPlan, problem: Problem, transport: Transport, side: str = PLAN) -> Tensor:
         """Return the similarity or the objective of a plan."""
         if self.of == "objective":
             return objective_value(plan, problem, transport, side, self.entropy)
@@ -364,7 +374,7 @@ class SelfNormalised(Readout):
         return replace(limits, usual=(low / own, 1.0 / own), note=_UP_TO) if own > 0 else limits
 
 
-def objective_value(plan: Plan, problem: Problem, transport: Transport, side: str, entropy: str) -> Tensor:
+def objective_value(plan: TransportPlan, problem: Problem, transport: Transport, side: str, entropy: str) -> Tensor:
     """Return similarity + temperature * entropy of a plan [b]."""
     from monge.kernels.plan_values import objective
 

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from monge.errors import InvalidSetting
 from monge.kernels.scaling import BLOCK, Marginal, Scaling, approach, settle
-from monge.types import Plan, Problem
+from monge.types import Problem, TransportPlan
 
 RIGID = (inf, inf)
 SAFE = 300.0  # log kernel up to which plain scaling is as exact as the log domain
@@ -25,7 +25,7 @@ def tempered(
     slack: tuple[float, float] = RIGID,
     reference_last: bool = False,
     mask: float = inf,
-) -> Plan:
+) -> TransportPlan:
     """Return the entropic plan, with optional slack on either marginal.
 
     Minimises  <P, cost> + slack[0] KL(P 1 | hypothesis) + slack[1] KL(P' 1 | reference)
@@ -53,10 +53,10 @@ def tempered(
         if not sweeps:
             f, g = settle(scaling, f, g, temperature=temperature)
         coupling = scaling.plan(f, g)
-    return Plan(coupling.masked_fill(problem.cost >= mask, 0) if mask < inf else coupling)
+    return TransportPlan(coupling.masked_fill(problem.cost >= mask, 0) if mask < inf else coupling)
 
 
-def cool_plans(problem: Problem, temperatures: Sequence[float]) -> dict[float, Plan]:
+def cool_plans(problem: Problem, temperatures: Sequence[float]) -> dict[float, TransportPlan]:
     """Return the settled rigid plan at each temperature, each started from the potentials of the warmer one.
 
     Potentials are carried in units of cost, temperature * f, and the temperature is halved step by step, so that no
@@ -65,7 +65,7 @@ def cool_plans(problem: Problem, temperatures: Sequence[float]) -> dict[float, P
     rows, columns = _sides(problem, 1.0, 1.0)
     current = max(temperatures)
     f, g = rows.start(), columns.start()
-    plans: dict[float, Plan] = {}
+    plans: dict[float, TransportPlan] = {}
     for temperature in sorted(temperatures, reverse=True):
         _check_temperature(temperature)
         while current * COOLING > temperature:
@@ -76,7 +76,7 @@ def cool_plans(problem: Problem, temperatures: Sequence[float]) -> dict[float, P
         f, g = settle(
             scaling, *scaling.sweep(f * (current / temperature), g * (current / temperature)), temperature=temperature
         )
-        plans[temperature], current = Plan(scaling.plan(f, g)), temperature
+        plans[temperature], current = TransportPlan(scaling.plan(f, g)), temperature
     return plans
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING
 
-from monge.types import Plan, Problem
+from monge.types import Problem, TransportPlan
 from monge.types.settings import CEILING, POSITIVE, RIGID, SLACK, SWEEPS, UNIT, Choice, one_of, setting
 from monge.types.transport import PLAN, PRECISION, RECALL
 
@@ -26,14 +26,14 @@ class Transport(Choice):
         """Whether the total mass of a plan may differ from 1."""
         return False
 
-    def solve(self, problem: Problem, excess: Tensor | None = None) -> dict[str, Plan]:
+    def solve(self, problem: Problem, excess: Tensor | None = None) -> dict[str, TransportPlan]:
         """Return the plan, or one plan per direction, oriented hypothesis x reference.
 
         `excess` [b] is the cost of mass by which one side is heavier, where masses may differ.
         """
         raise NotImplementedError
 
-    def solve_own(self, problem: Problem) -> Plan:
+    def solve_own(self, problem: Problem) -> TransportPlan:
         """Return the plan of texts compared with themselves; both directions have the same value by symmetry."""
         return next(iter(self.solve(problem).values()))
 
@@ -42,7 +42,7 @@ class Transport(Choice):
 class Exact(Transport):
     """The cheapest plan."""
 
-    def solve(self, problem: Problem, excess: Tensor | None = None) -> dict[str, Plan]:
+    def solve(self, problem: Problem, excess: Tensor | None = None) -> dict[str, TransportPlan]:
         """Solve each problem by the network simplex method."""
         from monge.kernels.exact import exact
 
@@ -55,7 +55,7 @@ class Pruned(Transport):
 
     share: float = setting(0.3, UNIT)
 
-    def solve(self, problem: Problem, excess: Tensor | None = None) -> dict[str, Plan]:
+    def solve(self, problem: Problem, excess: Tensor | None = None) -> dict[str, TransportPlan]:
         """Solve exactly, then drop the smallest flows."""
         from monge.kernels.exact import exact, prune
 
@@ -66,15 +66,15 @@ class Pruned(Transport):
 class OneSided(Transport):
     """Each unit goes to its nearest unit on the other side; one plan per direction."""
 
-    def solve(self, problem: Problem, excess: Tensor | None = None) -> dict[str, Plan]:
+    def solve(self, problem: Problem, excess: Tensor | None = None) -> dict[str, TransportPlan]:
         """Return the plan of the hypothesis and the plan of the reference."""
         from monge.kernels.onesided import onesided
         from monge.kernels.problem import exchange_sides
 
         backward = onesided(exchange_sides(problem))
-        return {PRECISION: onesided(problem), RECALL: Plan(backward.coupling.transpose(1, 2))}
+        return {PRECISION: onesided(problem), RECALL: TransportPlan(backward.coupling.transpose(1, 2))}
 
-    def solve_own(self, problem: Problem) -> Plan:
+    def solve_own(self, problem: Problem) -> TransportPlan:
         """Solve one direction."""
         from monge.kernels.onesided import onesided
 
@@ -85,9 +85,9 @@ class OneSided(Transport):
 class Independent(Transport):
     """The product of the masses."""
 
-    def solve(self, problem: Problem, excess: Tensor | None = None) -> dict[str, Plan]:
+    def solve(self, problem: Problem, excess: Tensor | None = None) -> dict[str, TransportPlan]:
         """Multiply the masses of both sides."""
-        return {PLAN: Plan(problem.hypothesis.unsqueeze(2) * problem.reference.unsqueeze(1))}
+        return {PLAN: TransportPlan(problem.hypothesis.unsqueeze(2) * problem.reference.unsqueeze(1))}
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ class Tempered(Transport):
         rigid = [value == inf for value in self.slack]
         return not (rigid[self.order == "reference-last"] or (self.sweeps == 0 and any(rigid)))
 
-    def solve(self, problem: Problem, excess: Tensor | None = None) -> dict[str, Plan]:
+    def solve(self, problem: Problem, excess: Tensor | None = None) -> dict[str, TransportPlan]:
         """Return one plan, or one per direction where `order` is both."""
         if self.order != "both":
             return {PLAN: self._plan(problem, self.slack, reference_last=self.order == "reference-last")}
@@ -123,11 +123,11 @@ class Tempered(Transport):
             RECALL: self._plan(problem, self.slack[::-1], reference_last=True),
         }
 
-    def solve_own(self, problem: Problem) -> Plan:
+    def solve_own(self, problem: Problem) -> TransportPlan:
         """Solve one direction."""
         return self._plan(problem, self.slack, reference_last=self.order == "reference-last")
 
-    def _plan(self, problem: Problem, slack: tuple[float, float], *, reference_last: bool = False) -> Plan:
+    def _plan(self, problem: Problem, slack: tuple[float, float], *, reference_last: bool = False) -> TransportPlan:
         from monge.kernels.tempered import tempered
 
         return tempered(

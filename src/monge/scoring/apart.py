@@ -22,7 +22,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from monge.text.unknown import MOSTLY, share, unknown_places
+from monge.text.unknown import MOSTLY, unknown_positions, unknown_share
 from monge.types import Tokens
 
 
@@ -35,11 +35,11 @@ def separate_unknown(
     several layers side by side. `around` is a mean that will be subtracted from all vectors later; it is added here,
     so that the subtraction leaves the directions.
     """
-    places = unknown_places(tokens, unknown)
+    places = unknown_positions(tokens, unknown)
     if not places:
         return vectors
     names = {place: tokens.surface((place,)) for place in places}
-    if share(tokens, unknown) > MOSTLY:
+    if unknown_share(tokens, unknown) > MOSTLY:
         names |= {k: f"{tokens.pieces[k]}\0{tokens.text}" for k, special in enumerate(tokens.special) if special}
     separated, width = vectors.clone(), vectors.shape[1]
     shift = around.to(vectors) if around is not None and len(around) == width else 0.0

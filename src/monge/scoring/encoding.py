@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from torch import Tensor
 
-from monge.encode.batching import Counters, Vectors
+from monge.encode.batching import EncodingCounters, Vectors
 from monge.encode.protocol import Request
 from monge.scoring.windows import distinct
 from monge.types import Segment, Tokens
@@ -73,9 +73,9 @@ class Encoding:
             vectors.forget()
 
     @property
-    def counters(self) -> Counters:
+    def counters(self) -> EncodingCounters:
         """The work done so far, summed over all readers."""
         counters = [vectors.counters for vectors in self._vectors.values()]
-        return Counters(
+        return EncodingCounters(
             *(sum(getattr(counter, name) for counter in counters) for name in ("texts", "encoded", "pieces"))
         )

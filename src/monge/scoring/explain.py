@@ -17,8 +17,19 @@ from monge.scoring.suitable import advise_model, describe_foreign_texts
 from monge.scoring.windows import Window
 from monge.spec.axes import Centre, Idf, Uniform
 from monge.text.scripts import likely_language, main_script
-from monge.text.unknown import NOTED, counted
-from monge.types import Array, CorpusStats, Explanation, Move, PairBatch, Plan, Problem, Segment, Side, Transported
+from monge.text.unknown import NOTED, count_unknown
+from monge.types import (
+    Array,
+    CorpusStats,
+    Explanation,
+    Move,
+    PairBatch,
+    Problem,
+    Segment,
+    Side,
+    Transported,
+    TransportPlan,
+)
 from monge.types.transport import PLAN, PRECISION, RECALL
 
 if TYPE_CHECKING:
@@ -126,7 +137,7 @@ def _note_unknown(metric: TransportMetric, texts: Mapping[str, str]) -> tuple[st
     read = metric.reader.read(list(texts.values()))
     rule = "match nothing but themselves" if metric.unknown is not None else "all match each other"
     for (side, text), tokens in zip(texts.items(), read, strict=True):
-        pieces, lacking = counted(tokens, model.unknown)
+        pieces, lacking = count_unknown(tokens, model.unknown)
         if lacking > NOTED * pieces:
             notes.append(
                 f"{lacking} of the {pieces} pieces of the {side} are unknown to {model.name} and {rule}; "
@@ -146,7 +157,7 @@ class _Table:
     shares: Array
 
     @classmethod
-    def of(cls, plan: Plan, problem: Problem, k: int, shape: tuple[int, int], *, by_cost: bool) -> _Table:
+    def of(cls, plan: TransportPlan, problem: Problem, k: int, shape: tuple[int, int], *, by_cost: bool) -> _Table:
         tensors = (plan.coupling, problem.cost, problem.similarity)
         coupling, cost, similarity = (tensor[k, : shape[0], : shape[1]].numpy() for tensor in tensors)
         return cls(coupling, cost, similarity, coupling * (cost if by_cost else similarity))

@@ -77,7 +77,7 @@ class LexicalMetric:
         """Accept any statistics: a lexical metric uses none."""
 
     @cached_property
-    def _probe(self) -> lexical.Scored:
+    def _probe(self) -> lexical.LexicalScores:
         """The scores of two sample texts, for the library's description of itself and its pooling of counts."""
         return lexical.score(self.spec, _PROBE, [[text] for text in _PROBE])
 
@@ -88,7 +88,11 @@ class LexicalMetric:
 
     def signed(self, stats: CorpusStats, references: str = "1") -> Signature | None:
         """Return its signature; None where the signature of the library depends on the corpus."""
-        return None if self.block == 0 else sign_lexical(self.spec, lexical.signature(self._probe.facts, references))
+        return (
+            None
+            if self.block == 0
+            else sign_lexical(self.spec, lexical.format_signature(self._probe.facts, references))
+        )
 
     def fingerprint(self, stats: CorpusStats) -> str:
         """Return the cache key of scores: the settings, and the library with its version."""
@@ -124,7 +128,7 @@ class LexicalMetric:
             parts={name: values for name, values in column.scores.parts.items() if name != "score"},
             ids=column.ids,
             higher_is_better=self.bounds.higher_is_better,
-            signature=sign_lexical(self.spec, lexical.signature(facts, column.references)),
+            signature=sign_lexical(self.spec, lexical.format_signature(facts, column.references)),
             references=column.scores.winners,
             flags=tuple(column.scores.flags),
             run=count_flags(column.scores.flags),

@@ -10,7 +10,7 @@ from monge.scoring.clouds import HYPOTHESES, REFERENCES
 from monge.scoring.identity import Identity
 from monge.spec.axes import CorpusCentre, Idf, Remap
 from monge.spec.metric import MetricSpec
-from monge.text.idf import check_counts, weight
+from monge.text.idf import check_counts, idf_weight
 from monge.types import CorpusStats, DocumentCounts, VectorSum
 
 
@@ -68,7 +68,7 @@ class StatisticsNeeds:
 
     def weigher(self, stats: CorpusStats, side: str) -> Callable[[int], float] | None:
         """Return the function from a piece to its weight on a side, or None where all pieces weigh the same."""
-        return weight(self.counts(stats, side), self.weights) if self.counted_sides else None
+        return idf_weight(self.counts(stats, side), self.weights) if self.counted_sides else None
 
     def check(self, metric: str, stats: CorpusStats) -> None:
         """Raise where statistics lack what the metric needs, were fitted for other settings, or hold nothing."""

@@ -16,7 +16,7 @@ from monge.spec import axes
 from monge.text.ngrams import windows
 from monge.text.select import is_empty
 from monge.text.sentences import sentence_spans
-from monge.text.unknown import NOTED, share
+from monge.text.unknown import NOTED, unknown_share
 from monge.types import Tokens, Units
 from monge.types.flags import NO_MASS, UNKNOWN
 
@@ -71,7 +71,7 @@ def build_points(
     if spec.units.specials == "targets":
         weights = [0.0 if special else weight for weight, special in zip(weights, units.special, strict=True)]
     flags = units.flags
-    if share(tokens, metric.reader.encoder.unknown) > NOTED:
+    if unknown_share(tokens, metric.reader.encoder.unknown) > NOTED:
         flags = (*flags, UNKNOWN)
     if not any(weights):
         weights = [0.0 if special else 1.0 for special in units.special]

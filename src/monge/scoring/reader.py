@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from monge.encode.protocol import Encoder
 from monge.errors import InvalidSetting
-from monge.text.overlong import fitted
+from monge.text.overlong import fit_length
 from monge.types import Tokens
 
 
@@ -48,7 +48,7 @@ class Reader:
         """Return the pieces of each text, as the encoder gets them."""
         read = self.encoder.tokenise(texts, prefix=self.prefix)
         return [
-            fitted(tokens, self.longest, self.overlong, f"text {tokens.text[:30]!r}…") if len(tokens.ids) > self.longest
-            else tokens
+            fit_length(tokens, self.longest, self.overlong, f"text {tokens.text[:30]!r}…")
+            if len(tokens.ids) > self.longest else tokens
             for tokens in read
         ]  # fmt: skip

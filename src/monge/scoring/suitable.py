@@ -9,15 +9,15 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, cast
 
-from monge.encode.packaged import PACKAGED, languages_of
+from monge.encode.packaged import PACKAGED, model_languages
 from monge.errors import DataError, Unsuited
 from monge.scoring.scan import warn_unused_references
 from monge.scoring.windows import SOURCE, with_side
 from monge.spec.languages import LANGUAGES
 from monge.spec.lexical import LexicalSpec
 from monge.text.language import guess_language
-from monge.text.scripts import likely_language, main_script, said, written_in
-from monge.text.unknown import MOSTLY, counted
+from monge.text.scripts import likely_language, main_script, script_label, scripts_of
+from monge.text.unknown import MOSTLY, count_unknown
 from monge.types import Result, Segment, Tokens
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def check_first_segments(
         distinct_texts = list(dict.fromkeys(text for side_texts in texts.values() for text in side_texts))
         if member.unknown is not None:
             try:
-                counts = [counted(tokens, member.unknown) for tokens in cut(distinct_texts, reader)]
+                counts = [count_unknown(tokens, member.unknown) for tokens in cut(distinct_texts, reader)]
             except DataError:  # a text that cannot be read: scoring it names its segment, or leaves it out
                 continue
             _check_known(
@@ -102,7 +102,7 @@ def _check_known(metric: TransportMetric, pieces: int, unknown: int, texts: Iter
 
 def _describe_unknown(metric: TransportMetric, pieces: int, unknown: int, texts: Iterable[str]) -> str:
     model, script = metric.reader.encoder.name, main_script(texts)
-    written = f", which are written in {said(script)}" if script is not None else ""
+    written = f", which are written in {script_label(script)}" if script is not None else ""
     return (
         f"{metric.name}: {model} does not know {unknown} of the {pieces} pieces ({unknown / pieces:.0%}) of these "
         f"texts{written}: scores would say next to nothing; {advise_model(likely_language(script), model)}"
@@ -114,15 +114,15 @@ def describe_foreign_texts(model: str, texts: Mapping[str, Sequence[str]]) -> li
 
     texts: the name of a side -> its texts; the hypotheses come first. Languages are guessed for Latin letters only.
     """
-    languages = languages_of(model)
+    languages = model_languages(model)
     if languages is None:
         return []
-    known_scripts, names_of = written_in(languages), dict[tuple[str, str], list[str]]()
+    known_scripts, names_of = scripts_of(languages), dict[tuple[str, str], list[str]]()
     for name, side_texts in texts.items():
         script = main_script(side_texts)
         lang = guess_language(side_texts) if script == "LATIN" else likely_language(script)
         if script is not None and lang is not None and (script not in known_scripts or script == "LATIN"):
-            described = f"written in {said(script)}" if script != "LATIN" else f"in {_name_language(lang)}"
+            described = f"written in {script_label(script)}" if script != "LATIN" else f"in {_name_language(lang)}"
             if script != "LATIN" or lang not in languages:
                 names_of.setdefault((lang, described), []).append(name)
     knows = LANGUAGES[min(languages)] if len(languages) == 1 else f"{len(languages)} languages"
@@ -144,8 +144,8 @@ def describe_unsuited_words(spec: LexicalSpec, rows: Sequence[Segment]) -> list[
     if changes and script is not None and all(spec.written()[option] == usual[option] for option in options):
         cut = ", ".join(f"{option}={usual[option]}" for option in options)
         sentences.append(
-            f"the hypotheses are written in {said(script)}, which {spec.name} does not cut into words by itself "
-            f"({cut}): use --lang {lang}, which means {', '.join(changes)}"
+            f"the hypotheses are written in {script_label(script)}, which {spec.name} does not cut into words by "
+            f"itself ({cut}): use --lang {lang}, which means {', '.join(changes)}"
         )
     if spec.against == SOURCE:
         sources = [text for row in rows for text in with_side(row, SOURCE).references]

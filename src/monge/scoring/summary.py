@@ -13,9 +13,9 @@ import numpy.typing as npt
 
 from monge.errors import StatisticsMismatch
 from monge.stats.bootstrap import OfSums, percentiles
-from monge.stats.draws import Draws
+from monge.stats.draws import ResampledSums
 from monge.types import Result, Signature
-from monge.types.exact import exact_sum, rounded
+from monge.types.exact import exact_sum, round_exact
 
 LEVEL = 0.95
 
@@ -37,10 +37,10 @@ class Summary:
     sums: Mapping[str, int]
     run: Mapping[str, Any]
     statistics: tuple[int, ...] | None = None
-    draws: Draws | None = None
+    draws: ResampledSums | None = None
 
     @classmethod
-    def of(cls, result: Result, draws: Draws | None = None) -> Summary:
+    def of(cls, result: Result, draws: ResampledSums | None = None) -> Summary:
         """Summarise a result."""
         columns = {"score": result.segments, **result.parts}
         counts = None if result.pooled is None else tuple(map(exact_sum, result.pooled.statistics.T))
@@ -67,10 +67,10 @@ class Summary:
 
         `pool` computes a corpus score from summed counts; None where it is a mean.
         """
-        means = {name: rounded(total) / self.n for name, total in self.sums.items()}
+        means = {name: round_exact(total) / self.n for name, total in self.sums.items()}
         score = means.pop("score")
         if self.statistics is not None and pool is not None:
-            score = float(pool(np.array([rounded(total) for total in self.statistics])))
+            score = float(pool(np.array([round_exact(total) for total in self.statistics])))
         data = {
             "metric": self.metric,
             "system": self.system,
@@ -106,17 +106,17 @@ class Summary:
             signature=Signature.parse(data["signature"]),
             sums={name: int(total, 16) for name, total in data["sums"].items()},
             statistics=None if counts is None else tuple(int(total, 16) for total in counts),
-            draws=None if draws is None else Draws(_unpack(draws)),
+            draws=None if draws is None else ResampledSums(_unpack(draws)),
         )
 
 
-def resample_sums(result: Result, places: npt.NDArray[np.int64], seed: int) -> Draws:
+def resample_sums(result: Result, places: npt.NDArray[np.int64], seed: int) -> ResampledSums:
     """Resample the sums of the scores of a result, or of the counts of its corpus score; places of its segments [n]."""
     values = result.segments[:, None] if result.pooled is None else result.pooled.statistics
-    return Draws.of(values, places, seed=seed)
+    return ResampledSums.of(values, places, seed=seed)
 
 
-def interval(draws: Draws, pool: OfSums | None) -> tuple[float, float] | None:
+def interval(draws: ResampledSums, pool: OfSums | None) -> tuple[float, float] | None:
     """Return the percentile interval of a mean, or of a corpus score; None where most resamples have no score."""
     return percentiles((draws.means if pool is None else draws.scores(pool))[:, 0], LEVEL)
 

@@ -25,7 +25,7 @@ from monge.spec.layers import layer_numbers, resolve_layers
 from monge.spec.metric import MetricSpec
 from monge.spec.rules import Bounds, bounds, check, raw_bounds
 from monge.text import stopwords
-from monge.text.unknown import counted
+from monge.text.unknown import count_unknown
 from monge.types import CorpusStats, Explanation, Result, Segment, Signature
 from monge.types.exact import mean
 
@@ -159,7 +159,7 @@ class TransportMetric:
         if not encoder.looks_up and encoder.unknown is None:
             return scores
         counts_of_text = {
-            text: (tokens.words, tokens.unknown) if encoder.looks_up else counted(tokens, encoder.unknown)
+            text: (tokens.words, tokens.unknown) if encoder.looks_up else count_unknown(tokens, encoder.unknown)
             for text, (tokens, _) in window.read(self.reader).items()
         }
         texts = [[counts_of_text[text] for text in (row.hypothesis, *row.references)] for row in window.rows]

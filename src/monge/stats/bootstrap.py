@@ -2,7 +2,7 @@
 
 An item drawn c times weighs c, so a statistic is a function of counts [b, n] and a thousand resamples are a
 few matrix products. Items are resampled together with everything that belongs to them (paired). Means and corpus scores
-are drawn by item (`draws`), whoever asks: one system has one interval for a seed and a number of resamples.
+use the Poisson bootstrap of `draws`, so a system has the same interval for a seed and a number of resamples everywhere.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from monge.stats.checks import RESAMPLES, SEED, UndefinedError, matrix, settings
-from monge.stats.correlation import Statistic, direction, gaps, mae100, pearson, rmse100
-from monge.stats.draws import Draws
+from monge.stats.checks import RESAMPLES, SEED, UndefinedError, as_matrix, check_settings
+from monge.stats.correlation import Statistic, centre_and_scale, differences, mae100, pearson, rmse100
+from monge.stats.draws import ResampledSums
 from monge.types import Array
 from monge.types.exact import mean
 
@@ -41,49 +41,49 @@ MOST_MEANS = 4_000_000
 def bootstrap_means(
     scores: npt.ArrayLike, *, resamples: int = RESAMPLES, level: float = 0.95, seed: int = SEED
 ) -> tuple[Interval, ...]:
-    """Interval of the mean of every system, scores [systems, n], from the same resamples for all."""
-    values = matrix(scores, "scores", rows=1)
-    settings(resamples=resamples, level=level, seed=seed)
+    """Return the interval of the mean of every system, scores [systems, n], from shared resamples."""
+    values = as_matrix(scores, "scores", rows=1)
+    check_settings(resamples=resamples, level=level, seed=seed)
     step = max(MOST_MEANS // resamples, 1)
-    found: list[Interval] = []
+    intervals: list[Interval] = []
     for start in range(0, len(values), step):  # draws depend on the seed alone: blocks of systems have the same
-        some = values[start : start + step]
-        drawn = resampled_means(some, resamples=resamples, seed=seed)
-        found += [interval_of(mean(row), mine, level) for row, mine in zip(some, drawn, strict=True)]
-    return tuple(found)
+        block = values[start : start + step]
+        resampled = resample_means(block, resamples=resamples, seed=seed)
+        intervals += [interval_of(mean(row), draws, level) for row, draws in zip(block, resampled, strict=True)]
+    return tuple(intervals)
 
 
-def interval_of(value: float, drawn: Array, level: float) -> Interval:
-    """A value with the percentiles of its draws [r], or with their ends where most of the few have no value."""
-    ends = percentiles(drawn, level)
+def interval_of(value: float, draws: Array, level: float) -> Interval:
+    """Return a value with the percentiles of its draws [r], or their ends where too few of them have a value."""
+    ends = percentiles(draws, level)
     if ends is None:
-        known = [*drawn[~np.isnan(drawn)].tolist(), value]
-        ends = min(known), max(known)
+        defined = [*draws[~np.isnan(draws)].tolist(), value]
+        ends = min(defined), max(defined)
     return Interval(value, *ends)
 
 
-def resampled_means(values: Array, *, resamples: int, seed: int) -> Array:
-    """Means [systems, resamples] of scores [systems, n] under shared resamples; NaN where one drew nothing."""
-    return Draws.of(values.T, np.arange(values.shape[1]), resamples=resamples, seed=seed).means.T
+def resample_means(values: Array, *, resamples: int, seed: int) -> Array:
+    """Return means [systems, resamples] of scores [systems, n] under shared resamples; NaN where nothing was drawn."""
+    return ResampledSums.of(values.T, np.arange(values.shape[1]), resamples=resamples, seed=seed).means.T
 
 
 def resampled_scores(statistics: Array, of: OfSums, *, resamples: int, seed: int) -> Array:
-    """Corpus scores [s, resamples] of statistics [s, n, k] under shared resamples; NaN where one drew nothing."""
+    """Return corpus scores [s, resamples] of statistics [s, n, k] under shared resamples; NaN for empty ones."""
     systems, n, k = statistics.shape
     step = max(MOST_MEANS // (resamples * k), 1)
-    found = []
+    blocks = []
     for start in range(0, systems, step):  # draws depend on the seed alone: blocks of systems have the same
-        some = statistics[start : start + step]
-        columns = some.transpose(1, 0, 2).reshape(n, -1)
-        draws = Draws.of(columns, np.arange(n), resamples=resamples, seed=seed)
-        found.append(draws.scores(of, len(some)).T)
-    return np.concatenate(found)
+        block = statistics[start : start + step]
+        columns = block.transpose(1, 0, 2).reshape(n, -1)
+        draws = ResampledSums.of(columns, np.arange(n), resamples=resamples, seed=seed)
+        blocks.append(draws.scores(of, len(block)).T)
+    return np.concatenate(blocks)
 
 
 def weighted_pearson(human: Array, metric: Array) -> OfCounts:
-    """Pearson's r as a function of counts: from the weighted sums of x, y, x^2, y^2, xy, after standardising."""
+    """Return Pearson's r as a function of counts: from the weighted sums of x, y, x^2, y^2, xy, after standardising."""
     n = len(human)
-    x, y = direction(human, "human") * np.sqrt(n), direction(metric, "metric") * np.sqrt(n)
+    x, y = centre_and_scale(human, "human") * np.sqrt(n), centre_and_scale(metric, "metric") * np.sqrt(n)
     columns = np.stack([x, y, x * x, y * y, x * y], axis=1)
 
     def values(counts: Array) -> Array:
@@ -97,14 +97,14 @@ def weighted_pearson(human: Array, metric: Array) -> OfCounts:
 
 
 def weighted_mae100(human: Array, metric: Array) -> OfCounts:
-    """100 times the mean absolute error as a function of counts."""
-    absolute = 100 * np.abs(gaps(human, metric))
+    """Return 100 times the mean absolute error as a function of counts."""
+    absolute = 100 * np.abs(differences(human, metric))
     return lambda counts: np.asarray(counts @ absolute / counts.sum(axis=1))
 
 
 def weighted_rmse100(human: Array, metric: Array) -> OfCounts:
-    """100 times the root mean square error as a function of counts."""
-    squares = 1e4 * gaps(human, metric) ** 2
+    """Return 100 times the root mean square error as a function of counts."""
+    squares = 1e4 * differences(human, metric) ** 2
     return lambda counts: np.sqrt(counts @ squares / counts.sum(axis=1))
 
 
@@ -117,7 +117,7 @@ WEIGHTED: Mapping[Statistic, Callable[[Array, Array], OfCounts]] = {
 
 
 def of_counts(function: Statistic, human: Array, metric: Array) -> OfCounts:
-    """A statistic of human [n] and metric [n] as a function of counts; most are computed resample by resample."""
+    """Return a statistic of human [n] and metric [n] as a function of counts."""
     if function in WEIGHTED:
         return WEIGHTED[function](human, metric)
 
@@ -131,10 +131,10 @@ def of_counts(function: Statistic, human: Array, metric: Array) -> OfCounts:
     return lambda counts: np.array([one(row) for row in counts])
 
 
-def percentiles(drawn: Array, level: float) -> tuple[float, float] | None:
-    """Percentile interval of draws [r]; None where fewer than half of them have a value."""
-    kept = drawn[~np.isnan(drawn)]
-    if 2 * len(kept) < len(drawn) or len(kept) == 0:
+def percentiles(draws: Array, level: float) -> tuple[float, float] | None:
+    """Return percentile interval of draws [r]; None where fewer than half of them have a value."""
+    defined = draws[~np.isnan(draws)]
+    if 2 * len(defined) < len(draws) or len(defined) == 0:
         return None
-    low, high = np.quantile(kept, [(1 - level) / 2, (1 + level) / 2])
+    low, high = np.quantile(defined, [(1 - level) / 2, (1 + level) / 2])
     return float(low), float(high)

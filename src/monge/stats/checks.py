@@ -1,4 +1,4 @@
-"""What every function of this room asks of its input, and the error for a statistic without a value.
+"""Validation of inputs to statistics, and the error for a statistic that is undefined.
 
 Nothing here returns NaN or lets one in: a missing, infinite or misaligned value is named with its position.
 """
@@ -22,25 +22,25 @@ class UndefinedError(DataError):
     """A statistic that has no value on this data: a constant vector, a mean of zero, no pairs."""
 
 
-def finite(values: npt.ArrayLike, name: str) -> Array:
-    """The values as float64, any shape; raises at the first one that is missing, infinite or not a number."""
+def as_finite(values: npt.ArrayLike, name: str) -> Array:
+    """Return the values as float64, any shape; raises at the first one that is missing, infinite or not a number."""
     try:
         array = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as problem:
         raise DataError(f"{name} must be numbers of one rectangular shape: {problem}") from problem
     wrong = ~np.isfinite(array)
     if wrong.any():
-        where = ", ".join(str(int(index)) for index in np.argwhere(wrong)[0])
+        position = ", ".join(str(int(index)) for index in np.argwhere(wrong)[0])
         raise DataError(
-            f"{name} has {int(wrong.sum())} missing or infinite values, the first at index {where}; "
+            f"{name} has {int(wrong.sum())} missing or infinite values, the first at index {position}; "
             "drop them together with their partners"
         )
     return array
 
 
-def vector(values: npt.ArrayLike, name: str, *, least: int = 2) -> Array:
-    """The values as float64 [n], n >= least, all finite."""
-    array = finite(values, name)
+def as_vector(values: npt.ArrayLike, name: str, *, least: int = 2) -> Array:
+    """Return the values as float64 [n], n >= least, all finite."""
+    array = as_finite(values, name)
     if array.ndim != 1:
         raise DataError(f"{name} must be one vector, got shape {list(array.shape)}")
     if len(array) < least:
@@ -48,18 +48,18 @@ def vector(values: npt.ArrayLike, name: str, *, least: int = 2) -> Array:
     return array
 
 
-def vectors(least: int = 2, **named: npt.ArrayLike) -> tuple[Array, ...]:
-    """Several vectors of one length n >= least."""
-    arrays = {name: vector(values, name, least=least) for name, values in named.items()}
+def as_vectors(least: int = 2, **values_by_name: npt.ArrayLike) -> tuple[Array, ...]:
+    """Return several vectors of one length n >= least."""
+    arrays = {name: as_vector(values, name, least=least) for name, values in values_by_name.items()}
     if len({len(array) for array in arrays.values()}) > 1:
         lengths = ", ".join(f"{name} has {len(array)}" for name, array in arrays.items())
         raise Misaligned(f"lengths differ: {lengths}; every value needs its partner")
     return tuple(arrays.values())
 
 
-def matrix(values: npt.ArrayLike, name: str, *, rows: int = 2, columns: int = 2) -> Array:
-    """The values as float64 [systems, segments], at least rows x columns, all finite."""
-    array = finite(values, name)
+def as_matrix(values: npt.ArrayLike, name: str, *, rows: int = 2, columns: int = 2) -> Array:
+    """Return the values as float64 [systems, segments], at least rows x columns, all finite."""
+    array = as_finite(values, name)
     if array.ndim != 2 or array.shape[0] < rows or array.shape[1] < columns:
         raise DataError(
             f"{name} must be [systems, segments] with at least {rows} x {columns} values, got shape {list(array.shape)}"
@@ -67,8 +67,8 @@ def matrix(values: npt.ArrayLike, name: str, *, rows: int = 2, columns: int = 2)
     return array
 
 
-def varying(values: Array, name: str) -> Array:
-    """The values, unless they are all the same to within rounding."""
+def check_varying(values: Array, name: str) -> Array:
+    """Return the values, or raise where they are all equal to within rounding."""
     if np.ptp(values) <= 1e-13 * float(np.abs(values).max()):
         raise UndefinedError(
             f"{name} is constant ({values[0]:.6g}, {len(values)} times): a correlation with it is undefined"
@@ -76,7 +76,7 @@ def varying(values: Array, name: str) -> Array:
     return values
 
 
-def settings(*, resamples: int = RESAMPLES, level: float = 0.95, seed: int = SEED) -> None:
+def check_settings(*, resamples: int = RESAMPLES, level: float = 0.95, seed: int = SEED) -> None:
     """Refuse resampling settings out of range."""
     if resamples < 1:
         raise InvalidSetting(f"resamples must be 1 or more, got {resamples}")

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from monge.errors import DataError
-from monge.stats.checks import varying, vectors
+from monge.stats.checks import as_vectors, check_varying
 from monge.stats.pairs import calibrate_ties, pair_counts
 from monge.types import Array
 
@@ -23,13 +23,13 @@ Statistic = Callable[[npt.ArrayLike, npt.ArrayLike], float]
 
 
 def mae100(human: npt.ArrayLike, metric: npt.ArrayLike) -> float:
-    """100 times the mean absolute error: 100 mean |h - s|, of vectors [n] in 0..1."""
-    return float(100 * np.mean(np.abs(gaps(human, metric))))
+    """Return 100 times the mean absolute error: 100 mean |h - s|, of vectors [n] in 0..1."""
+    return float(100 * np.mean(np.abs(differences(human, metric))))
 
 
 def rmse100(human: npt.ArrayLike, metric: npt.ArrayLike) -> float:
-    """100 times the root mean square error: 100 sqrt(mean (h - s)^2), of vectors [n] in 0..1."""
-    return float(100 * np.sqrt(np.mean(gaps(human, metric) ** 2)))
+    """Return 100 times the root mean square error: 100 sqrt(mean (h - s)^2), of vectors [n] in 0..1."""
+    return float(100 * np.sqrt(np.mean(differences(human, metric) ** 2)))
 
 
 DEVIATIONS: dict[str, Statistic] = {"mae100": mae100, "rmse100": rmse100}
@@ -37,13 +37,13 @@ DEVIATIONS: dict[str, Statistic] = {"mae100": mae100, "rmse100": rmse100}
 
 
 def higher_is_better(statistic: str) -> bool:
-    """The direction of a statistic by its name: errors shrink as a metric gets better, agreement grows."""
+    """Return whether higher is better for the named statistic: true except for errors."""
     return statistic not in DEVIATIONS
 
 
-def gaps(human: npt.ArrayLike, metric: npt.ArrayLike) -> Array:
-    """Human minus metric score [n]; raises where a score is not in 0..1."""
-    h, s = vectors(human=human, metric=metric)
+def differences(human: npt.ArrayLike, metric: npt.ArrayLike) -> Array:
+    """Return human minus metric score [n]; raises where a score is not in 0..1."""
+    h, s = as_vectors(human=human, metric=metric)
     within(h, "human scores", "map them to it")
     within(s, "metric scores", "let the metric map them where it can (scale=unit)")
     return np.asarray(h - s, dtype=np.float64)
@@ -61,32 +61,32 @@ def within(values: Array, name: str, remedy: str, *, ends: tuple[float, float] =
 
 
 def pearson(human: npt.ArrayLike, metric: npt.ArrayLike) -> float:
-    """Pearson's r = <h - mean h, s - mean s> / (|h - mean h| |s - mean s|), of vectors [n]."""
-    h, s = vectors(human=human, metric=metric)
-    return float(np.clip(direction(h, "human") @ direction(s, "metric"), -1.0, 1.0))
+    """Return Pearson's r = <h - mean h, s - mean s> / (|h - mean h| |s - mean s|), of vectors [n]."""
+    h, s = as_vectors(human=human, metric=metric)
+    return float(np.clip(centre_and_scale(h, "human") @ centre_and_scale(s, "metric"), -1.0, 1.0))
 
 
 def spearman(human: npt.ArrayLike, metric: npt.ArrayLike) -> float:
-    """Spearman's rho: Pearson's r of the ranks, tied values sharing their mean rank."""
-    h, s = vectors(human=human, metric=metric)
-    return float(np.clip(direction(ranks(h), "human") @ direction(ranks(s), "metric"), -1.0, 1.0))
+    """Return Spearman's rho: Pearson's r of the ranks, tied values sharing their mean rank."""
+    h, s = as_vectors(human=human, metric=metric)
+    return float(np.clip(centre_and_scale(ranks(h), "human") @ centre_and_scale(ranks(s), "metric"), -1.0, 1.0))
 
 
 def kendall(human: npt.ArrayLike, metric: npt.ArrayLike) -> float:
-    """Kendall's tau-b = (C - D) / sqrt((C + D + T_h)(C + D + T_m)), in n log n."""
-    _levels(human, metric)
+    """Return Kendall's tau-b = (C - D) / sqrt((C + D + T_h)(C + D + T_m)), in n log n."""
+    _count_levels(human, metric)
     return pair_counts(human, metric).tau_b
 
 
 def tau_c(human: npt.ArrayLike, metric: npt.ArrayLike) -> float:
-    """Stuart's tau-c = 2 (C - D) / (n^2 (k - 1) / k), k the smaller number of distinct values."""
-    n, least = _levels(human, metric)
+    """Return Stuart's tau-c = 2 (C - D) / (n^2 (k - 1) / k), k the smaller number of distinct values."""
+    n, least = _count_levels(human, metric)
     counts = pair_counts(human, metric)
     return 2 * (counts.concordant - counts.discordant) / (n**2 * (least - 1) / least)
 
 
-def _counted(statistic: str) -> Statistic:
-    """A statistic of `PairCounts`, which has the formulas, as a function of the scores."""
+def _pair_statistic(statistic: str) -> Statistic:
+    """Return the statistic of `PairCounts` of that name as a function of the scores."""
 
     def value(human: npt.ArrayLike, metric: npt.ArrayLike) -> float:
         return float(getattr(pair_counts(human, metric), statistic))
@@ -94,11 +94,11 @@ def _counted(statistic: str) -> Statistic:
     return value
 
 
-tau10, tau13, tau14, tau23, acc23 = map(_counted, ("tau10", "tau13", "tau14", "tau23", "acc23"))
+tau10, tau13, tau14, tau23, acc23 = map(_pair_statistic, ("tau10", "tau13", "tau14", "tau23", "acc23"))
 
 
 def acc_eq_calibrated(human: npt.ArrayLike, metric: npt.ArrayLike) -> float:
-    """acc_eq at the best tie threshold (`calibrate_ties`)."""
+    """Return acc_eq at the best tie threshold (`calibrate_ties`)."""
     return calibrate_ties(human, metric).accuracy
 
 
@@ -121,19 +121,19 @@ STATISTICS: dict[str, Statistic] = {
 
 
 def ranks(values: Array) -> Array:
-    """Ranks 1..n [n]; tied values share the mean of their ranks."""
+    """Return ranks 1..n [n]; tied values share the mean of their ranks."""
     _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
     highest = np.cumsum(counts)
     return np.asarray((highest - (counts - 1) / 2)[inverse], dtype=np.float64)
 
 
-def direction(values: Array, name: str) -> Array:
-    """Centred values of length one [n]; Pearson's r is the inner product of two directions."""
-    scaled = varying(values, name) / np.abs(values).max()
+def centre_and_scale(values: Array, name: str) -> Array:
+    """Return centred values of length one [n]; Pearson's r is the inner product of two of them."""
+    scaled = check_varying(values, name) / np.abs(values).max()
     centred = scaled - scaled.mean()
     return np.asarray(centred / np.linalg.norm(centred), dtype=np.float64)
 
 
-def _levels(human: npt.ArrayLike, metric: npt.ArrayLike) -> tuple[int, int]:
-    h, s = vectors(human=human, metric=metric)
-    return len(h), min(len(np.unique(varying(h, "human"))), len(np.unique(varying(s, "metric"))))
+def _count_levels(human: npt.ArrayLike, metric: npt.ArrayLike) -> tuple[int, int]:
+    h, s = as_vectors(human=human, metric=metric)
+    return len(h), min(len(np.unique(check_varying(h, "human"))), len(np.unique(check_varying(s, "metric"))))

@@ -1,4 +1,4 @@
-"""How much a number moves: coefficient of variation, relative difference, range, shares of variance.
+"""How much a number varies: coefficient of variation, relative difference, range, shares of variance.
 
 Percentages are percent (2.1 is 2.1 %), as the reproducibility literature prints them.
 """
@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from monge.errors import DataError, InvalidSetting
-from monge.stats.checks import UndefinedError, finite, vector
+from monge.stats.checks import UndefinedError, as_finite, as_vector
 
 
 @dataclass(frozen=True)
@@ -25,13 +25,13 @@ class VarianceShares:
 
 
 def cv(values: npt.ArrayLike, *, ddof: int = 0) -> float:
-    """Coefficient of variation in percent, 100 sigma / mu, of values [n].
+    """Return coefficient of variation in percent, 100 sigma / mu, of values [n].
 
     sigma divides by n - ddof: 0 is the population's (default), 1 the sample's; for 3 to 5 values the choice
     changes the result by 12 to 22 %, so print it. A mean that is negative, zero, or near zero (values of both
     signs with a mean below a tenth of sigma) has no meaningful CV: UndefinedError.
     """
-    x = vector(values, "values")
+    x = as_vector(values, "values")
     if ddof not in (0, 1):
         raise InvalidSetting(f"ddof must be 0 (population) or 1 (sample), got {ddof}")
     mean, sigma = float(x.mean()), float(x.std(ddof=ddof))
@@ -43,27 +43,27 @@ def cv(values: npt.ArrayLike, *, ddof: int = 0) -> float:
 
 
 def rd(value: float, base: float) -> float:
-    """Relative difference in percent, 100 (value - base) / base: how far a reproduced value is from the base."""
-    a, b = finite([value, base], "value and base")
+    """Return relative difference in percent, 100 (value - base) / base: how far a reproduced value is from the base."""
+    a, b = as_finite([value, base], "value and base")
     if b == 0:
         raise UndefinedError("RD is undefined for a base of 0")
     return float(100 * (a - b) / b)
 
 
 def spread(values: npt.ArrayLike) -> float:
-    """Range of the values [n]: largest minus smallest."""
-    return float(np.ptp(vector(values, "values")))
+    """Return the range of the values [n]: largest minus smallest."""
+    return float(np.ptp(as_vector(values, "values")))
 
 
 def variance_shares(values: npt.ArrayLike, names: Sequence[str]) -> VarianceShares:
-    """Shares of variance by factor in a fully crossed design: values [l1, ..., lk], one axis a factor, k names.
+    """Return the shares of variance by factor: values [l1, ..., lk] of a fully crossed design, one axis per factor.
 
     share_f = sum over levels of (mean of level - grand mean)^2 * N / l_f, over the total sum of squares;
     what no main effect explains (interactions) is the residual, so shares and residual add up to 1.
     """
-    x = finite(values, "values")
+    x = as_finite(values, "values")
     if x.ndim != len(names):
-        raise DataError(f"values have {x.ndim} axes but {len(names)} names were given: one axis a factor")
+        raise DataError(f"values have {x.ndim} axes but {len(names)} names were given: one axis per factor")
     if len(set(names)) != len(names):
         raise InvalidSetting(f"factor names must differ, got {', '.join(names)}")
     if x.size < 2:
@@ -74,7 +74,7 @@ def variance_shares(values: npt.ArrayLike, names: Sequence[str]) -> VarianceShar
     total = float((centred**2).sum())
     shares = {}
     for axis, name in enumerate(names):
-        others = tuple(other for other in range(x.ndim) if other != axis)
-        effect = centred.mean(axis=others)
+        other_axes = tuple(k for k in range(x.ndim) if k != axis)
+        effect = centred.mean(axis=other_axes)
         shares[name] = float((effect**2).sum() * (x.size / x.shape[axis]) / total)
     return VarianceShares(shares, max(0.0, 1 - sum(shares.values())), total / x.size)

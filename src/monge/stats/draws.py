@@ -1,7 +1,7 @@
-"""Bootstrap by item: how often item i is drawn in resample r depends on the seed, i and r, and on nothing else.
+"""Poisson bootstrap: how often item i is drawn in resample r depends only on the seed, i and r.
 
-Counts c[i, r] are Poisson(1), independently (the Poisson bootstrap), where the usual bootstrap draws n items out of n
-and so needs all of them in one place. Sums over parts of a corpus therefore add up to those over all of it, whatever
+Counts c[i, r] are independent Poisson(1) draws, where the usual bootstrap draws n items out of n and so needs all of
+them in one place. Sums over parts of a corpus therefore add up to those over all of it, whatever
 the parts are; they are kept as whole numbers, so that not even the last bit depends on the order of adding.
 """
 
@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from monge.errors import DataError
-from monge.stats.checks import RESAMPLES, SEED, settings
+from monge.stats.checks import RESAMPLES, SEED, check_settings
 from monge.types import Array
 
 Whole = npt.NDArray[np.int64]
@@ -27,8 +27,8 @@ LIMB, LIMBS, LOWEST = 21, 5, -64
 """A value is a whole number of 2**LOWEST (5e-20), cut into LIMBS numbers of LIMB bits: it must be below 2**41."""
 
 
-class Draws:
-    """Resampled sums of the rows of some items: [r] of how many were drawn, [r, k] of their values.
+class ResampledSums:
+    """Resampled sums over items: the number of items drawn [r] and the sums of their values [r, k].
 
     total: [r, 1 + k * LIMBS] whole numbers.
     """
@@ -38,20 +38,20 @@ class Draws:
 
     @classmethod
     def of(cls, values: Array, places: Whole, *, resamples: int = RESAMPLES, seed: int = SEED) -> Self:
-        """Of values [n, k], whose items have these places [n] in the corpus, in rising order."""
-        settings(resamples=resamples, seed=seed)
+        """Resample values [n, k] whose items have these places [n] in the corpus, in rising order."""
+        check_settings(resamples=resamples, seed=seed)
         total = np.zeros((resamples, 1 + values.shape[1] * LIMBS), dtype=np.int64)
         step = max(CHUNK // resamples, 1)
         for start in range(0, len(values), step):
-            some = slice(start, start + step)
-            counts = draw_counts(places[some], resamples=resamples, seed=seed)
-            columns = np.concatenate([np.ones((len(counts), 1)), _limbs(values[some])], axis=1)
+            chunk = slice(start, start + step)
+            counts = draw_counts(places[chunk], resamples=resamples, seed=seed)
+            columns = np.concatenate([np.ones((len(counts), 1)), _split_limbs(values[chunk])], axis=1)
             # whole numbers below 2**53 all along: the product is exact in whatever order it is summed
             total += np.rint(counts.T @ columns).astype(np.int64)
         return cls(total)
 
-    def __add__(self, other: Draws) -> Draws:
-        return Draws(self.total + other.total)
+    def __add__(self, other: ResampledSums) -> ResampledSums:
+        return ResampledSums(self.total + other.total)
 
     @property
     def counts(self) -> Array:
@@ -60,7 +60,7 @@ class Draws:
 
     @property
     def sums(self) -> Array:
-        """The sums of their values [r, k]."""
+        """The sums of the values of the drawn items [r, k]."""
         limbs = self.total[:, 1:].reshape(len(self.total), -1, LIMBS)
         scale = np.exp2(LOWEST + LIMB * np.arange(LIMBS, dtype=np.float64))
         return np.asarray((limbs * scale).sum(axis=2), dtype=np.float64)
@@ -68,35 +68,35 @@ class Draws:
     @property
     def means(self) -> Array:
         """The means of the columns in each resample [r, k]; NaN where nothing was drawn."""
-        drawn = self.counts[:, None]
-        return np.where(drawn > 0, self.sums / np.maximum(drawn, 1.0), np.nan)
+        counts = self.counts[:, None]
+        return np.where(counts > 0, self.sums / np.maximum(counts, 1.0), np.nan)
 
     def scores(self, of: Callable[[Array], Array], systems: int = 1) -> Array:
-        """What `of` makes of the sums of each system's statistics [r, systems]; NaN where nothing was drawn.
+        """Return `of` applied to the sums of each system's statistics [r, systems]; NaN where nothing was drawn.
 
         The columns are those of one system after another.
         """
-        some = self.counts > 0
-        found = np.full((len(some), systems), np.nan)
-        found[some] = of(self.sums[some].reshape(int(some.sum()), systems, -1))
-        return found
+        nonempty = self.counts > 0
+        scores = np.full((len(nonempty), systems), np.nan)
+        scores[nonempty] = of(self.sums[nonempty].reshape(int(nonempty.sum()), systems, -1))
+        return scores
 
 
 def draw_counts(places: Whole, *, resamples: int, seed: int) -> Array:
-    """How often the items at these places, in rising order, are drawn in each resample [n, r]."""
+    """Return how often the items at these places (rising) are drawn in each resample [n, r]."""
     if not len(places):
         return np.zeros((0, resamples))
     first, last = int(places[0]), int(places[-1])
     steps = -(-resamples * DRAW_BITS // 256)  # a step of Philox gives 256 bits; every item begins at one
     stream = np.random.Philox(key=seed, counter=first * steps)
     words = np.asarray(stream.random_raw((last - first + 1) * steps * 4), dtype="<u8")
-    drawn = words.view("<u2").reshape(last - first + 1, -1)[:, :resamples]
-    return np.asarray(_table()[drawn[places - first]])
+    uniform = words.view("<u2").reshape(last - first + 1, -1)[:, :resamples]
+    return np.asarray(_poisson_table()[uniform[places - first]])
 
 
 @cache
-def _table() -> Array:
-    """Poisson(1) as a table of 2**16 equally likely counts."""
+def _poisson_table() -> Array:
+    """Return Poisson(1) as a table of 2**16 equally likely counts."""
     size = 1 << DRAW_BITS
     shares = np.cumsum([exp(-1) / factorial(k) for k in range(10)])
     ends = np.rint(shares * size).astype(int)
@@ -104,14 +104,14 @@ def _table() -> Array:
     return np.repeat(np.arange(10.0), np.diff(ends, prepend=0))
 
 
-def _limbs(values: Array) -> Array:
-    """Values [n, k] as whole numbers [n, k * LIMBS] whose weighted sum, by 2**(LOWEST + LIMB * place), they are."""
+def _split_limbs(values: Array) -> Array:
+    """Split values [n, k] into whole numbers [n, k * LIMBS], the limb at place p weighing 2**(LOWEST + LIMB * p)."""
     if len(values) and not np.abs(values).max() < 2.0 ** (LOWEST + LIMB * LIMBS):
         raise DataError(f"no interval can be drawn: a score is beyond 2**{LOWEST + LIMB * LIMBS}")
-    rest, found = values, []
+    rest, limbs = values, []
     for place in reversed(range(LIMBS)):
         unit = 2.0 ** (LOWEST + LIMB * place)
         limb = np.rint(rest / unit) if place == 0 else np.trunc(rest / unit)
-        found.append(limb)
+        limbs.append(limb)
         rest = rest - limb * unit  # exact: it takes leading bits away
-    return np.stack(found[::-1], axis=2).reshape(len(values), -1)
+    return np.stack(limbs[::-1], axis=2).reshape(len(values), -1)

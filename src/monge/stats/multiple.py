@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from monge.errors import DataError, InvalidSetting
-from monge.stats.bootstrap import OfSums, resampled_means, resampled_scores
-from monge.stats.checks import RESAMPLES, SEED, finite, matrix, settings, vector
+from monge.stats.bootstrap import OfSums, resample_means, resampled_scores
+from monge.stats.checks import RESAMPLES, SEED, as_finite, as_matrix, as_vector, check_settings
 from monge.stats.resampling import is_exhaustive, sign_flips
 from monge.stats.systems import ROUNDING
 from monge.types import Array
@@ -31,25 +31,25 @@ class PairwiseTests:
 
 
 def holm(p_values: npt.ArrayLike) -> Array:
-    """Holm's step-down correction [m]: the k-th smallest p becomes max over j <= k of (m - j + 1) p_(j), at most 1.
+    """Apply Holm's correction [m]: the k-th smallest p becomes max over j <= k of (m - j + 1) p_(j), at most 1.
 
     Controls the chance of any false claim.
     """
-    p = vector(p_values, "p_values", least=1)
+    p = as_vector(p_values, "p_values", least=1)
     if p.min() < 0 or p.max() > 1:
         raise DataError(f"p-values must be from 0 to 1, got {p.min():.6g} to {p.max():.6g}")
     order = np.argsort(p, kind="stable")
-    found = np.empty_like(p)
-    found[order] = np.minimum(np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1)), 1.0)
-    return found
+    corrected = np.empty_like(p)
+    corrected[order] = np.minimum(np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1)), 1.0)
+    return corrected
 
 
 PAIRS_AT_A_TIME = 256
 """Pairs whose draws are in memory together."""
 
 
-def max_t(values: Array, drawn: Array, items: int) -> Array:
-    """Corrected two-sided p-values [m, m] of every two of m values, from their paired bootstrap draws [m, r].
+def max_t(values: Array, resampled: Array, items: int) -> Array:
+    """Return corrected two-sided p-values [m, m] of every two of m values, from paired bootstrap draws [m, r].
 
     For a pair d is the difference, s the standard deviation of its draws d*, and T = |d| / s. The null distribution is
     that of the largest |d* - d| / s over all pairs, so p = (#{max >= T} + 1) / (r + 1). This bounds the chance of any
@@ -65,56 +65,58 @@ def max_t(values: Array, drawn: Array, items: int) -> Array:
     level = 1 - 0.05 / (len(values) * (len(values) - 1))
     widened = sqrt(items / (items - 1)) * float(stdtrit(items - 1, level) / ndtri(level))
     size, pairs = len(values), np.array(list(combinations(range(len(values)), 2)))
-    largest, observed = np.zeros(drawn.shape[1]), []
+    largest, observed = np.zeros(resampled.shape[1]), []
     for start in range(0, len(pairs), PAIRS_AT_A_TIME):
         first, second = pairs[start : start + PAIRS_AT_A_TIME].T
-        difference, draws = values[first] - values[second], drawn[first] - drawn[second]
-        known = ~np.isnan(draws)
-        count = np.maximum(known.sum(axis=1), 1)
-        centre = np.where(known, draws, 0.0).sum(axis=1) / count
-        spread = np.sqrt((np.where(known, draws - centre[:, None], 0.0) ** 2).sum(axis=1) / count)
+        difference, draws = values[first] - values[second], resampled[first] - resampled[second]
+        defined_draws = ~np.isnan(draws)
+        count = np.maximum(defined_draws.sum(axis=1), 1)
+        centre = np.where(defined_draws, draws, 0.0).sum(axis=1) / count
+        spread = np.sqrt((np.where(defined_draws, draws - centre[:, None], 0.0) ** 2).sum(axis=1) / count)
         defined = spread > ROUNDING * np.maximum(np.abs(values[first]) + np.abs(values[second]), 1e-300)
         spread = np.where(defined, spread, 1.0)
         observed += np.where(defined, np.abs(difference) / spread, 0.0).tolist()
-        reached = np.where(known, widened * np.abs(draws - difference[:, None]) / spread[:, None], np.inf)
+        reached = np.where(defined_draws, widened * np.abs(draws - difference[:, None]) / spread[:, None], np.inf)
         largest = np.maximum(largest, np.where(defined[:, None], reached, 0.0).max(axis=0))
     ordered = np.sort(largest)
     above = len(ordered) - np.searchsorted(ordered, np.array(observed) - 1e-12, side="left")
-    return _symmetric((above + 1) / (len(ordered) + 1), [(i, j) for i, j in pairs.tolist()], size)
+    return _fill_symmetric((above + 1) / (len(ordered) + 1), [(i, j) for i, j in pairs.tolist()], size)
 
 
 def pairwise_tests(
     scores: npt.ArrayLike, *, method: Method = "bootstrap", resamples: int = RESAMPLES, seed: int = SEED
 ) -> PairwiseTests:
-    """Two-sided paired test of the means of every two systems, scores [s, n], with the same draws for all pairs.
+    """Test the means of every two systems, scores [s, n]: two-sided, paired, the same draws for all pairs.
 
     With d the difference of two means, "bootstrap" draws d* from resamples of the segments and counts |d* - d| >= |d|;
     "permutation" flips the sign of every segment's difference at random and counts |d*| >= |d|. A p-value is
     (count + 1) / (draws + 1), or the share itself where all 2^n flips were gone through.
     """
-    values = matrix(scores, "scores")
-    settings(resamples=resamples, seed=seed)
+    values = as_matrix(scores, "scores")
+    check_settings(resamples=resamples, seed=seed)
     means, size = values.mean(axis=1), np.abs(values).mean(axis=1)
-    null, exact = _null(values, method, resamples, seed)
+    null, exact = _draw_null(values, method, resamples, seed)
 
     def null_of(i: int, j: int) -> tuple[Array, float]:
         return null[i] - null[j], ROUNDING * float(size[i] + size[j])
 
-    return tested_pairs(means, null_of, exact=exact)
+    return compare_pairs(means, null_of, exact=exact)
 
 
 def pooled_tests(
     statistics: Array, of: OfSums, *, method: Method = "bootstrap", resamples: int = RESAMPLES, seed: int = SEED
 ) -> PairwiseTests:
-    """`pairwise_tests` of corpus scores: statistics [s, n, k] of every segment, and `of` their sums [..., k] the score.
+    """Run `pairwise_tests` on corpus scores: statistics [s, n, k] per segment; `of` maps their sums to a score.
 
     Under "permutation" the outputs of two systems are swapped on random segments and both scores computed again.
     """
-    settings(resamples=resamples, seed=seed)
+    check_settings(resamples=resamples, seed=seed)
     values, n = of(statistics.sum(axis=1)), statistics.shape[1]
     if method == "bootstrap":
-        drawn = resampled_scores(statistics, of, resamples=resamples, seed=seed)
-        return tested_pairs(values, lambda i, j: (drawn[i] - drawn[j] - (values[i] - values[j]), 1e-9), exact=False)
+        resampled = resampled_scores(statistics, of, resamples=resamples, seed=seed)
+        return compare_pairs(
+            values, lambda i, j: (resampled[i] - resampled[j] - (values[i] - values[j]), 1e-9), exact=False
+        )
 
     def null_of(i: int, j: int) -> tuple[Array, float]:
         middle, half = (statistics[i] + statistics[j]) / 2, (statistics[i] - statistics[j]) / 2
@@ -122,11 +124,11 @@ def pooled_tests(
         moved = np.concatenate([flips @ half for flips in sign_flips(n, resamples=resamples, seed=seed)])
         return of(total + moved) - of(total - moved), 1e-9
 
-    return tested_pairs(values, null_of, exact=is_exhaustive(n, resamples))
+    return compare_pairs(values, null_of, exact=is_exhaustive(n, resamples))
 
 
-def tested_pairs(values: Array, null_of: Callable[[int, int], tuple[Array, float]], *, exact: bool) -> PairwiseTests:
-    """Tests of every two values [s]; `null_of` gives draws [r] of a difference under the null, and their rounding."""
+def compare_pairs(values: Array, null_of: Callable[[int, int], tuple[Array, float]], *, exact: bool) -> PairwiseTests:
+    """Test every two values [s]; `null_of` gives draws [r] of a difference under the null and their rounding error."""
     pairs = list(combinations(range(len(values)), 2))
     p_values = []
     for i, j in pairs:
@@ -136,20 +138,20 @@ def tested_pairs(values: Array, null_of: Callable[[int, int], tuple[Array, float
         p_values.append(count / len(null) if exact else (count + 1) / (len(null) + 1))
     return PairwiseTests(
         differences=values[:, None] - values,
-        p_values=_symmetric(p_values, pairs, len(values)),
-        corrected=_symmetric(holm(p_values), pairs, len(values)),
+        p_values=_fill_symmetric(p_values, pairs, len(values)),
+        corrected=_fill_symmetric(holm(p_values), pairs, len(values)),
     )
 
 
 def clusters(
     scores: npt.ArrayLike, p_values: npt.ArrayLike, *, alpha: float = 0.05, higher_is_better: bool = True
 ) -> npt.NDArray[np.int64]:
-    """Ranks [s], 1 for the best group of systems, from their scores [s] and (corrected) p-values [s, s].
+    """Rank systems in groups [s], 1 for the best, from their scores [s] and (corrected) p-values [s, s].
 
     Going down the scores, a new group opens at a system that some member of the present group beats with p <= alpha.
     Only p[better, worse] is read.
     """
-    means, p = vector(scores, "scores", least=1), finite(p_values, "p_values")
+    means, p = as_vector(scores, "scores", least=1), as_finite(p_values, "p_values")
     if p.shape != (len(means), len(means)):
         raise DataError(f"p_values must be [{len(means)}, {len(means)}] for {len(means)} scores, got {list(p.shape)}")
     if not 0 < alpha < 1:
@@ -164,19 +166,19 @@ def clusters(
     return ranks
 
 
-def _null(values: Array, method: Method, resamples: int, seed: int) -> tuple[Array, bool]:
-    """Draws [s, draws] of each system's part of the null distribution, and whether they are all 2^n."""
+def _draw_null(values: Array, method: Method, resamples: int, seed: int) -> tuple[Array, bool]:
+    """Draw each system's part of the null distribution [s, draws]; also return whether the draws are all 2^n."""
     n, centred = values.shape[1], values - values.mean(axis=0)
     if method == "bootstrap":
-        drawn = resampled_means(centred, resamples=resamples, seed=seed)
-        return drawn - centred.mean(axis=1, keepdims=True), False
+        resampled = resample_means(centred, resamples=resamples, seed=seed)
+        return resampled - centred.mean(axis=1, keepdims=True), False
     if method == "permutation":
         blocks = [flips @ centred.T / n for flips in sign_flips(n, resamples=resamples, seed=seed)]
         return np.concatenate(blocks).T, is_exhaustive(n, resamples)
     raise InvalidSetting(f"method must be 'bootstrap' or 'permutation', got {method!r}")
 
 
-def _symmetric(values: npt.ArrayLike, pairs: list[tuple[int, int]], size: int) -> Array:
+def _fill_symmetric(values: npt.ArrayLike, pairs: list[tuple[int, int]], size: int) -> Array:
     full = np.ones((size, size))
     rows, columns = np.array(pairs).T
     full[rows, columns] = full[columns, rows] = values

@@ -1,4 +1,4 @@
-"""Pairs of items: who agrees with the human order, and the statistics named after years of WMT.
+"""Pairwise agreement with the human order, and the tau statistics named after years of WMT.
 
 For human scores h and metric scores s over pairs i < j, a pair is concordant (C), discordant (D), tied only by
 the human (T_h), only by the metric (T_m), or by both (T_hm). Which of the ties are punished is the whole
@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from monge.errors import DataError
-from monge.stats.checks import UndefinedError, vectors
+from monge.stats.checks import UndefinedError, as_vectors
 from monge.types import Array
 
 Labels = npt.NDArray[np.intp]
@@ -80,21 +80,21 @@ class PairCounts:
 
 
 def pair_counts(human: npt.ArrayLike, metric: npt.ArrayLike) -> PairCounts:
-    """Counts over all pairs of two score vectors [n], in n log n."""
-    h, s = vectors(human=human, metric=metric)
+    """Count concordant, discordant and tied pairs of two score vectors [n], in n log n."""
+    h, s = as_vectors(human=human, metric=metric)
     human_ranks = np.unique(h, return_inverse=True)[1]
     metric_ranks = np.unique(s, return_inverse=True)[1]
     joint = human_ranks.astype(np.int64) * (int(metric_ranks.max()) + 1) + metric_ranks
     by_human, by_metric, both = (
-        _tied(np.unique(ranks, return_counts=True)[1]) for ranks in (human_ranks, metric_ranks, joint)
+        _count_tied_pairs(np.unique(ranks, return_counts=True)[1]) for ranks in (human_ranks, metric_ranks, joint)
     )
-    discordant = _inversions(metric_ranks[np.argsort(joint, kind="stable")])
+    discordant = _count_inversions(metric_ranks[np.argsort(joint, kind="stable")])
     concordant = len(h) * (len(h) - 1) // 2 - discordant - by_human - by_metric + both
     return PairCounts(concordant, discordant, by_human - both, by_metric - both, both)
 
 
-def every_pair(n: int) -> tuple[Labels, Labels]:
-    """Index pairs i < j of n items, (first [p], second [p]); so many that they cannot be held are refused."""
+def all_pairs(n: int) -> tuple[Labels, Labels]:
+    """Return the index pairs i < j of n items as (first [p], second [p]); raises above `MOST_PAIRS`."""
     if n * (n - 1) // 2 > MOST_PAIRS:
         raise DataError(f"{n} items have {n * (n - 1) // 2} pairs, more than {MOST_PAIRS} to go through; give fewer")
     first, second = np.triu_indices(n, 1)
@@ -102,18 +102,18 @@ def every_pair(n: int) -> tuple[Labels, Labels]:
 
 
 def ranking_outcomes(scores: Array, better: Labels, worse: Labels, items: Labels) -> Array:
-    """Wins, losses and ties [items, 3] of pairs [p] of texts, of which people prefer `better` to `worse`.
+    """Count wins, losses and ties [items, 3] over pairs [p] of texts of which people prefer `better` to `worse`.
 
     scores [n], higher for better, `better` and `worse` are indices into them; `items` [p] numbers what is resampled.
     """
     sign = np.sign(scores[better] - scores[worse])
     count = int(items.max()) + 1
-    each = [np.bincount(items, weights=sign == outcome, minlength=count) for outcome in (1, -1, 0)]
-    return np.stack(each, axis=1)
+    counts = [np.bincount(items, weights=sign == outcome, minlength=count) for outcome in (1, -1, 0)]
+    return np.stack(counts, axis=1)
 
 
 def ranking_tau(statistic: str, outcomes: Array) -> Array:
-    """The named tau [...] of wins C, losses D and ties T_m of a metric, outcomes [..., 3]; NaN where nothing decides.
+    """Return the named tau [...] of wins C, losses D and ties T_m, outcomes [..., 3]; NaN for no pairs.
 
     tau10 = (C - D - T_m) / (C + D + T_m), the daRR tau of WMT: a tie is a loss; tau13 = (C - D) / (C + D);
     tau14 = (C - D) / (C + D + T_m).
@@ -130,57 +130,59 @@ def _ratio(name: str, above: float, below: float) -> float:
     return above / below
 
 
-def _tied(sizes: Labels) -> int:
+def _count_tied_pairs(sizes: Labels) -> int:
     return int((sizes * (sizes - 1) // 2).sum())
 
 
-def _inversions(ranks: Labels) -> int:
-    """Pairs i < j with ranks[i] > ranks[j], one bit at a time: within a run of equal high bits, ones before zeros."""
+def _count_inversions(ranks: Labels) -> int:
+    """Count pairs i < j with ranks[i] > ranks[j], bit by bit: within equal high bits, ones before zeros."""
     total, places = 0, np.arange(len(ranks))
     for bit in reversed(range(int(ranks.max()).bit_length())):
-        ones = (ranks >> bit) & 1
+        bits = (ranks >> bit) & 1
         run = ranks >> (bit + 1)
         start = np.maximum.accumulate(np.where(np.diff(run, prepend=-1) != 0, places, 0))
-        before = np.cumsum(ones) - ones
-        total += int((before - before[start])[ones == 0].sum())
+        before = np.cumsum(bits) - bits
+        total += int((before - before[start])[bits == 0].sum())
         ranks = ranks[np.argsort(ranks >> bit, kind="stable")]
     return total
 
 
 @dataclass(frozen=True, slots=True)
 class TieCalibration:
-    """The best threshold, acc_eq with it, and that of each group where it is a mean over groups."""
+    """The best tie threshold, the mean acc_eq with it, and acc_eq per group."""
 
     epsilon: float
     accuracy: float
-    each: tuple[float, ...] = ()
+    accuracies: tuple[float, ...] = ()
 
 
 def calibrate_ties(human: npt.ArrayLike, metric: npt.ArrayLike) -> TieCalibration:
-    """The epsilon >= 0 that maximises acc_eq of two score vectors [n], and acc_eq there.
+    """Return the epsilon >= 0 that maximises acc_eq of two score vectors [n], and acc_eq there.
 
     acc_eq(epsilon) = share of pairs with (h_i = h_j and |s_i - s_j| <= epsilon) or
     (sign(h_i - h_j) = sign(s_i - s_j) and |s_i - s_j| > epsilon).
     Of several best thresholds the smallest is taken. p pairs cost p log p.
     """
-    h, s = vectors(human=human, metric=metric)
-    return calibrate_ties_of([(h, s)])
+    h, s = as_vectors(human=human, metric=metric)
+    return calibrate_ties_by_group([(h, s)])
 
 
-def calibrate_ties_of(groups: Sequence[tuple[Array, Array]]) -> TieCalibration:
-    """The epsilon that maximises the mean of acc_eq(epsilon) over groups of human and metric scores, each [n >= 2]."""
-    every = [_by_pair(*one) for one in groups]
-    share = np.concatenate([np.full(len(one.distance), 1 / len(one.distance)) for one in every])
-    distance = np.concatenate([one.distance for one in every])
-    epsilon = _best_threshold(distance, share * np.concatenate([one.gain for one in every]))
-    each = [float(np.where(one.distance <= epsilon, one.tied, one.right).mean()) for one in every]
-    return TieCalibration(epsilon, float(np.mean(each)), tuple(each))
+def calibrate_ties_by_group(groups: Sequence[tuple[Array, Array]]) -> TieCalibration:
+    """Return the epsilon that maximises the mean acc_eq over groups of human and metric scores, each [n >= 2]."""
+    pairs_by_group = [_compare_pairs(*group) for group in groups]
+    share = np.concatenate([np.full(len(pairs.distance), 1 / len(pairs.distance)) for pairs in pairs_by_group])
+    distance = np.concatenate([pairs.distance for pairs in pairs_by_group])
+    epsilon = _best_threshold(distance, share * np.concatenate([pairs.gain for pairs in pairs_by_group]))
+    accuracies = [
+        float(np.where(pairs.distance <= epsilon, pairs.tied, pairs.right).mean()) for pairs in pairs_by_group
+    ]
+    return TieCalibration(epsilon, float(np.mean(accuracies)), tuple(accuracies))
 
 
 class _Pairs(NamedTuple):
-    """Of every pair [p] how far the metric's scores are apart, whether people tie it, whether the metric orders it so.
+    """Pairs [p]: distance of the metric's scores, whether the human scores tie, whether both order the pair alike.
 
-    `gain` is what calling it a tie gains.
+    `gain` is the change in accuracy if the metric calls the pair a tie.
     """
 
     distance: Array
@@ -192,14 +194,14 @@ class _Pairs(NamedTuple):
         return self.tied.astype(np.float64) - self.right
 
 
-def _by_pair(human: Array, metric: Array) -> _Pairs:
-    first, second = every_pair(len(human))
+def _compare_pairs(human: Array, metric: Array) -> _Pairs:
+    first, second = all_pairs(len(human))
     by_human, by_metric = human[first] - human[second], metric[first] - metric[second]
     return _Pairs(np.abs(by_metric), by_human == 0, np.sign(by_human) == np.sign(by_metric))
 
 
 def _best_threshold(distance: Array, gain: Array) -> float:
-    """The threshold that maximises the summed gain [p] of the pairs whose distance [p] it reaches; 0 gains nothing."""
+    """Return the threshold that maximises the summed gain [p] of pairs with at most that distance [p], at least 0."""
     order = np.argsort(distance)
     distance, gained = distance[order], gain[order].cumsum()
     last = np.append(distance[1:] != distance[:-1], True)

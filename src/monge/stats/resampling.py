@@ -1,4 +1,4 @@
-"""Where all randomness of this room comes from: bootstrap counts and sign flips, in blocks, from a seed.
+"""Random draws for bootstrap and permutation tests: counts and sign flips, in blocks, from a seed.
 
 A resample is a row of counts [n] (how often each item was drawn) and a permutation of two paired systems is a
 row of signs [n], so that a statistic of a thousand draws is one matrix product. Blocks bound the memory; their
@@ -20,34 +20,34 @@ BLOCK = 4_000_000
 
 
 def resample_counts(n: int, *, resamples: int, seed: int) -> Iterator[Array]:
-    """Blocks [b, n] of bootstrap counts; every row sums to n."""
+    """Yield blocks [b, n] of bootstrap counts; every row sums to n."""
     generator = np.random.default_rng(seed)
-    for size in _blocks(n, resamples):
-        drawn = generator.integers(n, size=(size, n)) + np.arange(size)[:, None] * n
-        yield np.bincount(drawn.ravel(), minlength=size * n).reshape(size, n).astype(np.float64)
+    for size in _block_sizes(n, resamples):
+        indices = generator.integers(n, size=(size, n)) + np.arange(size)[:, None] * n
+        yield np.bincount(indices.ravel(), minlength=size * n).reshape(size, n).astype(np.float64)
 
 
 def sign_flips(n: int, *, resamples: int, seed: int) -> Iterator[Array]:
-    """Blocks [b, n] of +1 and -1: all 2^n rows once where that is no more than `resamples`, else random rows."""
+    """Yield blocks [b, n] of +1 and -1: all 2^n rows if these are at most `resamples`, else random rows."""
     if is_exhaustive(n, resamples):
-        yield _signs((np.arange(2**n)[:, None] >> np.arange(n)) & 1)
+        yield _to_signs((np.arange(2**n)[:, None] >> np.arange(n)) & 1)
         return
     generator = np.random.default_rng(seed)
-    for size in _blocks(n, resamples):
-        drawn = generator.integers(256, size=(size, -(-n // 8)), dtype=np.uint8)
-        yield _signs(np.unpackbits(drawn, axis=1, count=n))
+    for size in _block_sizes(n, resamples):
+        random_bytes = generator.integers(256, size=(size, -(-n // 8)), dtype=np.uint8)
+        yield _to_signs(np.unpackbits(random_bytes, axis=1, count=n))
 
 
 def is_exhaustive(n: int, resamples: int) -> bool:
-    """Whether `sign_flips` goes through all 2^n sign vectors."""
+    """Return whether `sign_flips` goes through all 2^n sign vectors."""
     return n < resamples.bit_length() and 2**n <= resamples
 
 
-def _signs(bits: npt.NDArray[Any]) -> Array:
+def _to_signs(bits: npt.NDArray[Any]) -> Array:
     return np.asarray(1.0 - 2.0 * bits, dtype=np.float64)
 
 
-def _blocks(n: int, resamples: int) -> Iterator[int]:
+def _block_sizes(n: int, resamples: int) -> Iterator[int]:
     block = max(1, BLOCK // n)
     for start in range(0, resamples, block):
         yield min(block, resamples - start)

@@ -1,4 +1,4 @@
-"""Is one metric better than another on the same human scores: Williams' test, PERM-BOTH.
+"""Tests of whether one metric correlates better with human scores than another: Williams' test, PERM-BOTH.
 
 p-values of random draws are (count + 1) / (draws + 1), so they are never 0; where all sign vectors are gone through
 the test is exact and p is count / 2^n.
@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from monge.errors import InvalidSetting
-from monge.stats.checks import RESAMPLES, SEED, UndefinedError, settings, vectors
-from monge.stats.correlation import STATISTICS, Statistic, direction, pearson
+from monge.stats.checks import RESAMPLES, SEED, UndefinedError, as_vectors, check_settings
+from monge.stats.correlation import STATISTICS, Statistic, centre_and_scale, pearson
 from monge.stats.resampling import is_exhaustive, sign_flips
 from monge.types import Array
 
@@ -39,7 +39,7 @@ class WilliamsTest:
 
 
 def williams(r12: float, r13: float, r23: float, *, n: int) -> WilliamsTest:
-    """Williams' test that r12 > r13, two Pearson correlations with one human (1) of metrics 2 and 3 on n items.
+    """Run Williams' test that r12 > r13: Pearson correlations of metrics 2 and 3 with human 1 on n items.
 
     K = 1 - r12^2 - r13^2 - r23^2 + 2 r12 r13 r23,
     t = (r12 - r13) sqrt((n-1)(1+r23)) / sqrt(2K (n-1)/(n-3) + (r12+r13)^2/4 (1-r23)^3), n - 3 degrees, one-sided.
@@ -61,9 +61,9 @@ def williams(r12: float, r13: float, r23: float, *, n: int) -> WilliamsTest:
 
 
 def williams_scores(human: npt.ArrayLike, first: npt.ArrayLike, second: npt.ArrayLike) -> WilliamsTest:
-    """Williams' test that first correlates better with human than second does, from the scores [n]."""
-    h, one, two = vectors(least=4, human=human, first=first, second=second)
-    return williams(pearson(h, one), pearson(h, two), pearson(one, two), n=len(h))
+    """Run Williams' test that first correlates better with human than second does, from the scores [n]."""
+    h, a, b = as_vectors(least=4, human=human, first=first, second=second)
+    return williams(pearson(h, a), pearson(h, b), pearson(a, b), n=len(h))
 
 
 def perm_both(
@@ -77,38 +77,42 @@ def perm_both(
     items: npt.NDArray[np.int64] | None = None,
     two_sided: bool = False,
 ) -> PermutationTest:
-    """PERM-BOTH (Deutsch et al. 2021): does first correlate better with human than second, all [n].
+    """Run PERM-BOTH (Deutsch et al. 2021): does first correlate better with human than second, all [n].
 
     Both metrics are z-standardised, then in every draw each entry's two values are swapped with probability 1/2
     and both correlations computed again; count = #{difference* >= difference}, of sizes where `two_sided`. A draw on
     which a correlation is undefined counts (against significance). Negate distances before. Entries of one of `items`
     (numbers from 0, [n]) are swapped together.
     """
-    h, one, two = vectors(human=human, first=first, second=second)
-    settings(resamples=resamples, seed=seed)
+    h, a, b = as_vectors(human=human, first=first, second=second)
+    check_settings(resamples=resamples, seed=seed)
     scale = sqrt(len(h))
-    one, two = direction(one, "first") * scale, direction(two, "second") * scale
+    a, b = centre_and_scale(a, "first") * scale, centre_and_scale(b, "second") * scale
     function = STATISTICS[statistic] if isinstance(statistic, str) else statistic
-    observed = function(h, one) - function(h, two)
+    observed = function(h, a) - function(h, b)
     count, draws = 0, 0
     free = len(h) if items is None else int(items.max()) + 1
     for signs in sign_flips(free, resamples=resamples, seed=seed):
         flips = signs if items is None else signs[:, items]
-        drawn = _swapped_pearson(h, one, two, flips) if function is pearson else _swapped(function, h, one, two, flips)
-        drawn, least = (np.abs(drawn), abs(observed)) if two_sided else (drawn, observed)
-        count += int((~(drawn < least - 1e-12)).sum())
+        differences = (
+            _swap_and_compare_pearson(h, a, b, flips)
+            if function is pearson
+            else _swap_and_compare(function, h, a, b, flips)
+        )
+        differences, least = (np.abs(differences), abs(observed)) if two_sided else (differences, observed)
+        count += int((~(differences < least - 1e-12)).sum())
         draws += len(flips)
     exact = is_exhaustive(free, resamples)
     return PermutationTest(observed, count / draws if exact else (count + 1) / (draws + 1), draws, exact)
 
 
-def _swapped_pearson(human: Array, one: Array, two: Array, flips: Array) -> Array:
-    """Differences [b] of Pearson's r after swapping where flips [b, n] is -1.
+def _swap_and_compare_pearson(human: Array, a: Array, b: Array, flips: Array) -> Array:
+    """Return differences [b] of Pearson's r after swapping where flips [b, n] is -1.
 
     The swapped vectors are middle +- flips * half, so their sums are linear in the flips.
     """
-    n, h = len(human), direction(human, "human")
-    middle, half = (one + two) / 2, (one - two) / 2
+    n, h = len(human), centre_and_scale(human, "human")
+    middle, half = (a + b) / 2, (a - b) / 2
     covered, summed, crossed = (flips @ np.stack([h * half, half, 2 * middle * half], axis=1)).T
     squares, level = float((middle**2 + half**2).sum()), float(middle.sum())
     correlations = []
@@ -120,10 +124,10 @@ def _swapped_pearson(human: Array, one: Array, two: Array, flips: Array) -> Arra
     return np.asarray(correlations[0] - correlations[1])
 
 
-def _swapped(function: Statistic, human: Array, one: Array, two: Array, flips: Array) -> Array:
-    def difference(kept: npt.NDArray[np.bool_]) -> float:
+def _swap_and_compare(function: Statistic, human: Array, a: Array, b: Array, flips: Array) -> Array:
+    def difference(unswapped: npt.NDArray[np.bool_]) -> float:
         try:
-            return function(human, np.where(kept, one, two)) - function(human, np.where(kept, two, one))
+            return function(human, np.where(unswapped, a, b)) - function(human, np.where(unswapped, b, a))
         except UndefinedError:
             return np.nan
 

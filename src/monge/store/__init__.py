@@ -1,4 +1,4 @@
-"""What is remembered on disk; see `monge.store.entries`."""
+"""The cache on disk; see `monge.store.entries`."""
 
 from monge.store.code import code_digest as code_digest
 from monge.store.database import FILE as FILE

@@ -1,9 +1,9 @@
 """Large arrays kept in a directory of their own and opened by memory map.
 
     DIRECTORY/NAME.npy     one array each
-    DIRECTORY/facts.json   what is known about them
+    DIRECTORY/facts.json   facts about them
 
-The directory gets its name only when it is whole. No pickle.
+The directory gets its name only when it is complete. No pickle.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ Arrays = dict[str, npt.NDArray[Any]]
 _BUILDING = ".building-"
 
 
-def kept_arrays(directory: Path, names: Sequence[str]) -> tuple[Facts, Arrays] | None:
-    """The facts and the arrays of a directory; None where one is missing or damaged."""
+def load_arrays(directory: Path, names: Sequence[str]) -> tuple[Facts, Arrays] | None:
+    """Load the facts and the arrays of a directory; None where one is missing or damaged."""
     try:
         facts = json.loads((directory / "facts.json").read_text("utf-8"))
-        found = {name: np.load(directory / f"{name}.npy", mmap_mode="r", allow_pickle=False) for name in names}
+        arrays = {name: np.load(directory / f"{name}.npy", mmap_mode="r", allow_pickle=False) for name in names}
     except (OSError, ValueError):
         return None
-    return facts, found
+    return facts, arrays
 
 
-def keep_arrays(directory: Path, facts: Facts, arrays: Arrays) -> None:
-    """Write a directory, in place of an older one; what its siblings hold is outdated and goes. Raises OSError."""
+def write_arrays(directory: Path, facts: Facts, arrays: Arrays) -> None:
+    """Write a directory, replacing an older one, and remove its outdated siblings. Raises OSError."""
     home = directory.parent
     home.mkdir(parents=True, exist_ok=True)
     building = home / f"{_BUILDING}{os.getpid()}-{secrets.token_hex(4)}"
@@ -48,14 +48,14 @@ def keep_arrays(directory: Path, facts: Facts, arrays: Arrays) -> None:
         shutil.rmtree(directory, ignore_errors=True)
         if not directory.exists():  # else another process was faster, and its arrays are the same
             building.rename(directory)
-        _tidy(directory)
+        _remove_outdated(directory)
     finally:
         shutil.rmtree(building, ignore_errors=True)
 
 
-def _tidy(directory: Path) -> None:
-    """Remove the arrays of an older source, and what a conversion that was killed a day ago left."""
+def _remove_outdated(directory: Path) -> None:
+    """Remove the arrays of an older source, and the remains of conversions that were killed over a day ago."""
     for old in directory.parent.iterdir():
-        left = old.name.startswith(_BUILDING) and old.stat().st_mtime < time.time() - 86400
-        if left or (old.name != directory.name and not old.name.startswith(".")):
+        abandoned = old.name.startswith(_BUILDING) and old.stat().st_mtime < time.time() - 86400
+        if abandoned or (old.name != directory.name and not old.name.startswith(".")):
             shutil.rmtree(old, ignore_errors=True)

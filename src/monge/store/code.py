@@ -1,4 +1,4 @@
-"""The identity of the code that computes: part of every cache key, so that no result of older code is served."""
+"""The digest of the code that computes scores: part of every cache key, so that results of older code are not used."""
 
 from __future__ import annotations
 

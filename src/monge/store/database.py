@@ -1,4 +1,4 @@
-"""SQLite as the store uses it: what its errors mean, how a file is opened by many at once, when it is set aside."""
+"""The SQLite layer of the store: opening a file shared by processes, explaining errors, replacing a damaged file."""
 
 from __future__ import annotations
 
@@ -33,28 +33,28 @@ _REASONS = {
 
 
 class AnotherLayout(sqlite3.OperationalError):
-    """The file was laid out by another version."""
+    """The file has the table layout of another version."""
 
     sqlite_errorcode = sqlite3.SQLITE_ERROR
 
 
-def reason(error: sqlite3.DatabaseError, directory: Path) -> str:
-    """Why nothing can be written, in words."""
+def describe_error(error: sqlite3.DatabaseError, directory: Path) -> str:
+    """Return a phrase that says why nothing can be written."""
     with suppress(OSError):  # a directory that is gone is not full
         if shutil.disk_usage(directory).free < 1 << 16:
             return _FULL
-    return _REASONS.get(code(error), f"it fails ({error})")
+    return _REASONS.get(result_code(error), f"it fails ({error})")
 
 
-def code(error: sqlite3.DatabaseError) -> int:
-    """SQLite's primary result code."""
+def result_code(error: sqlite3.DatabaseError) -> int:
+    """Return SQLite's primary result code."""
     return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
 
 
-def connected(path: Path, wait: float) -> sqlite3.Connection:
-    """A connection that can write, with the table made where it is not there yet.
+def connect(path: Path, wait: float) -> sqlite3.Connection:
+    """Open a connection that can write, and create the table where it does not exist yet.
 
-    Turning a new file to a write-ahead log answers "locked" at once where another process does the same: try again.
+    Switching a new file to a write-ahead log fails with "locked" while another process does the same, so retry.
     """
     db = sqlite3.connect(path, timeout=wait, isolation_level=None, check_same_thread=False)
     deadline = time.monotonic() + wait
@@ -65,7 +65,7 @@ def connected(path: Path, wait: float) -> sqlite3.Connection:
             db.execute("PRAGMA synchronous=NORMAL")
             db.execute(_SCHEMA)
         except sqlite3.DatabaseError as error:
-            if code(error) not in LOCKED or time.monotonic() >= deadline:
+            if result_code(error) not in LOCKED or time.monotonic() >= deadline:
                 db.close()
                 raise
             time.sleep(random.uniform(0.002, 0.02))  # noqa: S311
@@ -73,18 +73,18 @@ def connected(path: Path, wait: float) -> sqlite3.Connection:
             return db
 
 
-def reader(path: Path) -> sqlite3.Connection | None:
-    """A connection that only reads, where none can write; without a log beside it the file is read as it lies."""
+def connect_read_only(path: Path) -> sqlite3.Connection | None:
+    """Open a read-only connection, for a file that cannot be written; None where it cannot be read either."""
     log = path.with_name(path.name + "-wal")
-    whole = not log.exists() or log.stat().st_size == 0
-    for mode in ("mode=ro", "mode=ro&immutable=1") if whole else ("mode=ro",):
+    without_log = not log.exists() or log.stat().st_size == 0
+    for mode in ("mode=ro", "mode=ro&immutable=1") if without_log else ("mode=ro",):
         db = None
         try:
-            where = f"file:{quote(str(path.resolve()))}?{mode}"
-            db = sqlite3.connect(where, uri=True, isolation_level=None, check_same_thread=False)
+            uri = f"file:{quote(str(path.resolve()))}?{mode}"
+            db = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False)
             _check_layout(db)
             db.execute("SELECT key FROM entries LIMIT 0")
-        except sqlite3.DatabaseError:  # this way of reading is not there: what the store holds is as good as absent
+        except sqlite3.DatabaseError:  # the file cannot be read this way; if no way works, its entries count as absent
             if db is not None:
                 db.close()
         else:
@@ -100,7 +100,7 @@ def _check_layout(db: sqlite3.Connection) -> None:
 
 @contextmanager
 def transaction(db: sqlite3.Connection) -> Iterator[None]:
-    """All or nothing."""
+    """Run a block as one transaction: commit it, or roll it back on an error."""
     db.execute("BEGIN IMMEDIATE")
     try:
         yield
@@ -112,8 +112,8 @@ def transaction(db: sqlite3.Connection) -> Iterator[None]:
         raise
 
 
-def aside(path: Path) -> Path:
-    """Where a damaged file goes."""
+def damaged_path(path: Path) -> Path:
+    """Return the path that a damaged file is renamed to."""
     return path.with_suffix(".damaged")
 
 
@@ -122,8 +122,8 @@ def set_aside(path: Path) -> bool:
     with _locked_directory(path.parent):
         if not _is_damaged(path):
             return False
-        path.replace(aside(path))
-        unlink(path)
+        path.replace(damaged_path(path))
+        remove_files(path)
     return True
 
 
@@ -132,14 +132,14 @@ def _is_damaged(path: Path) -> bool:
     try:
         return bool(db.execute("PRAGMA integrity_check(1)").fetchone() != ("ok",))
     except sqlite3.DatabaseError as error:
-        return code(error) in DAMAGED
+        return result_code(error) in DAMAGED
     finally:
         db.close()
 
 
 @contextmanager
 def _locked_directory(directory: Path) -> Iterator[None]:
-    """One process at a time (where the system has such locks)."""
+    """Hold an exclusive lock on a directory (where the system has such locks)."""
     if sys.platform == "win32":
         yield
         return
@@ -154,7 +154,7 @@ def _locked_directory(directory: Path) -> Iterator[None]:
         os.close(handle)
 
 
-def unlink(path: Path) -> None:
+def remove_files(path: Path) -> None:
     """Remove a file and what SQLite keeps beside it."""
     for suffix in ("", "-wal", "-shm"):
         path.with_name(path.name + suffix).unlink(missing_ok=True)

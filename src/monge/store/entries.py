@@ -1,10 +1,10 @@
 """Vectors, scores and the journal of a run, kept on disk: checksummed, bounded, shared by processes.
 
 One SQLite file in a directory. An entry is a key (16 bytes of a hash of everything the value depends on: full
-digests and an epoch), bytes, and a checksum of both; an entry whose checksum does not fit is as good as absent.
+digests and an epoch), bytes, and a checksum of both; an entry with a wrong checksum counts as absent.
 
-A store never stops a run: what cannot be read is absent, what cannot be written is not kept, and one sentence
-(`Store.troubles`, also given as a `NotKept` warning) says so. What becomes of the file:
+A store never stops a run: entries that cannot be read count as absent, entries that cannot be written are not kept,
+and one sentence (in `Store.troubles` and as a `NotKept` warning) says so. States of the file:
 
     read-only, full disk     read as far as it can be; nothing more is kept
     locked by another        entries wait in memory; they are written as soon as the lock is gone, at the latest on
@@ -45,7 +45,7 @@ _Row = tuple[bytes, str, bytes, int, bytes]
 
 @dataclass(frozen=True)
 class Info:
-    """What a store holds: entries and bytes of each kind."""
+    """The contents of a store: entries and bytes per kind."""
 
     path: Path
     entries: Mapping[str, int]
@@ -53,7 +53,7 @@ class Info:
 
 
 def key_of(*parts: object) -> bytes:
-    """The key of a value that depends on these parts."""
+    """Return the key of a value that depends on these parts."""
     hasher = blake2b(digest_size=16)
     for part in parts:
         data = part if isinstance(part, bytes) else str(part).encode("utf-8", "surrogatepass")
@@ -63,7 +63,7 @@ def key_of(*parts: object) -> bytes:
 
 @contextmanager
 def opened(cache: Store | str | Path | None) -> Iterator[Store | None]:
-    """A store as it is given (whoever opened it closes it), or that of a directory, closed afterwards."""
+    """Yield a store: the one given, left open, or that of a directory, closed afterwards; None stays None."""
     if cache is None or isinstance(cache, Store):
         yield cache
     else:
@@ -74,8 +74,8 @@ def opened(cache: Store | str | Path | None) -> Iterator[Store | None]:
 class Store:
     """Values by key in a directory; a context manager, closed by whoever opened it.
 
-    `vectors` says whether encoder outputs are kept too: they are large, and the journal of a run does without.
-    `troubles` are the sentences about what is not kept.
+    `vectors` says whether encoder outputs are kept too: they are large, and the journal of a run does not need them.
+    `troubles` are the sentences about entries that are not kept.
     """
 
     def __init__(
@@ -84,13 +84,13 @@ class Store:
         self.path, self._limit, self.vectors, self._patience = Path(directory) / FILE, limit, vectors, patience
         self.troubles: list[str] = []
         self._db: sqlite3.Connection | None = None
-        self._refused = self._told = ""  # why nothing can be written, and what the caller knows of it
+        self._refused = self._reported = ""  # why nothing can be written, and the last reason that was reported
         self._wait = min(_WAIT, patience)  # 0 after a lock that was waited for in vain
         self._waiting: dict[bytes, _Row] = {}
-        self._lost = 0  # entries that waited in vain
+        self._dropped = 0  # entries that waited in vain
         self._vector_bytes = 0  # written by this run
-        self._doubted = False  # whether a file that seemed damaged was found whole
-        self._alone = RLock()
+        self._was_undamaged = False  # whether a file that seemed damaged turned out to be intact
+        self._lock = RLock()
         try:
             Path(directory).mkdir(parents=True, exist_ok=True)
         except (FileExistsError, NotADirectoryError) as error:
@@ -105,15 +105,15 @@ class Store:
         self.close()
 
     def get(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
-        """The values of the keys that are there and whole."""
-        with self._alone:
-            found = {key: self._waiting[key][-1] for key in keys if key in self._waiting}
+        """Return the stored values of those keys that have an undamaged entry."""
+        with self._lock:
+            values = {key: self._waiting[key][-1] for key in keys if key in self._waiting}
             for start in range(0, len(keys), _CHUNK):
                 chunk = keys[start : start + _CHUNK]
                 marks = ",".join("?" * len(chunk))
                 rows = self._read(f"SELECT key, value, sum FROM entries WHERE key IN ({marks})", chunk)  # noqa: S608
-                found.update({key: value for key, value, check in rows if check == _sum(key, value)})
-        return found
+                values.update({key: value for key, value, check in rows if check == _checksum(key, value)})
+        return values
 
     def put(self, kind: str, values: Iterable[tuple[bytes, bytes]]) -> None:
         """Keep values; when the store is full, vectors go before scores, the least recently written first."""
@@ -122,53 +122,53 @@ class Store:
         rows = [_row(kind, key, value) for key, value in values]
         if not rows:
             return
-        with self._alone:
+        with self._lock:
             self._vector_bytes += sum(len(row[-1]) for row in rows) if kind == VECTORS else 0
             self._waiting.update((row[0], row) for row in rows)
             self._write(self._wait)
-            if self._refused != self._told:
-                self._say(f"{self._refused}: nothing more is kept")
+            if self._refused != self._reported:
+                self._warn(f"{self._refused}: nothing more is kept")
             elif sum(len(row[-1]) for row in self._waiting.values()) > _WAITING_BYTES:
-                self._give_up()
+                self._drop_waiting()
 
     def refusal(self) -> str:
-        """Why nothing can be kept here, found out by writing an entry, '' where it can be; it is not said again."""
-        with self._alone:
+        """Write a test entry; return why nothing can be kept here, '' if it can, and do not warn about it later."""
+        with self._lock:
             probe = _row("probe", key_of("probe"), b"")
             self._waiting[probe[0]] = probe
             self._write(self._wait)
             locked = self._waiting.pop(probe[0], None) is not None
-            self._told = self._refused
+            self._reported = self._refused
             return self._refused or (_BUSY if locked else "")
 
     def info(self) -> Info:
-        """Entries and bytes by kind; raises where they cannot be read."""
+        """Return the number of entries and bytes per kind; raises where they cannot be read."""
         if not self.path.exists():
             return Info(self.path, {}, {})
-        with self._alone:
+        with self._lock:
             rows = self._read(_COUNT)
             if self._db is None and self.path.exists():  # it may just have been set aside
                 raise UsageError(f"cache {self.path.parent}: {self._refused or _BUSY}")
         return Info(self.path, {kind: count for kind, count, _ in rows}, {kind: size for kind, _, size in rows})
 
     def clear(self) -> None:
-        """Drop everything."""
-        with self._alone:
+        """Delete all entries."""
+        with self._lock:
             self._waiting.clear()
             self._disconnect()
             try:
-                database.unlink(self.path)
+                database.remove_files(self.path)
             except OSError as error:
                 raise UsageError(f"cache {self.path.parent}: cannot be emptied ({error.strerror})") from None
 
     def close(self) -> None:
-        """Write what still waits for a lock, and let go of the file."""
-        with self._alone:
+        """Write the entries that wait for a lock, and close the file."""
+        with self._lock:
             if self._waiting:
                 self._write(self._patience)
-            self._give_up()
-            if self._lost:
-                self._say(f"{_BUSY}: {self._lost} new entries are not kept")
+            self._drop_waiting()
+            if self._dropped:
+                self._warn(f"{_BUSY}: {self._dropped} new entries are not kept")
             self._disconnect()
 
     def _read(self, query: str, values: Sequence[object] = ()) -> list[Any]:
@@ -176,11 +176,11 @@ class Store:
             db = self._open(self._wait)
             return [] if db is None else db.execute(query, tuple(values)).fetchall()
         except sqlite3.DatabaseError as error:
-            self._failed(error)
+            self._handle_error(error)
             return []
 
     def _write(self, wait: float) -> None:
-        """Write what waits, in one transaction; where another process has the lock, it goes on waiting."""
+        """Write the waiting entries in one transaction; they go on waiting while another process has the lock."""
         try:
             db = self._open(wait)
             if db is None or self._refused:
@@ -188,40 +188,40 @@ class Store:
                 return
             with database.transaction(db):
                 db.executemany(_INSERT, list(self._waiting.values()))
-                self._shrink(db)
+                self._evict(db)
         except sqlite3.DatabaseError as error:
-            self._failed(error)
+            self._handle_error(error)
         else:
             self._waiting.clear()
             self._wait = min(_WAIT, self._patience)
 
     def _open(self, wait: float) -> sqlite3.Connection | None:
-        """The connection: to write, else to read; None where the file can be neither."""
+        """Return the connection, for writing if possible, else read-only; None where neither works."""
         if self._db is None and not self._refused:
             try:
-                self._db = database.connected(self.path, wait)
+                self._db = database.connect(self.path, wait)
             except sqlite3.DatabaseError as error:
-                if database.code(error) in (*database.LOCKED, *database.DAMAGED):
+                if database.result_code(error) in (*database.LOCKED, *database.DAMAGED):
                     raise
-                self._failed(error)
+                self._handle_error(error)
                 if not isinstance(error, database.AnotherLayout):
-                    self._db = database.reader(self.path)
+                    self._db = database.connect_read_only(self.path)
         if self._db is not None:
             self._db.execute(f"PRAGMA busy_timeout={round(1000 * wait)}")
         return self._db
 
-    def _failed(self, error: sqlite3.DatabaseError) -> None:
-        """Draw the conclusion of an error: wait no more, begin anew, or write no more."""
-        if database.code(error) in database.LOCKED:
+    def _handle_error(self, error: sqlite3.DatabaseError) -> None:
+        """React to an error: stop waiting for the lock, replace a damaged file, or stop writing."""
+        if database.result_code(error) in database.LOCKED:
             self._wait = 0.0
-        elif database.code(error) in database.DAMAGED and not self._refused:
-            self._begin_anew()
+        elif database.result_code(error) in database.DAMAGED and not self._refused:
+            self._replace_damaged()
         else:
             self._waiting.clear()
-            self._refused = self._refused or database.reason(error, self.path.parent)
+            self._refused = self._refused or database.describe_error(error, self.path.parent)
 
-    def _begin_anew(self) -> None:
-        """Set a damaged file aside; where it is found whole, another process did so before: open it again, once."""
+    def _replace_damaged(self) -> None:
+        """Set a damaged file aside; if it is intact, another process has replaced it, so open it again (only once)."""
         self._disconnect()
         try:
             anew = database.set_aside(self.path)
@@ -229,28 +229,30 @@ class Store:
             self._refused = f"its {FILE} is damaged and cannot be set aside ({error.strerror})"
             return
         if anew:
-            self._say(f"its {FILE} was damaged: it is set aside as {database.aside(self.path).name} and begun anew")
-        elif self._doubted:
+            self._warn(
+                f"its {FILE} was damaged: it is set aside as {database.damaged_path(self.path).name} and begun anew"
+            )
+        elif self._was_undamaged:
             self._refused = f"its {FILE} is damaged"
-        self._doubted = True
+        self._was_undamaged = True
 
-    def _give_up(self) -> None:
-        """Wait no longer for a lock; `close` says how much it cost."""
-        self._lost += len(self._waiting)
+    def _drop_waiting(self) -> None:
+        """Drop the entries that wait for a lock; `close` reports how many."""
+        self._dropped += len(self._waiting)
         self._waiting.clear()
 
-    def _say(self, sentence: str) -> None:
-        said = f"cache {self.path.parent}: {sentence}"
-        if said not in self.troubles:
-            self.troubles.append(said)
-            warnings.warn(said, NotKept, stacklevel=3)
+    def _warn(self, sentence: str) -> None:
+        message = f"cache {self.path.parent}: {sentence}"
+        if message not in self.troubles:
+            self.troubles.append(message)
+            warnings.warn(message, NotKept, stacklevel=3)
 
     def _disconnect(self) -> None:
         if self._db is not None:
             self._db.close()
             self._db = None
 
-    def _shrink(self, db: sqlite3.Connection) -> None:
+    def _evict(self, db: sqlite3.Connection) -> None:
         (size,) = db.execute("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size").fetchone()
         (free,) = db.execute(
             "SELECT freelist_count * page_size FROM pragma_freelist_count, pragma_page_size"
@@ -264,8 +266,8 @@ class Store:
 
 
 def _row(kind: str, key: bytes, value: bytes) -> _Row:
-    return key, kind, _sum(key, value), time.time_ns(), value
+    return key, kind, _checksum(key, value), time.time_ns(), value
 
 
-def _sum(key: bytes, value: bytes) -> bytes:
+def _checksum(key: bytes, value: bytes) -> bytes:
     return blake2b(value, key=key, digest_size=8).digest()

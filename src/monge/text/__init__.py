@@ -1,1 +1,1 @@
-"""Strings and pieces to units."""
+"""Lexical metrics, and the selection of units from strings and pieces."""

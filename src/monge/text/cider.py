@@ -17,11 +17,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 Ngram = tuple[str, ...]
-Weights = list[dict[Ngram, float]]  # one table an order
+Weights = list[dict[Ngram, float]]  # one table per order
 
 
 def ngrams(tokens: Sequence[str], orders: int) -> list[Counter[Ngram]]:
-    """The counted n-grams of each order 1..orders."""
+    """Count the n-grams of each order 1..orders."""
     return [Counter(tuple(tokens[i : i + n]) for i in range(len(tokens) - n + 1)) for n in range(1, orders + 1)]
 
 
@@ -38,18 +38,20 @@ class DocumentFrequency:
     def of(cls, corpus: Sequence[Sequence[Sequence[str]]], orders: int) -> DocumentFrequency:
         """Count over items, each a list of tokenised references."""
         counts: Counter[Ngram] = Counter()
-        seen = hashlib.sha256()
+        hasher = hashlib.sha256()
         for references in corpus:
-            counts.update({gram for one in references for table in ngrams(one, orders) for gram in table})
-            seen.update("".join(" ".join(one) + "\n" for one in references).encode("utf-8", "surrogatepass") + b"\0")
-        return cls(len(corpus), counts, orders, seen.hexdigest())
+            counts.update({gram for reference in references for table in ngrams(reference, orders) for gram in table})
+            hasher.update(
+                "".join(" ".join(reference) + "\n" for reference in references).encode("utf-8", "surrogatepass") + b"\0"
+            )
+        return cls(len(corpus), counts, orders, hasher.hexdigest())
 
     def idf(self, gram: Ngram) -> float:
-        """ln(N / max(1, df)): 0 for what every item has."""
+        """Return ln(N / max(1, df)); it is 0 for an n-gram that every item has."""
         return math.log(self.items / max(1, self.counts[gram]))
 
     def weigh(self, tokens: Sequence[str]) -> Weights:
-        """The tf-idf vector of a text, one table an order."""
+        """Return the tf-idf vector of a text, one table per order."""
         return [
             {gram: count * self.idf(gram) for gram, count in table.items()} for table in ngrams(tokens, self.orders)
         ]
@@ -58,12 +60,12 @@ class DocumentFrequency:
 def cider(
     hypothesis: Sequence[str], references: Sequence[Sequence[str]], frequency: DocumentFrequency, *, sigma: float
 ) -> float:
-    """The score of one item, 0 to 10."""
-    ours = frequency.weigh(hypothesis)
+    """Score one item, from 0 to 10."""
+    weights = frequency.weigh(hypothesis)
     total = 0.0
     for reference in references:
         gap = max(0, len(hypothesis) - 1) - max(0, len(reference) - 1)
-        likeness = sum(map(_clipped_cosine, ours, frequency.weigh(reference)))
+        likeness = sum(map(_clipped_cosine, weights, frequency.weigh(reference)))
         total += likeness * math.exp(-(gap**2) / (2 * sigma**2))
     return 10 * total / (frequency.orders * len(references))
 

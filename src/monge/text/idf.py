@@ -12,12 +12,12 @@ from monge.types import DIGEST_SPACE, DocumentCounts
 
 
 def text_key(text: str) -> int:
-    """A number that identifies a text; keys of many texts are added, so that order does not matter."""
+    """Return a number that identifies a text; the keys of several texts are added, so their order does not matter."""
     return int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest())
 
 
-def count(texts: Iterable[tuple[str, Sequence[int]]]) -> DocumentCounts:
-    """Document counts of (text, ids of all its pieces, specials included)."""
+def count_documents(texts: Iterable[tuple[str, Sequence[int]]]) -> DocumentCounts:
+    """Count in how many texts each piece occurs, from (text, ids of all its pieces, specials included)."""
     df: Counter[int] = Counter()
     n, keys = 0, 0
     for text, ids in texts:
@@ -27,8 +27,8 @@ def count(texts: Iterable[tuple[str, Sequence[int]]]) -> DocumentCounts:
     return DocumentCounts(n, dict(df), keys % DIGEST_SPACE)
 
 
-def weight(counts: DocumentCounts, kind: str) -> Callable[[int], float]:
-    """The weight of a piece: `idf` ln((N+1)/(df+1)); `idf-yisi` log2(1 + (N+1)/(df+1))."""
+def idf_weight(counts: DocumentCounts, kind: str) -> Callable[[int], float]:
+    """Return the weight function of pieces: `idf` ln((N+1)/(df+1)), `idf-yisi` log2(1 + (N+1)/(df+1))."""
     top, df = counts.n + 1, counts.df
     table: dict[int, float] = {}
 
@@ -42,12 +42,12 @@ def weight(counts: DocumentCounts, kind: str) -> Callable[[int], float]:
 
 
 def check_counts(metric: str, kind: str, counts: DocumentCounts, side: str) -> None:
-    """Raise where idf of the texts of a side cannot be had: no texts, or the same words in all of them."""
+    """Raise where the texts of a side give no idf: there are none, or all have the same words."""
     if counts.n == 0:
         raise DataError(f"{metric}: no {side} to fit idf from")
     if kind == "idf" and all(df == counts.n for df in counts.df.values()):
-        many = "1 text" if counts.n == 1 else f"{counts.n} equal texts"
+        size = "1 text" if counts.n == 1 else f"{counts.n} equal texts"
         raise DataError(
-            f"{metric}: idf from {many} of the {side} is 0 for every word: give more texts, "
+            f"{metric}: idf from {size} of the {side} is 0 for every word: give more texts, "
             "--idf-corpus FILE, --stats FILE, or --set weights=uniform"
         )

@@ -1,4 +1,4 @@
-"""Which language a text in Latin letters is written in, from its most frequent words: good enough for a warning.
+"""A guess of the language of a text in Latin letters from its most frequent words, good enough for a warning.
 
 A word that several languages share counts for each of them in parts. No model, no dictionary; `guess_language` gives
 None wherever the texts are short or two languages are close.
@@ -50,7 +50,7 @@ _WORD = re.compile(r"[^\W\d_]+")
 
 @cache
 def _weights() -> Mapping[str, Mapping[str, float]]:
-    """For each frequent word, what it says for each language and family: 1 over how many of them it is frequent in."""
+    """Return the weight of each frequent word for each language and family: 1 / the number of them that share it."""
     family_of = {language: family for family in _FAMILIES for language in family.split()}
     owners: dict[str, list[str]] = {}
     for language, words in _FREQUENT.items():

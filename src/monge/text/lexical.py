@@ -30,7 +30,7 @@ from monge.spec.lexical import LexicalSpec
 from monge.text.cider import DocumentFrequency
 from monge.text.cider import cider as cider_of
 from monge.text.meteor import MeteorScorer
-from monge.text.ter import counts as ter_counts
+from monge.text.ter import segment_statistics as ter_counts
 from monge.types import Array, Pooled
 from monge.types.text import is_blank
 
@@ -39,8 +39,8 @@ References = Sequence[Sequence[str]]
 
 
 @dataclass(frozen=True)
-class Scored:
-    """Segment scores [n] in input order, what computed them and how, and further numbers of each segment.
+class LexicalScores:
+    """Segment scores [n] in input order, facts for the signature, and further values per segment.
 
     `pooled` is None where the corpus score is the mean of the segments.
     """
@@ -51,62 +51,62 @@ class Scored:
     pooled: Pooled | None = None
 
 
-def score(spec: LexicalSpec, hypotheses: Texts, references: References) -> Scored:
+def score(spec: LexicalSpec, hypotheses: Texts, references: References) -> LexicalScores:
     """Score each hypothesis against its list of references."""
-    _check(hypotheses, references)
+    _check_texts(hypotheses, references)
     scored = _SCORERS[spec.preset.scorer](spec, hypotheses, references)
-    empty = np.array([is_blank(one) for one in hypotheses], dtype=bool)
-    blank = np.array([sum(map(is_blank, some)) for some in references])
-    every = np.array([len(some) for some in references])
+    empty = np.array([is_blank(text) for text in hypotheses], dtype=bool)
+    blank = np.array([sum(map(is_blank, texts)) for texts in references])
+    reference_counts = np.array([len(texts) for texts in references])
     best, worst = spec.bounds.best, spec.bounds.worst
     assert worst is not None  # in every row of the table
-    same, other = empty & (blank > 0), (empty & (blank == 0)) | (~empty & (blank == every))
-    segments = np.where(other, worst, np.where(same, best, scored.segments)).astype(np.float64)
-    shares = {name: np.where(other, 0.0, np.where(same, 1.0, scored.parts[name]))
+    both_empty, mismatch = empty & (blank > 0), (empty & (blank == 0)) | (~empty & (blank == reference_counts))
+    segments = np.where(mismatch, worst, np.where(both_empty, best, scored.segments)).astype(np.float64)
+    shares = {name: np.where(mismatch, 0.0, np.where(both_empty, 1.0, scored.parts[name]))
               for name in ("precision", "recall") if name in scored.parts}  # fmt: skip
     return replace(scored, segments=segments, parts={**scored.parts, **shares})
 
 
-def _check(hypotheses: Texts, references: References) -> None:
+def _check_texts(hypotheses: Texts, references: References) -> None:
     if isinstance(hypotheses, str) or isinstance(references, str):
         raise UsageError("hypotheses and references must be lists, got a string")
     if not hypotheses:
         raise UsageError("there is nothing to score: no hypotheses")
     if len(hypotheses) != len(references):
         raise Misaligned(f"{len(hypotheses)} hypotheses but {len(references)} lists of references")
-    for number, some in enumerate(references, start=1):
-        if isinstance(some, str) or not some:
-            raise UsageError(f"segment {number}: references must be a list with at least one text, got {some!r}")
+    for number, texts in enumerate(references, start=1):
+        if isinstance(texts, str) or not texts:
+            raise UsageError(f"segment {number}: references must be a list with at least one text, got {texts!r}")
 
 
-def library(name: str) -> Any:
-    """A module of the extra `lexical`, imported when it is needed."""
+def import_library(name: str) -> Any:
+    """Import a module of the extra `lexical`, or raise where it is not installed."""
     try:
         return importlib.import_module(name)
     except ImportError as error:
         raise MissingExtra("a lexical metric", "lexical") from error
 
 
-def porter() -> Callable[[str], str]:
-    """Porter's stemmer of nltk, which rouge-score needs too."""
-    stemmer = library("nltk.stem.porter").PorterStemmer()
+def porter_stemmer() -> Callable[[str], str]:
+    """Return nltk's Porter stemmer, which rouge-score needs too, with a cache."""
+    stemmer = import_library("nltk.stem.porter").PorterStemmer()
     return cache(lambda word: str(stemmer.stem(word)))
 
 
-def signature(facts: Mapping[str, object], references: str) -> str:
-    """`key:value` joined by `|`, like sacrebleu's: who did the work, how many references there are, the settings."""
+def format_signature(facts: Mapping[str, object], references: str) -> str:
+    """Join `key:value` pairs with `|`, like sacrebleu: the library, the number of references, the settings."""
     first, *rest = facts.items()
     pairs = dict([first, ("nrefs", references), *rest])
-    shown = {True: "yes", False: "no"}
-    return "|".join(f"{key}:{shown[value] if isinstance(value, bool) else value}" for key, value in pairs.items())
+    yes_no = {True: "yes", False: "no"}
+    return "|".join(f"{key}:{yes_no[value] if isinstance(value, bool) else value}" for key, value in pairs.items())
 
 
 # BLEU, chrF, TER: sacrebleu's counts of each segment, kept once; every score is a formula of summed counts.
 
 
-def _bleu(spec: LexicalSpec, *, effective_order: bool) -> Any:
+def _bleu_scorer(spec: LexicalSpec, *, effective_order: bool) -> Any:
     options = spec.options
-    module = library("sacrebleu.metrics.bleu")
+    module = import_library("sacrebleu.metrics.bleu")
     try:
         return module.BLEU(
             lowercase=options["lowercase"],
@@ -117,26 +117,26 @@ def _bleu(spec: LexicalSpec, *, effective_order: bool) -> Any:
             force=True,
         )
     except (ImportError, RuntimeError) as error:
-        said = " ".join(str(error).split())
-        raise InvalidSetting(f"{spec.name}: tokenize={options['tokenize']} cannot be used here: {said}") from None
+        reason = " ".join(str(error).split())
+        raise InvalidSetting(f"{spec.name}: tokenize={options['tokenize']} cannot be used here: {reason}") from None
 
 
-def bleu(spec: LexicalSpec, hypotheses: Texts, references: References) -> Scored:
-    """Corpus BLEU; segments are sentence BLEU."""
-    scorer, single = _bleu(spec, effective_order=False), _bleu(spec, effective_order=True)
-    found = _pooled(scorer, hypotheses, references, {"segments": "sentence-bleu-eff-yes"})
-    assert found.pooled is not None
-    return replace(found, segments=_scores(single, found.pooled.statistics))
+def bleu(spec: LexicalSpec, hypotheses: Texts, references: References) -> LexicalScores:
+    """Compute corpus BLEU, with sentence BLEU for the segments."""
+    scorer, sentence_scorer = _bleu_scorer(spec, effective_order=False), _bleu_scorer(spec, effective_order=True)
+    scored = _score_pooled(scorer, hypotheses, references, {"segments": "sentence-bleu-eff-yes"})
+    assert scored.pooled is not None
+    return replace(scored, segments=_score_sums(sentence_scorer, scored.pooled.statistics))
 
 
-def sentence_bleu(spec: LexicalSpec, hypotheses: Texts, references: References) -> Scored:
-    """Sentence BLEU; the corpus score is their mean."""
-    single = _bleu(spec, effective_order=True)
-    return replace(_pooled(single, hypotheses, references, {"corpus": "mean-of-segments"}), pooled=None)
+def sentence_bleu(spec: LexicalSpec, hypotheses: Texts, references: References) -> LexicalScores:
+    """Compute sentence BLEU; the corpus score is the mean of the segments."""
+    scorer = _bleu_scorer(spec, effective_order=True)
+    return replace(_score_pooled(scorer, hypotheses, references, {"corpus": "mean-of-segments"}), pooled=None)
 
 
-def chrf(spec: LexicalSpec, hypotheses: Texts, references: References) -> Scored:
-    """ChrF and, with word n-grams, chrF++; white space does not count unless `whitespace`.
+def chrf(spec: LexicalSpec, hypotheses: Texts, references: References) -> LexicalScores:
+    """Compute chrF and, with word n-grams, chrF++; white space does not count unless `whitespace`.
 
     `remove` says what is taken out: all white space, as sacrebleu does, or spaces (U+0020) alone, which leaves the
     no-break spaces that some systems write.
@@ -150,43 +150,43 @@ def chrf(spec: LexicalSpec, hypotheses: Texts, references: References) -> Scored
             )
         settings["whitespace"], extra["removed"] = True, "U+0020"
         hypotheses = [text.replace(" ", "") for text in hypotheses]
-        references = [[text.replace(" ", "") for text in some] for some in references]
-    return _pooled(library("sacrebleu.metrics.chrf").CHRF(**settings), hypotheses, references, extra)
+        references = [[text.replace(" ", "") for text in texts] for texts in references]
+    return _score_pooled(import_library("sacrebleu.metrics.chrf").CHRF(**settings), hypotheses, references, extra)
 
 
-def ter(spec: LexicalSpec, hypotheses: Texts, references: References) -> Scored:
-    """Translation edit rate: edits per 100 reference words, lower is better."""
-    scorer = library("sacrebleu.metrics.ter").TER(**spec.options)
-    scorer._compute_segment_statistics = _edits
-    found = _pooled(scorer, hypotheses, references, {})
+def ter(spec: LexicalSpec, hypotheses: Texts, references: References) -> LexicalScores:
+    """Compute the translation edit rate: edits per 100 reference words, lower is better."""
+    scorer = import_library("sacrebleu.metrics.ter").TER(**spec.options)
+    scorer._compute_segment_statistics = _count_edits
+    scored = _score_pooled(scorer, hypotheses, references, {})
     own = {"lib": "monge", "tok-version": version("sacrebleu"), "version": version("monge")}
-    return replace(found, facts={**found.facts, **own})
+    return replace(scored, facts={**scored.facts, **own})
 
 
-def _edits(text: str, known: Mapping[str, Any]) -> Any:
-    """What sacrebleu's TER asks of a text and the words of its references; by name, so that a process can send it."""
-    return ter_counts(text, known["ref_words"])
+def _count_edits(text: str, references: Mapping[str, Any]) -> Any:
+    """Return the TER statistics of a text, for sacrebleu's scorer; a module function, so that it can be pickled."""
+    return ter_counts(text, references["ref_words"])
 
 
-def _pooled(scorer: Any, hypotheses: Texts, references: References, extra: Mapping[str, object]) -> Scored:
-    """Sacrebleu's counts of each segment, and the score of each.
+def _score_pooled(scorer: Any, hypotheses: Texts, references: References, extra: Mapping[str, object]) -> LexicalScores:
+    """Score each segment with sacrebleu and keep its counts, which the corpus score pools.
 
-    It wants one stream a reference, with None where a segment has fewer.
+    Sacrebleu takes one stream per reference, with None where a segment has fewer references.
     """
     most = max(map(len, references))
-    streams = [[some[k] if k < len(some) else None for some in references] for k in range(most)]
+    streams = [[texts[k] if k < len(texts) else None for texts in references] for k in range(most)]
     statistics = np.array(scorer._extract_corpus_statistics(list(hypotheses), streams), dtype=np.float64)
-    of = partial(_scores, scorer)
+    of = partial(_score_sums, scorer)
     facts = dict(pair.split(":", 1) for pair in str(scorer.get_signature()).split("|"))
     facts.pop("nrefs")
-    return Scored(of(statistics), {"lib": "sacrebleu", **facts, **extra}, {}, Pooled(statistics, of))
+    return LexicalScores(of(statistics), {"lib": "sacrebleu", **facts, **extra}, {}, Pooled(statistics, of))
 
 
-def _scores(scorer: Any, sums: Array) -> Array:
-    """Sacrebleu's scores of summed counts: [..., k] -> [...]. About 10 microseconds each."""
+def _score_sums(scorer: Any, sums: Array) -> Array:
+    """Compute sacrebleu's scores of summed counts: [..., k] -> [...]. About 10 microseconds each."""
     rows = sums.reshape(-1, sums.shape[-1]).tolist()
-    found = [scorer._compute_score_from_stats(row).score for row in rows]
-    return np.array(found, dtype=np.float64).reshape(sums.shape[:-1])
+    scores = [scorer._compute_score_from_stats(row).score for row in rows]
+    return np.array(scores, dtype=np.float64).reshape(sums.shape[:-1])
 
 
 class _UnicodeWords:
@@ -197,38 +197,43 @@ class _UnicodeWords:
         self.stem = stem
 
     def tokenize(self, text: str) -> list[str]:
-        """Runs of letters, digits and marks."""
-        kept = "".join(one if unicodedata.category(one)[0] in "LMN" else " " for one in text.lower())
-        return [self.stem(word) if self.stem and len(word) > 3 else word for word in kept.split()]
+        """Split a text into runs of letters, digits and marks."""
+        cleaned = "".join(
+            character if unicodedata.category(character)[0] in "LMN" else " " for character in text.lower()
+        )
+        return [self.stem(word) if self.stem and len(word) > 3 else word for word in cleaned.split()]
 
 
-def rouge(spec: LexicalSpec, hypotheses: Texts, references: References) -> Scored:
-    """ROUGE-N or ROUGE-L: F1 with the reference that gives the highest."""
+def rouge(spec: LexicalSpec, hypotheses: Texts, references: References) -> LexicalScores:
+    """Compute ROUGE-N or ROUGE-L: F1 with the reference that gives the highest."""
     kind, stem, tokenize = spec.name, spec.options["stem"], spec.options["tokenize"]
-    module = library("rouge_score.rouge_scorer")
-    words = _UnicodeWords(porter() if stem else None) if tokenize == "unicode" else None
+    module = import_library("rouge_score.rouge_scorer")
+    words = _UnicodeWords(porter_stemmer() if stem else None) if tokenize == "unicode" else None
     scorer = module.RougeScorer([kind], use_stemmer=stem, tokenizer=words)
-    found = [scorer.score_multi(list(some), one)[kind] for one, some in zip(hypotheses, references, strict=True)]
+    scores = [
+        scorer.score_multi(list(texts), hypothesis)[kind]
+        for hypothesis, texts in zip(hypotheses, references, strict=True)
+    ]
     stemmer = f"porter-nltk{version('nltk')}" if stem else "no"
     facts = {"lib": "rouge-score", "multi": "max", "tok": tokenize, "stem": stemmer, "version": version("rouge-score")}
-    parts = {name: np.array([getattr(one, name) for one in found]) for name in ("precision", "recall")}
-    return Scored(np.array([one.fmeasure for one in found]), facts, parts)
+    parts = {name: np.array([getattr(score, name) for score in scores]) for name in ("precision", "recall")}
+    return LexicalScores(np.array([score.fmeasure for score in scores]), facts, parts)
 
 
-def _words(spec: LexicalSpec) -> Callable[[str], list[str]]:
-    """A sacrebleu tokenizer, lower-casing if asked."""
-    tokenizer = _bleu(spec, effective_order=False).tokenizer
+def _word_tokenizer(spec: LexicalSpec) -> Callable[[str], list[str]]:
+    """Return a sacrebleu tokenizer that lower-cases where the options say so."""
+    tokenizer = _bleu_scorer(spec, effective_order=False).tokenizer
     return lambda text: str(tokenizer(text.lower() if spec.options["lowercase"] else text)).split()
 
 
-def _own(spec: LexicalSpec, combined: str, facts: Mapping[str, object]) -> dict[str, object]:
+def _own_facts(spec: LexicalSpec, combined: str, facts: Mapping[str, object]) -> dict[str, object]:
     read = {"tok": spec.options["tokenize"], "case": "lc" if spec.options["lowercase"] else "mixed"}
     versions = {"tok-version": version("sacrebleu"), "version": version("monge")}
     return {"lib": "monge", "multi": combined, **read, **facts, **versions}
 
 
-def _wordnet() -> Callable[[str], frozenset[str]]:
-    corpus = library("nltk.corpus").wordnet
+def _wordnet_synonyms() -> Callable[[str], frozenset[str]]:
+    corpus = import_library("nltk.corpus").wordnet
     try:
         corpus.ensure_loaded()
     except LookupError as error:
@@ -244,7 +249,7 @@ def _wordnet() -> Callable[[str], frozenset[str]]:
 @cache
 def _wordnet_version() -> str:
     """Name WordNet's version and the hash of its files, which nltk lets users replace."""
-    corpus = library("nltk.corpus").wordnet
+    corpus = import_library("nltk.corpus").wordnet
     hasher = sha256()
     for name in sorted(corpus.fileids()):
         with corpus.open(name) as stream:
@@ -252,41 +257,50 @@ def _wordnet_version() -> str:
     return f"wordnet-{corpus.get_version()}#{hasher.hexdigest()[:8]}"
 
 
-def meteor(spec: LexicalSpec, hypotheses: Texts, references: References) -> Scored:
-    """METEOR, with the reference that gives the highest score."""
-    words, options = _words(spec), spec.options
+def meteor(spec: LexicalSpec, hypotheses: Texts, references: References) -> LexicalScores:
+    """Compute METEOR with the reference that gives the highest score."""
+    words, options = _word_tokenizer(spec), spec.options
     plain = {name: options[name] for name in ("alpha", "beta", "gamma")}
     scorer = MeteorScorer(
-        porter() if options["stem"] else str,
-        _wordnet() if options["synonyms"] == "wordnet" else None,
+        porter_stemmer() if options["stem"] else str,
+        _wordnet_synonyms() if options["synonyms"] == "wordnet" else None,
         **plain,
         alignment=options["alignment"],
     )
-    found = []
-    for hypothesis, some in zip(hypotheses, references, strict=True):
-        ours = words(hypothesis)
-        found.append(max((scorer.score(ours, words(one)) for one in some), key=lambda one: one.score))
+    scores = []
+    for hypothesis, texts in zip(hypotheses, references, strict=True):
+        hypothesis_words = words(hypothesis)
+        scores.append(
+            max((scorer.score(hypothesis_words, words(text)) for text in texts), key=lambda score: score.score)
+        )
     stem = f"porter-nltk{version('nltk')}" if options["stem"] else "no"
     synonyms = _wordnet_version() if options["synonyms"] == "wordnet" else options["synonyms"]
     facts = {"stem": stem, **plain, "synonyms": synonyms, "alignment": options["alignment"]}
-    parts = {name: np.array([float(getattr(one, name)) for one in found]) for name in ("precision", "recall", "chunks")}
-    return Scored(np.array([one.score for one in found]), _own(spec, "max", facts), parts)
+    parts = {
+        name: np.array([float(getattr(score, name)) for score in scores]) for name in ("precision", "recall", "chunks")
+    }
+    return LexicalScores(np.array([score.score for score in scores]), _own_facts(spec, "max", facts), parts)
 
 
-def cider(spec: LexicalSpec, hypotheses: Texts, references: References) -> Scored:
-    """CIDEr-D; idf from the given references."""
-    cut, options = _words(spec), spec.options
+def cider(spec: LexicalSpec, hypotheses: Texts, references: References) -> LexicalScores:
+    """Compute CIDEr-D, with idf from the given references."""
+    cut, options = _word_tokenizer(spec), spec.options
 
     def words(text: str) -> list[str]:
-        every = cut(text)
-        return every if options["punctuation"] == "keep" else [one for one in every if any(map(str.isalnum, one))]
+        tokens = cut(text)
+        return (
+            tokens if options["punctuation"] == "keep" else [token for token in tokens if any(map(str.isalnum, token))]
+        )
 
     if len(references) < 2:
         raise DataError("cider: idf from 1 segment is 0 for every word: give more segments")
-    tokenised = [[words(one) for one in some] for some in references]
+    tokenised = [[words(text) for text in texts] for texts in references]
     frequency = DocumentFrequency.of(tokenised, options["orders"])
     pairs = zip(hypotheses, tokenised, strict=True)
-    segments = [cider_of(words(one), some, frequency, sigma=options["sigma"]) for one, some in pairs]
+    segments = [
+        cider_of(words(hypothesis), reference_words, frequency, sigma=options["sigma"])
+        for hypothesis, reference_words in pairs
+    ]
     facts = {
         "punct": options["punctuation"],
         "orders": options["orders"],
@@ -295,10 +309,10 @@ def cider(spec: LexicalSpec, hypotheses: Texts, references: References) -> Score
         "items": frequency.items,
         "idf-digest": frequency.digest[:8],
     }
-    return Scored(np.array(segments), _own(spec, "mean", facts))
+    return LexicalScores(np.array(segments), _own_facts(spec, "mean", facts))
 
 
-_SCORERS: Mapping[str, Callable[[LexicalSpec, Texts, References], Scored]] = {
+_SCORERS: Mapping[str, Callable[[LexicalSpec, Texts, References], LexicalScores]] = {
     "bleu": bleu,
     "sentence_bleu": sentence_bleu,
     "chrf": chrf,

@@ -24,7 +24,7 @@ BEAM, BRANCHES = 40, 12
 
 @dataclass(frozen=True, slots=True)
 class Meteor:
-    """The score of a pair, and what it is made of."""
+    """The METEOR score of a pair, and its components."""
 
     score: float
     precision: float
@@ -45,7 +45,7 @@ class MeteorScorer:
     alignment: str = "fewest-chunks"
 
     def score(self, hypothesis: Sequence[str], reference: Sequence[str]) -> Meteor:
-        """The score of tokenised texts; 0 where nothing matches."""
+        """Score tokenised texts; 0 where nothing matches."""
         matches = self.align(hypothesis, reference)
         if not matches:
             return Meteor(0.0, 0.0, 0.0, 0, 0)
@@ -56,45 +56,51 @@ class MeteorScorer:
         return Meteor(mean * (1 - penalty), precision, recall, len(matches), chunks)
 
     def align(self, hypothesis: Sequence[str], reference: Sequence[str]) -> list[Match]:
-        """Matched positions in the order of the hypothesis."""
+        """Return matched positions in the order of the hypothesis."""
         if self.alignment == "greedy":
-            found = _last_free(hypothesis, reference, _free(hypothesis), _free(reference))
+            matches = _match_last_free(hypothesis, reference, _positions(hypothesis), _positions(reference))
             stems = [self.stem(word) for word in hypothesis], [self.stem(word) for word in reference]
-            found += _last_free(*stems, *_left(found, hypothesis, reference))
+            matches += _match_last_free(*stems, *_unmatched_positions(matches, hypothesis, reference))
         else:
-            found = _Alignment(hypothesis, reference, self.stem).fewest_chunks()
+            matches = _Alignment(hypothesis, reference, self.stem).fewest_chunks()
         if self.synonyms is not None:
-            found += self._synonymous(hypothesis, reference, *_left(found, hypothesis, reference))
-        return sorted(found)
+            matches += self._match_synonyms(
+                hypothesis, reference, *_unmatched_positions(matches, hypothesis, reference)
+            )
+        return sorted(matches)
 
-    def _synonymous(
+    def _match_synonyms(
         self, hypothesis: Sequence[str], reference: Sequence[str], rows: list[int], columns: list[int]
     ) -> list[Match]:
-        found, free = [], set(columns)
+        matches, free = [], set(columns)
         for i in reversed(rows):
             same = (self.synonyms(hypothesis[i]) if self.synonyms else frozenset()) | {hypothesis[i]}
             j = max((j for j in free if reference[j] in same), default=None)
             if j is not None:
-                found.append((i, j))
+                matches.append((i, j))
                 free.discard(j)
-        return found
+        return matches
 
 
 def count_chunks(matches: Sequence[Match]) -> int:
-    """Runs of matches that are neighbours on both sides; matches in the order of the hypothesis."""
+    """Count runs of matches that are neighbours on both sides; matches come in the order of the hypothesis."""
     return sum(index == 0 or (i - 1, j - 1) != matches[index - 1] for index, (i, j) in enumerate(matches))
 
 
-def _free(words: Sequence[str]) -> list[int]:
+def _positions(words: Sequence[str]) -> list[int]:
     return list(range(len(words)))
 
 
-def _left(found: list[Match], hypothesis: Sequence[str], reference: Sequence[str]) -> tuple[list[int], list[int]]:
-    rows, columns = {i for i, _ in found}, {j for _, j in found}
-    return [i for i in _free(hypothesis) if i not in rows], [j for j in _free(reference) if j not in columns]
+def _unmatched_positions(
+    matches: list[Match], hypothesis: Sequence[str], reference: Sequence[str]
+) -> tuple[list[int], list[int]]:
+    rows, columns = {i for i, _ in matches}, {j for _, j in matches}
+    return [i for i in _positions(hypothesis) if i not in rows], [j for j in _positions(reference) if j not in columns]
 
 
-def _last_free(hypothesis: Sequence[str], reference: Sequence[str], rows: list[int], columns: list[int]) -> list[Match]:
+def _match_last_free(
+    hypothesis: Sequence[str], reference: Sequence[str], rows: list[int], columns: list[int]
+) -> list[Match]:
     places: dict[str, list[int]] = defaultdict(list)
     for j in columns:
         places[reference[j]].append(j)
@@ -119,11 +125,11 @@ class _Path:
         return self.chunks, self.displacement
 
     def matches(self) -> list[Match]:
-        found, path = [], self
+        matches, path = [], self
         while path.last is not None and path.before is not None:
-            found.append(path.last)
+            matches.append(path.last)
             path = path.before
-        return found[::-1]
+        return matches[::-1]
 
 
 class _Alignment:
@@ -141,13 +147,13 @@ class _Alignment:
         self.budget = {("hypothesis", word): rows[word] - columns[word] for word in rows}
         self.budget |= {("reference", word): columns[word] - rows[word] for word in columns}
         by_stem = [Counter(self.stems[word] for word in words) for words in (hypothesis, reference)]
-        self.budget |= {("skip", one): by_stem[0][one] - by_stem[1][one] for one in by_stem[0]}
+        self.budget |= {("skip", word_stem): by_stem[0][word_stem] - by_stem[1][word_stem] for word_stem in by_stem[0]}
         self.places: dict[str, list[int]] = defaultdict(list)
         for j, word in enumerate(reference):
             self.places[self.stems[word]].append(j)
 
     def fewest_chunks(self) -> list[Match]:
-        """The matches of the best path."""
+        """Return the matches of the best path."""
         beam = [_Path(0, 0, None, None, 0, {})]
         for i, word in enumerate(self.hypothesis):
             if self.stems[word] in self.places:
@@ -169,20 +175,24 @@ class _Alignment:
         ]
         if len(free) > BRANCHES:
             free = sorted(free, key=lambda j: (j != follows, abs(i - j)))[:BRANCHES]
-        steps = [self._matched(path, i, j, follows) for j in free]
+        steps = [self._extend(path, i, j, follows) for j in free]
         if inexact and self._allows(path, skip):
-            steps.append(replace(path, spent=_count(path.spent, row, skip)))
+            steps.append(replace(path, spent=_spend(path.spent, row, skip)))
         return steps
 
     def _allows(self, path: _Path, choice: tuple[str, str]) -> bool:
         return path.spent.get(choice, 0) < self.budget[choice]
 
-    def _matched(self, path: _Path, i: int, j: int, follows: int) -> _Path:
-        word, other = self.hypothesis[i], self.reference[j]
-        spent = path.spent if word == other else _count(path.spent, ("hypothesis", word), ("reference", other))
+    def _extend(self, path: _Path, i: int, j: int, follows: int) -> _Path:
+        word, reference_word = self.hypothesis[i], self.reference[j]
+        spent = (
+            path.spent
+            if word == reference_word
+            else _spend(path.spent, ("hypothesis", word), ("reference", reference_word))
+        )
         chunks, displacement = path.chunks + (j != follows), path.displacement + abs(i - j)
         return _Path(chunks, displacement, (i, j), path, path.used | 1 << j, spent)
 
 
-def _count(spent: Mapping[tuple[str, str], int], *choices: tuple[str, str]) -> Mapping[tuple[str, str], int]:
+def _spend(spent: Mapping[tuple[str, str], int], *choices: tuple[str, str]) -> Mapping[tuple[str, str], int]:
     return {**spent, **{choice: spent.get(choice, 0) + 1 for choice in choices}}

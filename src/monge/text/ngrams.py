@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def windows(count: int, n: int) -> list[tuple[int, int]]:
-    """Half-open ranges of n consecutive units, stride 1; n = 0 is the whole text.
+    """Return half-open ranges of n consecutive units, stride 1; n = 0 is the whole text.
 
     Fewer than n units make one run of all of them; no units make none.
     """

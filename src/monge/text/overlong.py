@@ -8,17 +8,17 @@ from monge.errors import DataError
 from monge.types import Tokens
 
 
-def fitted(tokens: Tokens, longest: int, policy: str, where: str) -> Tokens:
-    """The tokens as they are to be encoded: whole, cut to `longest` pieces, or refused.
+def fit_length(tokens: Tokens, longest: int, policy: str, name: str) -> Tokens:
+    """Return the tokens to encode: all of them, or cut to `longest` pieces; raises where the policy says so.
 
     `truncate` keeps the special pieces at both ends; `window` keeps everything (the encoder joins
-    overlapping slices); `error` raises. `where` names the text in the message.
+    overlapping slices); `error` raises. `name` names the text in the message.
     """
     over = len(tokens.ids) - longest
     if over <= 0 or policy == "window":
         return tokens
     if policy == "error":
-        raise DataError(f"{where}: {len(tokens.ids)} pieces, the limit is {longest} (--on-overlong truncate or window)")
+        raise DataError(f"{name}: {len(tokens.ids)} pieces, the limit is {longest} (--on-overlong truncate or window)")
     tail = 0
     while tail < len(tokens.ids) and tokens.special[-1 - tail]:
         tail += 1

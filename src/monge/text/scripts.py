@@ -54,49 +54,49 @@ _NAMES = {"CJK": "Chinese characters", "CANADIAN": "Canadian syllabics"}
 
 @lru_cache(maxsize=1 << 14)
 def _script(character: str) -> str | None:
-    """The script of a letter; None for anything else, and for a letter without a name."""
+    """Return the script of a letter; None for anything else, and for a letter without a name."""
     if not unicodedata.category(character).startswith("L"):
         return None
     return unicodedata.name(character, "").split(" ")[0].partition("-")[0] or None
 
 
-def letters(texts: Iterable[str]) -> Counter[str]:
-    """How many letters of each script some texts have."""
-    found: Counter[str] = Counter()
+def count_letters(texts: Iterable[str]) -> Counter[str]:
+    """Count the letters of each script in some texts."""
+    counts: Counter[str] = Counter()
     for text in texts:
         for character, times in Counter(text).items():
             script = _script(character)
             if script is not None:
-                found[script] += times
-    return found
+                counts[script] += times
+    return counts
 
 
 def main_script(texts: Iterable[str]) -> str | None:
-    """The script that most letters of some texts are in; None where they have no letters.
+    """Return the script of most letters in some texts; None where they have no letters.
 
     Japanese mixes three: Chinese characters count as kana where a part of the letters are.
     """
-    found = letters(texts)
-    kana = sum(found[one] for one in _KANA)
-    if kana and kana >= KANA_SHARE * (kana + found["CJK"]):
-        found["HIRAGANA"] = kana + found.pop("CJK", 0)
-        del found["KATAKANA"]
-    return max(found, key=lambda one: (found[one], one)) if found else None
+    counts = count_letters(texts)
+    kana = sum(counts[script] for script in _KANA)
+    if kana and kana >= KANA_SHARE * (kana + counts["CJK"]):
+        counts["HIRAGANA"] = kana + counts.pop("CJK", 0)
+        del counts["KATAKANA"]
+    return max(counts, key=lambda script: (counts[script], script)) if counts else None
 
 
-def written_in(languages: Iterable[str]) -> frozenset[str]:
-    """The scripts that languages (ISO 639-1) are written in: Latin for those that no other is known of."""
-    wanted = set(languages)
-    other = {script for script, codes in LANGUAGES_OF.items() if wanted.intersection(codes)}
-    latin = wanted - {code for codes in LANGUAGES_OF.values() for code in codes} or wanted & _BOTH
-    return frozenset(other | ({"LATIN"} if latin else set()))
+def scripts_of(languages: Iterable[str]) -> frozenset[str]:
+    """Return the scripts that languages (ISO 639-1) are written in; Latin where no other script is known."""
+    language_codes = set(languages)
+    non_latin = {script for script, codes in LANGUAGES_OF.items() if language_codes.intersection(codes)}
+    latin = language_codes - {code for codes in LANGUAGES_OF.values() for code in codes} or language_codes & _BOTH
+    return frozenset(non_latin | ({"LATIN"} if latin else set()))
 
 
 def likely_language(script: str | None) -> str | None:
-    """The language that a script most likely means; None for Latin letters and unknown scripts."""
+    """Return the language that a script most likely means; None for Latin letters and unknown scripts."""
     return next(iter(LANGUAGES_OF.get(script or "", ())), None)
 
 
-def said(script: str) -> str:
-    """A script as people call it: Cyrillic letters, Chinese characters."""
+def script_label(script: str) -> str:
+    """Return a script's name for messages: Cyrillic letters, Chinese characters."""
     return _NAMES.get(script, f"{script.capitalize()} letters")

@@ -58,15 +58,15 @@ _STARTERS = {
 }
 
 
-def _words(table: Mapping[str, str]) -> Mapping[str, frozenset[str]]:
+def _split_words(table: Mapping[str, str]) -> Mapping[str, frozenset[str]]:
     return MappingProxyType({language: frozenset(words.split()) for language, words in table.items()})
 
 
-ABBREVIATIONS, FINAL_ABBREVIATIONS, STARTERS = _words(_BEFORE), _words(_LAST), _words(_STARTERS)
+ABBREVIATIONS, FINAL_ABBREVIATIONS, STARTERS = _split_words(_BEFORE), _split_words(_LAST), _split_words(_STARTERS)
 
 
 def sentence_spans(text: str, language: str = "en") -> list[tuple[int, int]]:
-    """Where the sentences of a text stand, without the white space around them.
+    """Return the spans of the sentences of a text, without the white space around them.
 
     Args:
         text: any text; an empty one has no sentences.
@@ -77,7 +77,7 @@ def sentence_spans(text: str, language: str = "en") -> list[tuple[int, int]]:
     ends = []
     start = 0
     for match in _BREAK.finditer(text):
-        if match["stop"] is None or _ends(text, start, match, language):
+        if match["stop"] is None or _ends_sentence(text, start, match, language):
             ends.append(match.end())
             start = match.end()
     spans = zip([0, *ends], [*ends, len(text)], strict=True)
@@ -85,18 +85,18 @@ def sentence_spans(text: str, language: str = "en") -> list[tuple[int, int]]:
 
 
 def sentences(text: str, language: str = "en") -> list[str]:
-    """The sentences of a text."""
+    """Split a text into sentences."""
     return [text[start:end] for start, end in sentence_spans(text, language)]
 
 
 def _trim(text: str, start: int, end: int) -> tuple[int, int] | None:
     body = text[start:end]
-    left, size = start + len(body) - len(body.lstrip()), len(body.strip())
-    return (left, left + size) if size else None
+    first, size = start + len(body) - len(body.lstrip()), len(body.strip())
+    return (first, first + size) if size else None
 
 
-def _ends(text: str, start: int, match: re.Match[str], language: str) -> bool:
-    """Whether a run of . ! ? … that white space follows ends a sentence: rules 4 to 7."""
+def _ends_sentence(text: str, start: int, match: re.Match[str], language: str) -> bool:
+    """Return whether a run of . ! ? … followed by white space ends a sentence (rules 4 to 7)."""
     following = _NEXT_WORD.match(text, match.end())
     after = (following and following["word"]) or ""
     if after[:1].islower():
@@ -104,8 +104,8 @@ def _ends(text: str, start: int, match: re.Match[str], language: str) -> bool:
     if match["stop"] != ".":
         return True
     near = text[max(start, match.start() - LONGEST_WORD) : match.start()]
-    found = _LAST_WORD.search(near)
-    word = found[0] if found else ""
+    last_word = _LAST_WORD.search(near)
+    word = last_word[0] if last_word else ""
     opens = match.start() - start < LONGEST_WORD and not near[: len(near) - len(word)].strip(_OPENERS + " \n\t")
     if opens and _LABEL.fullmatch(word):
         return False

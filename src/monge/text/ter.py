@@ -24,20 +24,20 @@ MOST_SHIFTS = 1000
 """Shifts that are tried before the search ends."""
 _NEVER = 1 << 24
 _CELLS = 1 << 22
-"""Of tables that are made at once."""
+"""Cells of the tables that are computed at once."""
 Table = npt.NDArray[np.int32]
 Beam = tuple[int, int]
 
 
 class Shift(NamedTuple):
-    """`length` words at `start` go to before the word at `target`."""
+    """A shift: `length` words from `start` move before the word at `target`."""
 
     start: int
     length: int
     target: int
 
     def order(self, n: int) -> list[int]:
-        """Which word of n stands where after it."""
+        """Return the old positions of n words in their new order after the shift."""
         start, end, target = self.start, self.start + self.length, self.target
         run, rest = list(range(start, end)), [*range(start), *range(end, n)]
         if target > end:  # counted with the run in its place
@@ -47,33 +47,36 @@ class Shift(NamedTuple):
         return [*rest[:target], *run, *rest[target:]]
 
 
-def counts(hypothesis: str, references: Sequence[Sequence[str]]) -> list[float]:
-    """What is added up over segments: the fewest edits to a reference, and the mean length of the references."""
+def segment_statistics(hypothesis: str, references: Sequence[Sequence[str]]) -> list[float]:
+    """Return the statistics that a corpus score sums: fewest edits to a reference, mean reference length."""
     words = hypothesis.split()
-    return [min(edits(words, one) for one in references), sum(map(len, references)) / len(references)]
+    return [min(count_edits(words, reference) for reference in references), sum(map(len, references)) / len(references)]
 
 
-def edits(hypothesis: Sequence[str], reference: Sequence[str]) -> int:
-    """Insertions, deletions, substitutions and shifts that turn a hypothesis into a reference."""
+def count_edits(hypothesis: Sequence[str], reference: Sequence[str]) -> int:
+    """Count the insertions, deletions, substitutions and shifts that turn a hypothesis into a reference."""
     if not reference or not hypothesis:
         return len(hypothesis) + len(reference)
-    known: dict[str, int] = {}
-    words, wanted = (
-        np.array([known.setdefault(word, len(known)) for word in side], dtype=np.int32)
+    word_ids: dict[str, int] = {}
+    words, reference_ids = (
+        np.array([word_ids.setdefault(word, len(word_ids)) for word in side], dtype=np.int32)
         for side in (hypothesis, reference)
     )
-    beams = _beams(len(words), len(wanted))
-    table = _distances(words[None], wanted, beams)[0]
+    beams = _beams(len(words), len(reference_ids))
+    table = _edit_distances(words[None], reference_ids, beams)[0]
     room = max(1, _CELLS // table.size)
     shifts = tried = 0
     while True:
         distance = int(table[-1, -1])
-        found, tried = _shifts(words.tolist(), wanted.tolist(), table, tried)
-        if not found or tried >= MOST_SHIFTS:
+        candidates, tried = _find_shifts(words.tolist(), reference_ids.tolist(), table, tried)
+        if not candidates or tried >= MOST_SHIFTS:
             return shifts + distance
         best = max(
-            (_saving(words, wanted, beams, table, found[k : k + room]) for k in range(0, len(found), room)),
-            key=lambda one: one.rank,
+            (
+                _best_shift(words, reference_ids, beams, table, candidates[k : k + room])
+                for k in range(0, len(candidates), room)
+            ),
+            key=lambda saving: saving.rank,
         )
         if best.rank[0] <= 0:
             return shifts + distance
@@ -88,73 +91,75 @@ class _Saving(NamedTuple):
     table: Table
 
 
-def _saving(words: Table, wanted: Table, beams: Sequence[Beam], table: Table, shifts: Sequence[Shift]) -> _Saving:
-    """The shift that ranks highest."""
-    moved = words[np.array([one.order(len(words)) for one in shifts])]
-    tables = _distances(moved, wanted, beams, table, [min(one.start, one.target) for one in shifts])
+def _best_shift(
+    words: Table, reference: Table, beams: Sequence[Beam], table: Table, shifts: Sequence[Shift]
+) -> _Saving:
+    """Return the shift that ranks highest, with the hypothesis and the table after it."""
+    moved = words[np.array([shift.order(len(words)) for shift in shifts])]
+    tables = _edit_distances(moved, reference, beams, table, [min(shift.start, shift.target) for shift in shifts])
     saved = (table[-1, -1] - tables[:, -1, -1]).tolist()
-    ranks = [(less, one.length, -one.start, -one.target) for less, one in zip(saved, shifts, strict=True)]
+    ranks = [(less, shift.length, -shift.start, -shift.target) for less, shift in zip(saved, shifts, strict=True)]
     best = max(range(len(shifts)), key=ranks.__getitem__)
     return _Saving(ranks[best], moved[best], tables[best])
 
 
 def _beams(rows: int, columns: int) -> list[Beam]:
-    """The first column and the one after the last that every row of the table has; all of the last row's end."""
+    """Return the columns that each row of the table computes, as (first, end); the last row always reaches the end."""
     ratio = columns / rows
     width = math.ceil(ratio / 2 + BEAM) if ratio / 2 > BEAM else BEAM
-    found = [(max(0, math.floor(i * ratio) - width), min(columns + 1, math.floor(i * ratio) + width))
+    beams = [(max(0, math.floor(i * ratio) - width), min(columns + 1, math.floor(i * ratio) + width))
              for i in range(rows + 1)]  # fmt: skip
-    found[0] = (0, columns + 1)
-    found[-1] = (found[-1][0], columns + 1)
-    return found
+    beams[0] = (0, columns + 1)
+    beams[-1] = (beams[-1][0], columns + 1)
+    return beams
 
 
-def _distances(
+def _edit_distances(
     words: Table,
-    wanted: Table,
+    reference: Table,
     beams: Sequence[Beam],
-    known: Table | None = None,
+    known_table: Table | None = None,
     first: Sequence[int] = (0,),
 ) -> Table:
-    """The distance of every beginning of every hypothesis [k, n] to every beginning of the reference: [k, n+1, m+1].
+    """Return edit distances [k, n+1, m+1] of all prefixes of k hypotheses [k, n] to all prefixes of the reference.
 
-    Above the row of the `first` word that is another than in a hypothesis whose table is `known`, rows are its.
-    In here a distance at column j stands as less by j: then one that puts words of the reference in is no dearer.
+    With `known_table`, the table of an earlier hypothesis, rows before the `first` differing word are copied from it.
+    Inside, the distance at column j is stored minus j: an insertion then costs nothing, and a running minimum finds it.
     """
-    columns = np.arange(len(wanted) + 1, dtype=np.int32)
+    columns = np.arange(len(reference) + 1, dtype=np.int32)
     order = np.argsort(first, kind="stable")
     begins = np.asarray(first)[order]
-    same = (words[order][:, :, None] == wanted).astype(np.int32)
-    found = np.full((len(words), words.shape[1] + 1, len(columns)), _NEVER, dtype=np.int32)
-    found[:, 0] = 0
-    if known is not None:
-        found[:] = known - columns
+    same = (words[order][:, :, None] == reference).astype(np.int32)
+    distances = np.full((len(words), words.shape[1] + 1, len(columns)), _NEVER, dtype=np.int32)
+    distances[:, 0] = 0
+    if known_table is not None:
+        distances[:] = known_table - columns
     active = np.searchsorted(begins, np.arange(words.shape[1]), side="right").tolist()
     for i, (low, high) in enumerate(beams[1:]):
         k, start = active[i], max(low, 1)
-        above, here = found[:k, i], found[:k, i + 1]
-        here[:] = _NEVER
-        here[:, low:high] = above[:, low:high] + 1  # the word is left out
-        kept = above[:, start - 1 : high - 1] - same[:k, i, start - 1 : high - 1]  # it is the same, or replaced
-        np.minimum(here[:, start:high], kept, out=here[:, start:high])
-        np.minimum.accumulate(here[:, low:high], axis=1, out=here[:, low:high])
-    found += columns
-    back = np.empty_like(found)
-    back[order] = found
+        above, row = distances[:k, i], distances[:k, i + 1]
+        row[:] = _NEVER
+        row[:, low:high] = above[:, low:high] + 1  # the word is left out
+        substituted = above[:, start - 1 : high - 1] - same[:k, i, start - 1 : high - 1]  # it is the same, or replaced
+        np.minimum(row[:, start:high], substituted, out=row[:, start:high])
+        np.minimum.accumulate(row[:, low:high], axis=1, out=row[:, low:high])
+    distances += columns
+    back = np.empty_like(distances)
+    back[order] = distances
     return back
 
 
-def _alignment(words: Sequence[int], wanted: Sequence[int], table: Table) -> tuple[list[int], list[int], list[int]]:
-    """Of a cheapest way: the word that each of the reference comes after or from; errors on both sides, summed up."""
-    rows, i, j = table.tolist(), len(words), len(wanted)
+def _align(words: Sequence[int], reference: Sequence[int], table: Table) -> tuple[list[int], list[int], list[int]]:
+    """Trace a cheapest alignment back: a hypothesis position per reference word, and cumulated errors on both sides."""
+    rows, i, j = table.tolist(), len(words), len(reference)
     align, wrong, missed = [0] * j, [0] * i, [0] * j
     while i or j:
-        here = rows[i][j]
-        same = i and j and words[i - 1] == wanted[j - 1]
-        if i and j and rows[i - 1][j - 1] + (not same) == here:
+        distance = rows[i][j]
+        same = i and j and words[i - 1] == reference[j - 1]
+        if i and j and rows[i - 1][j - 1] + (not same) == distance:
             i, j = i - 1, j - 1
             align[j], wrong[i], missed[j] = i, int(not same), int(not same)
-        elif i and rows[i - 1][j] + 1 == here:
+        elif i and rows[i - 1][j] + 1 == distance:
             i -= 1
             wrong[i] = 1
         else:
@@ -163,35 +168,35 @@ def _alignment(words: Sequence[int], wanted: Sequence[int], table: Table) -> tup
     return align, [0, *accumulate(wrong)], [0, *accumulate(missed)]
 
 
-def _shifts(words: Sequence[int], wanted: Sequence[int], table: Table, tried: int) -> tuple[list[Shift], int]:
-    """The shifts worth trying, each once, and how many were tried so far.
+def _find_shifts(words: Sequence[int], reference: Sequence[int], table: Table, tried: int) -> tuple[list[Shift], int]:
+    """Return the shifts worth trying, each once, and how many were tried so far.
 
-    A run of words that stands in the reference too, with an error in both places, goes to where its words are aligned.
+    A run of words that also occurs in the reference, with an error in both places, moves to where these are aligned.
     """
-    align, wrong, missed = _alignment(words, wanted, table)
+    align, wrong, missed = _align(words, reference, table)
     places = defaultdict(list)
-    for k, word in enumerate(wanted):
+    for k, word in enumerate(reference):
         places[word].append(k)
-    found: dict[Shift, None] = {}
+    shifts: dict[Shift, None] = {}
     for start, word in enumerate(words):
-        for there in places[word]:
-            if abs(there - start) > FARTHEST_SHIFT:
+        for place in places[word]:
+            if abs(place - start) > FARTHEST_SHIFT:
                 continue
-            longest = min(LONGEST_SHIFT, len(words) - start, len(wanted) - there)
+            longest = min(LONGEST_SHIFT, len(words) - start, len(reference) - place)
             for length in range(1, longest + 1):
-                if words[start + length - 1] != wanted[there + length - 1]:
+                if words[start + length - 1] != reference[place + length - 1]:
                     break
-                if wrong[start + length] == wrong[start] or missed[there + length] == missed[there]:
+                if wrong[start + length] == wrong[start] or missed[place + length] == missed[place]:
                     continue
-                if start <= align[there] < start + length:
+                if start <= align[place] < start + length:
                     continue
                 before = -1
-                for k in range(there - 1, there + length):
+                for k in range(place - 1, place + length):
                     target = align[k] + 1 if k >= 0 else 0
                     if target != before:
-                        found[Shift(start, length, target)] = None
+                        shifts[Shift(start, length, target)] = None
                         tried += 1
                     before = target
                 if tried >= MOST_SHIFTS:
-                    return list(found), tried
-    return list(found), tried
+                    return list(shifts), tried
+    return list(shifts), tried

@@ -1,4 +1,4 @@
-"""Pieces that stand for what a model's vocabulary lacks ([UNK]): which they are, and how many."""
+"""Unknown pieces ([UNK]), which stand for text that a model's vocabulary lacks: their positions and number."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ MOSTLY = 0.5
 """A text or a run is mostly unknown where more of its pieces than this share are."""
 
 
-def unknown_places(tokens: Tokens, unknown: int | None) -> list[int]:
-    """The positions of the unknown pieces of a text; `unknown` is their id, None where a model has no such piece."""
+def unknown_positions(tokens: Tokens, unknown: int | None) -> list[int]:
+    """Return the positions of a text's unknown pieces; `unknown` is their id, None if the model has none."""
     if unknown is None or unknown not in tokens.ids:
         return []
-    return [place for place, one in enumerate(tokens.ids) if one == unknown and not tokens.special[place]]
+    return [place for place, piece_id in enumerate(tokens.ids) if piece_id == unknown and not tokens.special[place]]
 
 
-def counted(tokens: Tokens, unknown: int | None) -> tuple[int, int]:
-    """How many pieces a text has, special ones aside, and how many of them are unknown."""
-    return len(tokens.special) - sum(tokens.special), len(unknown_places(tokens, unknown))
+def count_unknown(tokens: Tokens, unknown: int | None) -> tuple[int, int]:
+    """Count the pieces of a text, special ones excluded, and the unknown ones among them."""
+    return len(tokens.special) - sum(tokens.special), len(unknown_positions(tokens, unknown))
 
 
-def share(tokens: Tokens, unknown: int | None) -> float:
-    """The share of a text's pieces that are unknown; 0 for an empty text."""
-    pieces, lacking = counted(tokens, unknown)
+def unknown_share(tokens: Tokens, unknown: int | None) -> float:
+    """Return the share of a text's pieces that are unknown; 0 for an empty text."""
+    pieces, lacking = count_unknown(tokens, unknown)
     return lacking / pieces if lacking else 0.0

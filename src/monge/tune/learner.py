@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor, nn
 
-from monge.encode.batching import batches, pool
-from monge.encode.models import ModelFiles, find
-from monge.encode.packed import positions
+from monge.encode.batching import make_batches, pool_layers
+from monge.encode.models import ModelFiles, find_model
+from monge.encode.packed import position_ids
 from monge.encode.transformer import TransformerEncoder, read_body
 from monge.errors import InvalidSetting
 from monge.tune.blocks import Blocks, Method
@@ -33,7 +33,7 @@ class Learner(TransformerEncoder):
     """A base model with trainable weights, which `begin` chooses."""
 
     def __init__(self, model: str, *, online: bool = False) -> None:
-        files = find(model, online=online)
+        files = find_model(model, online=online)
         super().__init__(files, precision="fp32", device="cpu")
         self.files: ModelFiles = files
         body = read_body(files)
@@ -74,10 +74,10 @@ class Learner(TransformerEncoder):
         """Return the layer below the first trained block, texts concatenated; cached if blocks were run for it."""
         if self.blocks.first == 0:
             flat = torch.tensor([i for text in texts for i in text])
-            return self.blocks.embed(flat, torch.cat([positions(text, self._body.pad) for text in texts]))
+            return self.blocks.embed(flat, torch.cat([position_ids(text, self._body.pad) for text in texts]))
         new = [text for text in dict.fromkeys(texts) if text not in self._below]
         computed: dict[_Ids, Tensor] = {}
-        for batch in batches(new, len, PIECES):
+        for batch in make_batches(new, len, PIECES):
             h = super().hidden(batch, [self.blocks.first])[0].clone()
             computed.update(
                 zip(batch, (vectors.clone() for vectors in torch.split(h, [len(text) for text in batch])), strict=True)
@@ -102,10 +102,10 @@ class LiveEncoding:
         self._pieces.update(zip(new, reader.read(new), strict=True) if new else ())
         distinct_ids = list(dict.fromkeys(self._pieces[text].ids for text in texts))
         vectors_of_ids: dict[tuple[int, ...], Tensor] = {}
-        for batch in batches(distinct_ids, len, PIECES):
+        for batch in make_batches(distinct_ids, len, PIECES):
             layers = sorted(set(self._request.layers))
             hidden = dict(zip(layers, self._encoder.hidden(batch, layers), strict=True))
-            split = torch.split(pool(hidden, self._request), [len(ids) for ids in batch])
+            split = torch.split(pool_layers(hidden, self._request), [len(ids) for ids in batch])
             vectors_of_ids.update(zip(batch, split, strict=True))
         return {text: (self._pieces[text], {self._request: vectors_of_ids[self._pieces[text].ids]}) for text in texts}
 

@@ -15,24 +15,26 @@ _HALF = 26  # bits of the lower half of a 53 bit mantissa: sums of 2**36 halves 
 
 
 def mean(values: Array) -> float:
-    """The mean of values [n]: their exact sum, rounded once, by n."""
+    """Return the mean of values [n]: their exact sum, rounded once, divided by n."""
     return fsum(values.tolist()) / len(values)
 
 
 def exact_sum(values: Array) -> int:
-    """The sum of values [n] in units of 2**-UNIT."""
+    """Return the sum of values [n] in units of 2**-UNIT."""
     mantissas, exponents = np.frexp(values)
-    whole = np.ldexp(mantissas, 53).astype(np.int64)
-    found = 0
+    integers = np.ldexp(mantissas, 53).astype(np.int64)
+    exact_total = 0
     for exponent in np.unique(exponents).tolist():
-        mine = whole[exponents == exponent]
-        high, low = mine >> _HALF, mine & ((1 << _HALF) - 1)
+        same_exponent = integers[exponents == exponent]
+        high, low = same_exponent >> _HALF, same_exponent & ((1 << _HALF) - 1)
         total = (int(high.sum()) << _HALF) + int(low.sum())
         shift = exponent - 53 + UNIT
-        found += total << shift if shift >= 0 else total >> -shift  # what is shifted out of a subnormal number is 0
-    return found
+        exact_total += (
+            total << shift if shift >= 0 else total >> -shift
+        )  # the bits shifted out of a subnormal number are 0
+    return exact_total
 
 
-def rounded(total: int) -> float:
-    """The float64 nearest to a sum in units of 2**-UNIT."""
+def round_exact(total: int) -> float:
+    """Return the float64 nearest to a sum in units of 2**-UNIT."""
     return float(Fraction(total, 1 << UNIT))

@@ -42,9 +42,9 @@ class Move:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """From a hypothesis unit to a reference unit: the mass of every plan, the cost of moving one, what is lost.
+    """All moves between one hypothesis unit and one reference unit: mass per plan, cost per unit of mass, loss.
 
-    `lost` is the mean over the plans of mass times cost, or of mass times what the similarity lacks.
+    `lost` is the mean over the plans of mass times cost, or of mass times (full similarity - similarity).
     """
 
     hypothesis: int
@@ -56,10 +56,10 @@ class Route:
 
 @dataclass(frozen=True, kw_only=True)
 class Transported:
-    """Two texts and the plans between them: who was moved to whom, how much, at what cost.
+    """Two texts and the transport plans between them, with costs and similarities.
 
     cost, similarity [n, m]; every plan [n, m]: `plan`, or `precision` and `recall` where the metric
-    solves one problem a direction. Shares add up to what `share_of` names (see `scoring.explain`). `distance`: the
+    solves one problem per direction. Shares add up to what `share_of` names (see `scoring.explain`). `distance`: the
     ground is a distance, and the similarity only its negative, which is not shown.
     """
 
@@ -73,20 +73,20 @@ class Transported:
 
     @cached_property
     def full(self) -> float:
-        """The similarity of a perfect match: 1, or the largest there is where similarities exceed it."""
+        """The similarity of a perfect match: 1, or the largest similarity if that is higher."""
         return max(1.0, float(self.similarity.max())) if self.similarity.size else 1.0
 
     def lost(self, name: str) -> Array:
-        """What each unit of a side lost [n]: its share of the cost, or its weight less its share of the similarity."""
+        """Return the loss of each unit of a side [n]: its cost share, or its weight minus its similarity share."""
         side: Side = getattr(self, name)
         lost = side.shares if self.share_of == "cost" else side.weights * self.full - side.shares
         return np.maximum(np.asarray(lost, dtype=np.float64), 0.0)
 
     @cached_property
     def most_lost(self) -> float:
-        """What the unit that lost most lost, but no less than the heaviest unit loses at a twelfth of the largest cost.
+        """The largest loss of a unit, but at least the heaviest unit's weight times a twelfth of the largest cost.
 
-        Marks are drawn against it, so that a pair without fault has none.
+        Marks are drawn relative to it; the lower bound keeps a pair without errors unmarked.
         """
         lost = max((float(self.lost(name).max()) for name in SIDES if len(getattr(self, name).units)), default=0.0)
         heavy = max(
@@ -96,7 +96,7 @@ class Transported:
 
     @cached_property
     def dearest(self) -> float:
-        """The largest cost between two units, or where similarity is shared out the most that it lacks."""
+        """The largest cost between two units, or where shares are of similarity the largest (full - similarity)."""
         if not self.cost.size:
             return 0.0
         return float(self.cost.max()) if self.share_of == "cost" else self.full - float(self.similarity.min())
@@ -117,27 +117,27 @@ class Explanation(Transported):
 
     @cached_property
     def routes(self) -> list[Route]:
-        """The moves of all plans, those between the same two units as one, the one that lost most first."""
-        found: dict[tuple[int, int], dict[str, Move]] = {}
+        """The moves of all plans, merged per pair of units, the largest loss first."""
+        moves_by_pair: dict[tuple[int, int], dict[str, Move]] = {}
         for move in self.moves:
-            found.setdefault((move.hypothesis, move.reference), {})[move.plan] = move
+            moves_by_pair.setdefault((move.hypothesis, move.reference), {})[move.plan] = move
         several = max(len(self.plans), 1)
         routes = []
-        for (row, column), mine in found.items():
-            first = next(iter(mine.values()))
+        for (row, column), moves_by_plan in moves_by_pair.items():
+            first = next(iter(moves_by_plan.values()))
             cost = first.cost if self.share_of == "cost" else self.full - first.similarity
-            mass = {plan: mine[plan].mass if plan in mine else 0.0 for plan in self.plans}
+            mass = {plan: moves_by_plan[plan].mass if plan in moves_by_plan else 0.0 for plan in self.plans}
             routes.append(Route(row, column, mass, first.cost, sum(mass.values()) * cost / several))
-        return sorted(routes, key=lambda one: (-round(one.lost, 12), -sum(one.masses.values())))
+        return sorted(routes, key=lambda route: (-round(route.lost, 12), -sum(route.masses.values())))
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain numbers and strings."""
+        """Return the explanation as plain numbers and strings."""
 
         def side(name: str) -> dict[str, Any]:
-            one: Side = getattr(self, name)
-            columns = zip(one.units, one.weights, one.shares, self.lost(name), strict=True)
+            text_side: Side = getattr(self, name)
+            columns = zip(text_side.units, text_side.weights, text_side.shares, self.lost(name), strict=True)
             return {
-                "text": one.text,
+                "text": text_side.text,
                 "units": [
                     {"text": text, "weight": float(weight), "share": float(share), "lost": float(lost)}
                     for text, weight, share, lost in columns

@@ -1,4 +1,4 @@
-"""What can be unusual about a text of a segment: every kind of flag, with the sentence that explains it.
+"""Flags that mark an unusual text of a segment, each kind with the sentence that explains it.
 
 A flag is written KIND-SIDE, as `truncated-hypothesis`.
 """
@@ -22,6 +22,6 @@ SENTENCES: Mapping[str, str] = {
 
 
 def describe_flag(flag: str) -> str:
-    """Say a flag in plain words; one of a file that another program wrote is given as it stands."""
+    """Describe a flag in a sentence; an unknown flag, from a file of another program, is returned as it is."""
     kind, _, side = flag.rpartition("-")
     return f"The {side} {SENTENCES[kind]}." if kind in SENTENCES else f"{flag}."

@@ -1,4 +1,4 @@
-"""What a run gives back: scores, and the signature that names everything behind them."""
+"""The results of a run: scores, and the signature that records everything they depend on."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from monge.types.sums import Array
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """Everything that moves a score, as `key:value` pairs joined by `|`.
+    """Everything that a score depends on, as `key:value` pairs joined by `|`.
 
     Values hold no `|`; `spec.signature` writes and reads the meaning of the pairs.
     """
@@ -30,12 +30,12 @@ class Signature:
         return dict(self.fields)[key]
 
     def get(self, key: str, default: str = "") -> str:
-        """The value of a key, or the default."""
+        """Return the value of a key, or the default."""
         return dict(self.fields).get(key, default)
 
     @classmethod
     def parse(cls, line: str) -> Signature:
-        """The inverse of `str`; raises where the line is not a signature."""
+        """Parse a signature line, the inverse of `str`; raises where the line is not a signature."""
         pairs = [pair.partition(":") for pair in line.strip().split("|")]
         bad = next((key for key, colon, _ in pairs if not colon or not key), None)
         if bad is not None:
@@ -44,14 +44,14 @@ class Signature:
                 "begins with the metric and ends in monge:VERSION#DIGEST)"
             )
         keys = [key for key, _, _ in pairs]
-        twice = next((key for key in keys if keys.count(key) > 1), None)
-        if twice is not None:
-            raise StatisticsMismatch(f"not a signature: {twice!r} stands twice")
+        duplicate = next((key for key in keys if keys.count(key) > 1), None)
+        if duplicate is not None:
+            raise StatisticsMismatch(f"not a signature: {duplicate!r} stands twice")
         return cls(tuple((key, value) for key, _, value in pairs))
 
 
 def place_of(index: int | np.int64) -> int | None:
-    """An index as people count, from 1; None for -1, which stands for no single one."""
+    """Return an index counted from 1; None for -1, which means that no single reference decided."""
     return int(index) + 1 if index >= 0 else None
 
 
@@ -101,7 +101,7 @@ class Result:
         return len(self.segments)
 
     def to_dict(self, *, segments: bool = True) -> dict[str, Any]:
-        """The JSON form of design: one object a result."""
+        """Return the JSON form: one object per result."""
         out: dict[str, Any] = {
             "metric": self.metric,
             "system": self.system,
@@ -119,7 +119,7 @@ class Result:
         return out
 
     def segment(self, index: int) -> dict[str, Any]:
-        """A segment's row of the JSON form; `reference` is the index of the one that won, -1 where none alone did."""
+        """Return a segment's row of the JSON form; `reference` is the index of the best reference, -1 if several."""
         return {
             "id": self.ids[index],
             "score": float(self.segments[index]),
@@ -130,7 +130,7 @@ class Result:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Result:
-        """The inverse of `to_dict(segments=True)`."""
+        """Rebuild a result from `to_dict(segments=True)`."""
         rows = data["segments"]
         interval = data.get("interval")
         return cls(

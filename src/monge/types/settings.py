@@ -1,4 +1,4 @@
-"""Settings of a metric: how a value is read from text, written back and refused, and the choice that holds it."""
+"""Settings of a metric: kinds of values (how they are parsed, written and checked), and choices that hold them."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ class Choice:
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of value: `read` raises ValueError on what it does not take, `accepts` says what it takes.
+    """A kind of value: `read` parses a text or raises ValueError, `accepts` describes the accepted values.
 
-    `options` are the words to choose from, where there are only those.
+    `options` are the accepted words, where the kind is a fixed list of words.
     """
 
     accepts: str
@@ -30,11 +30,11 @@ class Kind:
 
 
 def setting(default: Any, kind: Kind) -> Any:
-    """A dataclass field that users can set through text."""
+    """Declare a dataclass field that users can set as text."""
     return field(default=default, metadata={"kind": kind})
 
 
-def _checked(convert: Callable[[str], Any], good: Callable[[Any], bool]) -> Callable[[str], Any]:
+def _read_checked(convert: Callable[[str], Any], good: Callable[[Any], bool]) -> Callable[[str], Any]:
     def read(text: str) -> Any:
         value = convert(text)
         if not good(value):
@@ -45,25 +45,25 @@ def _checked(convert: Callable[[str], Any], good: Callable[[Any], bool]) -> Call
 
 
 def number(value: float) -> str:
-    """The shortest text that reads back as the same float."""
+    """Return the shortest text that reads back as the same float."""
     return repr(int(value)) if isfinite(value) and value == int(value) and abs(value) < 1e15 else repr(float(value))
 
 
 def one_of(*names: str) -> Kind:
-    """One of the given words."""
-    return Kind("one of " + ", ".join(names), _checked(str, lambda value: value in names), options=names)
+    """Return the kind of value that is one of these words."""
+    return Kind("one of " + ", ".join(names), _read_checked(str, lambda value: value in names), options=names)
 
 
-POSITIVE = Kind("a positive finite number", _checked(float, lambda v: isfinite(v) and v > 0), number)
-SMALL = Kind("a finite number of at least 0", _checked(float, lambda v: isfinite(v) and v >= 0), number)
-UNIT = Kind("a number from 0 to 1", _checked(float, lambda v: 0 <= v <= 1), number)
-CEILING = Kind("a positive number, or inf", _checked(float, lambda v: not isnan(v) and v > 0), number)
-COUNT = Kind("a whole number of at least 1", _checked(int, lambda v: v >= 1))
-WHOLE = Kind("a whole number of at least 0", _checked(int, lambda v: v >= 0))
+POSITIVE = Kind("a positive finite number", _read_checked(float, lambda v: isfinite(v) and v > 0), number)
+SMALL = Kind("a finite number of at least 0", _read_checked(float, lambda v: isfinite(v) and v >= 0), number)
+UNIT = Kind("a number from 0 to 1", _read_checked(float, lambda v: 0 <= v <= 1), number)
+CEILING = Kind("a positive number, or inf", _read_checked(float, lambda v: not isnan(v) and v > 0), number)
+COUNT = Kind("a whole number of at least 1", _read_checked(int, lambda v: v >= 1))
+WHOLE = Kind("a whole number of at least 0", _read_checked(int, lambda v: v >= 0))
 
 
 def optional(kind: Kind) -> Kind:
-    """The same kind of value, or `none`."""
+    """Return the same kind of value, with `none` accepted too."""
     return Kind(
         f"{kind.accepts}, or none",
         lambda text: None if text == "none" else kind.read(text),
@@ -71,14 +71,14 @@ def optional(kind: Kind) -> Kind:
     )
 
 
-def _switch(text: str) -> bool:
+def _read_switch(text: str) -> bool:
     words = {"yes": True, "true": True, "on": True, "no": False, "false": False, "off": False}
     if text.lower() not in words:
         raise ValueError(text)
     return words[text.lower()]
 
 
-SWITCH = Kind("yes or no", _switch, lambda value: "yes" if value else "no", ("yes", "no"))
+SWITCH = Kind("yes or no", _read_switch, lambda value: "yes" if value else "no", ("yes", "no"))
 
 
 def _count_or(word: str) -> Kind:
@@ -98,8 +98,8 @@ SWEEPS = _count_or("converged")
 LENGTH = _count_or("auto")
 
 
-def _slack(text: str) -> tuple[float, float]:
-    values = tuple(float(one) for one in text.replace("/", ",").split(","))
+def _read_slack(text: str) -> tuple[float, float]:
+    values = tuple(float(part) for part in text.replace("/", ",").split(","))
     if len(values) != 2 or any(isnan(value) or value < 0 for value in values):
         raise ValueError(text)
     return values[0], values[1]
@@ -107,22 +107,22 @@ def _slack(text: str) -> tuple[float, float]:
 
 SLACK = Kind(
     "two numbers of at least 0 (inf allowed), hypothesis/reference",
-    _slack,
+    _read_slack,
     lambda pair: "/".join(number(value) for value in pair),
 )
 RIGID = (inf, inf)
 
 
-def _several(text: str) -> tuple[float, ...]:
-    values = tuple(float(one) for one in text.replace(",", "/").split("/"))
+def _read_positive_numbers(text: str) -> tuple[float, ...]:
+    values = tuple(float(part) for part in text.replace(",", "/").split("/"))
     if any(not isfinite(value) or value <= 0 for value in values):
         raise ValueError(text)
     return values
 
 
 TEMPERATURES = Kind(
-    "positive numbers joined by /", _several, lambda values: "/".join(number(value) for value in values)
+    "positive numbers joined by /", _read_positive_numbers, lambda values: "/".join(number(value) for value in values)
 )
 
-NAME = Kind("a name or a file", _checked(str, bool))
+NAME = Kind("a name or a file", _read_checked(str, bool))
 TEXT = Kind("any text", unquote, lambda text: quote(text, safe=":"))

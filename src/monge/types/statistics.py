@@ -11,7 +11,7 @@ from monge.errors import StatisticsMismatch
 from monge.types.sums import DocumentCounts, MatrixSum, PartSums, Range, Sum, VectorSum
 
 VERSION = 1
-"""Of the layout of a statistics file."""
+"""Version of the layout of a statistics file."""
 
 _KINDS: Mapping[str, type[Sum]] = {
     "counts": DocumentCounts,
@@ -53,88 +53,100 @@ class CorpusStats:
 
     @cached_property
     def digests(self) -> Mapping[_Path, str]:
-        """The digest of every sum by its path: it changes with any number that a score is made of."""
-        return {path: one.digest("/".join((self.reader, *path))) for path, one in self._flat().items()}
+        """The digest of every sum by its path: it changes with any number that a score depends on."""
+        return {path: corpus_sum.digest("/".join((self.reader, *path))) for path, corpus_sum in self._flatten().items()}
 
     def __add__(self, other: CorpusStats) -> CorpusStats:
         self._check_reader(other, "added")
-        mine, theirs = self._flat(), other._flat()
-        alone = sorted(mine.keys() ^ theirs.keys())
+        own_sums, other_sums = self._flatten(), other._flatten()
+        alone = sorted(own_sums.keys() ^ other_sums.keys())
         if alone:
             raise StatisticsMismatch(
-                f"only one of the statistics holds {_said(alone[0])}: they cannot be added (a | b unites them)"
+                f"only one of the statistics holds {_describe_path(alone[0])}: they cannot be added (a | b unites them)"
             )
-        return CorpusStats(self.reader, **_nested({path: one + theirs[path] for path, one in mine.items()}))
+        return CorpusStats(
+            self.reader, **_nest({path: corpus_sum + other_sums[path] for path, corpus_sum in own_sums.items()})
+        )
 
     def __or__(self, other: CorpusStats) -> CorpusStats:
         self._check_reader(other, "united")
-        mine, theirs = self._flat(), other._flat()
-        both = sorted(mine.keys() & theirs.keys())
+        own_sums, other_sums = self._flatten(), other._flatten()
+        both = sorted(own_sums.keys() & other_sums.keys())
         if both:
             raise StatisticsMismatch(
-                f"both statistics hold {_said(both[0])}: which of them counts is not clear (a + b adds them up)"
+                f"both statistics hold {_describe_path(both[0])}: which of them counts is not clear "
+                "(a + b adds them up)"
             )
-        return CorpusStats(self.reader, **_nested(mine | theirs))
+        return CorpusStats(self.reader, **_nest(own_sums | other_sums))
 
-    def _check_reader(self, other: CorpusStats, done: str) -> None:
-        if self.reader != other.reader:
+    def _check_reader(self, operand: CorpusStats, done: str) -> None:
+        if self.reader != operand.reader:
             raise StatisticsMismatch(
-                f"statistics of different readers cannot be {done}: {self.reader!r} and {other.reader!r}"
+                f"statistics of different readers cannot be {done}: {self.reader!r} and {operand.reader!r}"
             )
 
-    def _flat(self) -> dict[_Path, Any]:
-        """Every sum by its path."""
-        found: dict[_Path, Any] = {}
+    def _flatten(self) -> dict[_Path, Any]:
+        """Return every sum by its path."""
+        sums_by_path: dict[_Path, Any] = {}
         for kind in _KINDS:
-            for key, one in getattr(self, kind).items():
+            for key, entry in getattr(self, kind).items():
                 if kind == "sums":
-                    found.update({(kind, key, side): each for side, each in one.items()})
+                    sums_by_path.update({(kind, key, side): vector_sum for side, vector_sum in entry.items()})
                 else:
-                    found[kind, key] = one
-        return found
+                    sums_by_path[kind, key] = entry
+        return sums_by_path
 
     def held(self) -> list[str]:
-        """What they hold, in words."""
-        held = [f"{one.n} texts of the {side} (idf)" for side, one in self.counts.items()]
+        """Describe what the statistics hold, one phrase per entry."""
+        held = [f"{document_counts.n} texts of the {side} (idf)" for side, document_counts in self.counts.items()]
         held += [
-            f"{one.count} vectors of the {side} (mean)" for each in self.sums.values() for side, one in each.items()
+            f"{vector_sum.count} vectors of the {side} (mean)"
+            for sums_by_side in self.sums.values()
+            for side, vector_sum in sums_by_side.items()
         ]
-        held += [f"{one.n} pairs (range)" for one in self.ranges.values()]
-        held += [f"{len(self.baselines)} layer(s) on {one.n} random pairs" for one in list(self.baselines.values())[:1]]
-        return held + [f"maps clp and umd on {one.count} aligned words" for one in list(self.maps.values())[:1]]
+        held += [f"{score_range.n} pairs (range)" for score_range in self.ranges.values()]
+        held += [
+            f"{len(self.baselines)} layer(s) on {part_sums.n} random pairs"
+            for part_sums in list(self.baselines.values())[:1]
+        ]
+        return held + [
+            f"maps clp and umd on {matrix_sum.count} aligned words" for matrix_sum in list(self.maps.values())[:1]
+        ]
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain numbers, exact: integers, and floats that read back as they were."""
-        plain = {path: one.to_dict() for path, one in self._flat().items()}
-        return {"monge-statistics": VERSION, "reader": self.reader, **_nested(plain)}
+        """Return plain numbers that read back exactly: integers and floats."""
+        plain = {path: corpus_sum.to_dict() for path, corpus_sum in self._flatten().items()}
+        return {"monge-statistics": VERSION, "reader": self.reader, **_nest(plain)}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> CorpusStats:
-        """The inverse of `to_dict`; raises where the data are not statistics, or are none that texts can have."""
+        """Rebuild statistics from `to_dict`; raises where the data are not statistics or have impossible numbers."""
         try:
             if data["monge-statistics"] != VERSION:
                 raise StatisticsMismatch(
                     f"statistics of version {data['monge-statistics']!r}; this monge reads {VERSION}"
                 )
-            stored = cls(str(data["reader"]), **{kind: data.get(kind, {}) for kind in _KINDS})._flat()
-            found = {path: _KINDS[path[0]].from_dict(one) for path, one in stored.items()}
+            stored = cls(str(data["reader"]), **{kind: data.get(kind, {}) for kind in _KINDS})._flatten()
+            sums_by_path = {path: _KINDS[path[0]].from_dict(fields) for path, fields in stored.items()}
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise StatisticsMismatch(f"not a statistics file of monge fit ({type(error).__name__}: {error})") from None
-        bad = next((path for path, one in found.items() if not one.plausible), None)
+        bad = next((path for path, corpus_sum in sums_by_path.items() if not corpus_sum.is_plausible), None)
         if bad is not None:
-            raise StatisticsMismatch(f"not statistics of monge fit: {_said(bad)} has numbers that no texts can have")
-        return cls(str(data["reader"]), **_nested(found))
+            raise StatisticsMismatch(
+                f"not statistics of monge fit: {_describe_path(bad)} has numbers that no texts can have"
+            )
+        return cls(str(data["reader"]), **_nest(sums_by_path))
 
 
-def _said(path: _Path) -> str:
+def _describe_path(path: _Path) -> str:
     return f"{path[0]} of {' of '.join(reversed(path[1:]))}"
 
 
-def _nested(flat: Mapping[_Path, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = {kind: {} for kind in _KINDS}
-    for (*outer, last), one in flat.items():
-        place = found
+def _nest(flat: Mapping[_Path, Any]) -> dict[str, Any]:
+    nested: dict[str, Any] = {kind: {} for kind in _KINDS}
+    for (*outer, last), leaf in flat.items():
+        place = nested
         for key in outer:
             place = place.setdefault(key, {})
-        place[last] = one
-    return found
+        place[last] = leaf
+    return nested

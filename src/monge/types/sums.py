@@ -1,4 +1,4 @@
-"""Sums over texts, one class a kind: what corpus statistics are made of."""
+"""Sums over texts, one class per kind, of which corpus statistics consist."""
 
 from __future__ import annotations
 
@@ -16,30 +16,30 @@ Array = npt.NDArray[np.float64]
 DIGEST_SPACE = 2**128
 
 
-def _whole(value: Any) -> int:
+def _read_integer(value: Any) -> int:
     if type(value) is not int:
         raise ValueError(f"expected a whole number, got {value!r}")
     return value
 
 
-def _key(value: str) -> int:
-    found = int(value, 16)
-    if not 0 <= found < DIGEST_SPACE:
+def _read_text_key(value: str) -> int:
+    text_key = int(value, 16)
+    if not 0 <= text_key < DIGEST_SPACE:
         raise ValueError(f"{value!r} is not a key of texts")
-    return found
+    return text_key
 
 
 _READ: Mapping[str, Callable[[Any], Any]] = {
-    "n": _whole,
-    "count": _whole,
-    "df": lambda table: {int(piece): _whole(count) for piece, count in table.items()},
+    "n": _read_integer,
+    "count": _read_integer,
+    "df": lambda table: {int(piece): _read_integer(count) for piece, count in table.items()},
     "total": lambda rows: np.array(rows, dtype=np.float64),
     "totals": lambda table: {name: float(value) for name, value in table.items()},
     "low": float,
     "high": float,
-    "texts": _key,
+    "texts": _read_text_key,
 }
-_SHOWN: Mapping[str, Callable[[Any], Any]] = {
+_WRITE: Mapping[str, Callable[[Any], Any]] = {
     "df": lambda table: {str(piece): count for piece, count in sorted(table.items())},
     "total": np.ndarray.tolist,
     "totals": dict,
@@ -58,25 +58,25 @@ class Sum(ABC):
 
     @abstractmethod
     def __add__(self, other: Self) -> Self:
-        """The sum over the texts of both."""
+        """Return the sum over the texts of both."""
 
     @property
     @abstractmethod
-    def plausible(self) -> bool:
-        """Whether some texts can have this sum: a damaged file has impossible numbers."""
+    def is_plausible(self) -> bool:
+        """Whether texts can have this sum; the numbers of a damaged file are often impossible."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain numbers that read back exactly."""
-        values = {one.name: getattr(self, one.name) for one in fields(self)}  # type: ignore[arg-type]
-        return {name: _SHOWN[name](value) if name in _SHOWN else value for name, value in values.items()}
+        """Return the fields as plain numbers that read back exactly."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+        return {name: _WRITE[name](value) if name in _WRITE else value for name, value in values.items()}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """The inverse of `to_dict`."""
-        return cls(**{one.name: _READ[one.name](data[one.name]) for one in fields(cls)})  # type: ignore[arg-type]
+        """Rebuild a sum from `to_dict`."""
+        return cls(**{field.name: _READ[field.name](data[field.name]) for field in fields(cls)})  # type: ignore[arg-type]
 
-    def _both(self, other: Sum) -> int:
-        return (self.texts + other.texts) % DIGEST_SPACE
+    def _add_text_keys(self, addend: Sum) -> int:
+        return (self.texts + addend.texts) % DIGEST_SPACE
 
     @abstractmethod
     def digest(self, context: str) -> str:
@@ -99,7 +99,7 @@ def _hash_of_floats(values: Any) -> str:
 
 @dataclass(frozen=True, slots=True)
 class DocumentCounts(Sum):
-    """In how many of `n` texts each piece occurs."""
+    """The number of texts, out of `n`, in which each piece occurs."""
 
     n: int
     df: Mapping[int, int]
@@ -109,11 +109,11 @@ class DocumentCounts(Sum):
         df = dict(self.df)
         for piece, count in other.df.items():
             df[piece] = df.get(piece, 0) + count
-        return DocumentCounts(self.n + other.n, df, self._both(other))
+        return DocumentCounts(self.n + other.n, df, self._add_text_keys(other))
 
     @property
-    def plausible(self) -> bool:
-        """No piece is in more texts than there are."""
+    def is_plausible(self) -> bool:
+        """Whether no piece occurs in more texts than there are."""
         return self.n >= 0 and all(0 < count <= self.n for count in self.df.values())
 
     def digest(self, context: str) -> str:
@@ -131,7 +131,7 @@ class _ArraySum(Sum):
     dimensions: ClassVar[int]
 
     def __add__(self, other: Self) -> Self:
-        return type(self)(self.total + other.total, self.count + other.count, self._both(other))
+        return type(self)(self.total + other.total, self.count + other.count, self._add_text_keys(other))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, _ArraySum) or type(self) is not type(other):
@@ -142,8 +142,8 @@ class _ArraySum(Sum):
     __hash__ = None  # type: ignore[assignment]
 
     @property
-    def plausible(self) -> bool:
-        """The numbers are finite, and the axes as many as they should be and of one length."""
+    def is_plausible(self) -> bool:
+        """Whether the numbers are finite and the array has the right number of axes, all of one length."""
         square = self.total.ndim == self.dimensions and len(set(self.total.shape)) == 1
         return self.count >= 0 and square and bool(np.isfinite(self.total).all())
 
@@ -181,11 +181,11 @@ class Range(Sum):
     texts: int
 
     def __add__(self, other: Range) -> Range:
-        return Range(min(self.low, other.low), max(self.high, other.high), self.n + other.n, self._both(other))
+        return Range(min(self.low, other.low), max(self.high, other.high), self.n + other.n, self._add_text_keys(other))
 
     @property
-    def plausible(self) -> bool:
-        """Finite ends, the lower one first, of at least one pair."""
+    def is_plausible(self) -> bool:
+        """Whether there is a pair and both ends are finite, the lower one first."""
         return self.n > 0 and isfinite(self.low) and isfinite(self.high) and self.low <= self.high
 
     def digest(self, context: str) -> str:
@@ -203,18 +203,18 @@ class PartSums(Sum):
 
     def __add__(self, other: PartSums) -> PartSums:
         totals = {name: value + other.totals[name] for name, value in self.totals.items()}
-        return PartSums(totals, self.n + other.n, self._both(other))
+        return PartSums(totals, self.n + other.n, self._add_text_keys(other))
 
     @property
-    def plausible(self) -> bool:
-        """Finite sums of at least one pair."""
+    def is_plausible(self) -> bool:
+        """Whether there is a pair and all sums are finite."""
         return self.n > 0 and bool(self.totals) and all(map(isfinite, self.totals.values()))
 
     def digest(self, context: str) -> str:
         """Hash the number of pairs, the names of the parts and the texts; behind `~` the sums."""
         names = sorted(self.totals)
-        return f"{hash_of(self.n, names, self.texts, context)}~{_hash_of_floats([self.totals[one] for one in names])}"
+        return f"{hash_of(self.n, names, self.texts, context)}~{_hash_of_floats([self.totals[name] for name in names])}"
 
     def mean(self, name: str) -> float:
-        """The mean of a part."""
+        """Return the mean of a part."""
         return self.totals[name] / self.n

@@ -1,4 +1,4 @@
-"""Tables as data: what studies and results hand to `monge.render`, which draws them in every format."""
+"""Tables as data, made by studies and results and drawn in every format by `monge.render`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """What stands in a place: a text, a smaller one under it, a mark, and what a page draws there.
+    """A cell of a table: a text, a smaller detail text below it, a mark, and a span that pages draw.
 
     `mark` is `best`, `tied` (cannot be told apart from the best), `only` (nothing to compare it with), or nothing.
     People read `short` and `short_detail` instead where these are set: fewer digits, a name without its file ending.
@@ -40,12 +40,23 @@ class Cell:
 class Sheet:
     """A table with a title, lines under it, and the signatures of what is in it.
 
-    The first `words` columns and the last `words_behind` hold words, the last `texts` of them sentences, the others
-    numbers. `tied` says what that mark
-    means, and by which test; `untested` what `best` means where no test stands behind it. `over` are titles above the
-    head, each over so many columns. `grouped` shows equal names of the first column once at a terminal; a page folds
-    the table away where it is `folded`. `said` are sentences that say what is found, before the table; `zero`: the
-    spans of the table are drawn around 0, and `dots` says what a filled and a hollow dot of them mean.
+    Attributes:
+        title: The title above the table.
+        head: The names of the columns.
+        rows: The cells, one tuple per row.
+        notes: Lines below the table.
+        signatures: The signatures of the metrics in the table.
+        words: Number of leading columns that hold words; other columns hold numbers.
+        words_behind: Number of trailing columns that hold words.
+        texts: Number of trailing columns that hold whole sentences.
+        tied: The meaning of the mark `tied`, with the test behind it.
+        untested: The meaning of the mark `best` where there is no test.
+        over: Titles above the head, each with the number of columns it spans.
+        grouped: Whether a terminal shows equal names of the first column only once.
+        folded: Whether a page shows the table folded.
+        said: Sentences before the table that state the findings.
+        zero: Whether the spans are drawn around 0.
+        dots: The meaning of a filled and a hollow dot of the spans.
     """
 
     title: str
@@ -66,52 +77,52 @@ class Sheet:
     dots: str = ""
 
     def turned(self) -> Sheet:
-        """Rows for columns; only the first column holds words."""
+        """Return the table with rows and columns exchanged; only the first column holds words."""
         columns = list(zip(*self.rows, strict=True))
         names = tuple(cell.text for cell in columns[0])
         rows = tuple((Cell(name), *column) for name, column in zip(self.head[1:], columns[1:], strict=True))
         return replace(self, head=("", *names), rows=rows)
 
-    def columns(self, kept: list[int]) -> Sheet:
-        """The table with some of its columns."""
+    def columns(self, indices: list[int]) -> Sheet:
+        """Return the table with the columns at these indices."""
         wide = len(self.head)
         return replace(
             self,
-            head=tuple(self.head[k] for k in kept),
-            rows=tuple(tuple(row[k] for k in kept) for row in self.rows),
-            words=sum(k < self.words for k in kept),
-            words_behind=sum(k >= wide - self.words_behind for k in kept),
-            texts=sum(k >= wide - self.texts for k in kept),
+            head=tuple(self.head[k] for k in indices),
+            rows=tuple(tuple(row[k] for k in indices) for row in self.rows),
+            words=sum(k < self.words for k in indices),
+            words_behind=sum(k >= wide - self.words_behind for k in indices),
+            texts=sum(k >= wide - self.texts for k in indices),
         )
 
 
 class Study(Protocol):
-    """What a study found: plain numbers and words for machines, tables for people."""
+    """The result of a study: plain data for programs, tables for people."""
 
     def to_dict(self) -> dict[str, Any]:
-        """The JSON form."""
+        """Return the JSON form."""
 
     def sheets(self) -> list[Sheet]:
-        """The tables."""
+        """Return the tables."""
 
 
 @dataclass(frozen=True)
 class Listing:
-    """What a command looked up: plain data for machines, tables of the same for people."""
+    """The answer of a command that looks things up: plain data for programs, the same as tables for people."""
 
     data: Any
     tables: list[Sheet]
 
     def to_dict(self) -> dict[str, Any]:
-        """The JSON form."""
-        found: dict[str, Any] = self.data
-        return found
+        """Return the JSON form."""
+        record: dict[str, Any] = self.data
+        return record
 
     def sheets(self) -> list[Sheet]:
-        """The tables."""
+        """Return the tables."""
         return self.tables
 
 
 def facts_sheet(title: str, facts: dict[str, str], head: tuple[str, str] = ("setting", "value")) -> Sheet:
-    """A table of two columns: a name and what it is."""
+    """Return a table of two columns: a name and its value."""
     return Sheet(title, head, tuple((Cell(name), Cell(value)) for name, value in facts.items()), words_behind=1)

@@ -1,4 +1,4 @@
-"""Texts on their way to vectors: what is scored, its pieces, its units."""
+"""Texts before encoding: segments, their pieces and their units."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 BLANK = "␣"
-"""What a person reads for a piece that is nothing but the mark of a word's beginning."""
+"""The label of a piece that is only the marker of the beginning of a word."""
 _MARKS = frozenset({"▁", "Ġ"})
 _INVISIBLE = frozenset({"Cc", "Cf", "Zs", "Zl", "Zp"})
 
 
 def is_blank(text: str) -> bool:
-    """Whether nothing in a text is visible: only white space, control and format characters (ZWSP, BOM)."""
-    return all(one.isspace() or unicodedata.category(one) in _INVISIBLE for one in text)
+    """Return whether a text has no visible character: only white space, control and format characters."""
+    return all(character.isspace() or unicodedata.category(character) in _INVISIBLE for character in text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class Segment:
 
     @property
     def worded_references(self) -> tuple[int, ...]:
-        """The places of the references that count: blank ones are left out where there is another."""
+        """The indices of the references to use: blank ones are left out unless all are blank."""
         worded = tuple(place for place, text in enumerate(self.references) if not is_blank(text))
         return worded or tuple(range(len(self.references)))
 
@@ -38,7 +38,7 @@ class Segment:
 class Tokens:
     """A tokenised text: what the encoder reads, and where each piece stands in the text.
 
-    `ids`, `pieces`, `spans`, `special`, `continues` have one entry a piece. `spans` are character
+    `ids`, `pieces`, `spans`, `special`, `continues` have one entry per piece. `spans` are character
     offsets into `text`; `continues[i]` says that piece i goes on with the word of piece i-1.
     `truncated` counts the pieces that were cut off. Where vectors are looked up word by word, `words` counts the
     words of the text and `unknown` those among them that have no vector.
@@ -55,9 +55,9 @@ class Tokens:
     unknown: int = 0
 
     def surface(self, positions: Sequence[int]) -> str:
-        """The text that pieces cover, or the first piece itself where they cover none."""
-        shown = self.text[max(self.spans[positions[0]][0], 0) : max(self.spans[positions[-1]][1], 0)].strip()
-        return shown or self.pieces[positions[0]].removeprefix("##").removeprefix("▁").removeprefix("Ġ")
+        """Return the text that the pieces cover, or the first piece itself where they cover none."""
+        covered_text = self.text[max(self.spans[positions[0]][0], 0) : max(self.spans[positions[-1]][1], 0)].strip()
+        return covered_text or self.pieces[positions[0]].removeprefix("##").removeprefix("▁").removeprefix("Ġ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class Units:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """What a person reads for each unit: its word or piece, or the name of a special."""
+        """The label of each unit for people: its word or piece, or the name of a special piece."""
         return tuple(self._label(group) for group in self.groups)
 
     def _label(self, group: tuple[int, ...]) -> str:

@@ -45,7 +45,7 @@ class Problem:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class TransportPlan:
     """An answer to a problem: coupling [b, n, m], zero where absent."""
 
     coupling: Tensor
@@ -62,5 +62,5 @@ class PairBatch:
     hypotheses: Cloud
     references: Cloud
     problems: Mapping[str, Problem]
-    plans: Mapping[str, Plan]
+    plans: Mapping[str, TransportPlan]
     unmatched: Tensor | float = 0.0

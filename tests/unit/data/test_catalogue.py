@@ -54,24 +54,24 @@ def test_unknown_names_offer_the_nearest():
     with pytest.raises(UnknownName, match="did you mean wmt17"):
         describe("wmt-17")
     with pytest.raises(UnknownName, match="did you mean responsiveness"):
-        describe("tac08").human_named("responsivness", "segment")
+        describe("tac08").resolve_human("responsivness", "segment")
 
 
 def test_a_human_column_may_go_by_its_name_in_the_file():
-    assert describe("tac08").human_named("pyr_score", "segment") == "pyramid"
-    assert describe("wmt18").human_named(None, "segment") == "darr"
-    assert describe("wmt18").human_named(None, "system") == "da"
+    assert describe("tac08").resolve_human("pyr_score", "segment") == "pyramid"
+    assert describe("wmt18").resolve_human(None, "segment") == "darr"
+    assert describe("wmt18").resolve_human(None, "system") == "da"
 
 
 def test_switches_are_checked():
     wmt17 = describe("wmt17")
-    assert wmt17.with_switches("raw", {})["entities"] is False
-    assert wmt17.with_switches("tokenised", {})["entities"] is True
-    assert wmt17.with_switches("tokenised", {"entities": False})["entities"] is False
+    assert wmt17.resolve_switches("raw", {})["entities"] is False
+    assert wmt17.resolve_switches("tokenised", {})["entities"] is True
+    assert wmt17.resolve_switches("tokenised", {"entities": False})["entities"] is False
     with pytest.raises(UnknownName, match="did you mean detokenise"):
-        wmt17.with_switches("raw", {"detokenize": True})
+        wmt17.resolve_switches("raw", {"detokenize": True})
     with pytest.raises(InvalidSetting, match="fill takes bool, got 'no'"):
-        wmt17.with_switches("raw", {"fill": "no"})
+        wmt17.resolve_switches("raw", {"fill": "no"})
 
 
 def test_what_the_published_experiment_did_is_on_record():

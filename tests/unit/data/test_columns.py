@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 
 from monge.data import read_table
-from monge.data.columns import ROLES, TEXTS, columns_of, given_columns
+from monge.data.columns import ROLES, TEXTS, assign_columns, given_columns
 from monge.errors import InvalidSetting, UnknownName, Unreadable, UsageError
 from monge.types import Segment
 
 
 def found(names, roles=TEXTS, **given):
-    return dict(columns_of(names, roles, given, "t.tsv").names)
+    return dict(assign_columns(names, roles, given, "t.tsv").names)
 
 
 @pytest.mark.parametrize(
@@ -46,17 +46,17 @@ def test_numbered_references(names, order):
 
 
 def test_the_own_name_wins_and_is_no_guess():
-    columns = columns_of(["mt", "hypothesis", "References", "label", "model"], TEXTS, {}, "t")
+    columns = assign_columns(["mt", "hypothesis", "References", "label", "model"], TEXTS, {}, "t")
     assert dict(columns.names) == {"hypothesis": ("hypothesis",), "reference": ("References",), "system": ("model",)}
     assert columns.note == "system=model"
 
 
 def test_the_note_is_what_columns_would_say():
-    columns = columns_of(["src", "mt", "ref1", "ref2"], TEXTS, {}, "t")
+    columns = assign_columns(["src", "mt", "ref1", "ref2"], TEXTS, {}, "t")
     said = given_columns([columns.note])
     assert said == {"hypothesis": ("mt",), "reference": ("ref1", "ref2"), "source": ("src",)}
-    assert dict(columns_of(["src", "mt", "ref1", "ref2"], TEXTS, said, "t").names) == dict(columns.names)
-    assert columns_of(["src", "mt", "ref1", "ref2"], TEXTS, said, "t").note == ""
+    assert dict(assign_columns(["src", "mt", "ref1", "ref2"], TEXTS, said, "t").names) == dict(columns.names)
+    assert assign_columns(["src", "mt", "ref1", "ref2"], TEXTS, said, "t").note == ""
 
 
 @pytest.mark.parametrize(

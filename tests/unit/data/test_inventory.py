@@ -15,16 +15,16 @@ def test_every_human_column_says_which_files_it_needs(name):
     for human in dataset.humans:
         assert dataset.needs(human), human
         assert {role for some in dataset.needs(human) for role in some} <= set(dataset.files)
-    (stock,) = take_stock([name]).stocks
-    assert {one.role for one in stock.wanted if not one.used_by} <= set(OPTIONAL)
+    (stock,) = take_stock([name]).datasets
+    assert {file_role.role for file_role in stock.file_roles if not file_role.used_by} <= set(OPTIONAL)
     assert stock.readable is None
 
 
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_an_empty_directory_has_none_of_them_and_the_error_says_so(name, tmp_path):
-    (stock,) = take_stock([name], tmp_path).stocks
+    (stock,) = take_stock([name], tmp_path).datasets
     assert stock.readable == ()
-    assert all(one.state == "missing" for one in stock.wanted)
+    assert all(one.state == "missing" for one in stock.file_roles)
     with pytest.raises(Unreadable) as caught:
         open_dataset(name, tmp_path)
     assert f"{name}: no file " in str(caught.value)
@@ -35,8 +35,8 @@ def test_what_is_there_is_found_and_what_can_be_read_is_what_opens(tmp_path):
     (tmp_path / "deep").mkdir()
     (tmp_path / "deep" / "sts-test.csv").write_text("g\tf\ty\t01\t2.5\ta\tb\ng\tf\ty\t02\t3\tc\td\n")
     found = take_stock(directory=tmp_path)
-    assert [one.dataset.name for one in found.stocks] == PUBLISHED
-    assert {one.dataset.name: one.readable for one in found.stocks if one.readable} == {"stsb": ("score",)}
+    assert [one.dataset.name for one in found.datasets] == PUBLISHED
+    assert {one.dataset.name: one.readable for one in found.datasets if one.readable} == {"stsb": ("score",)}
     assert open_dataset("stsb", tmp_path).n == 2
     stsb = next(one for one in found.to_dict()["datasets"] if one["name"] == "stsb")
     assert stsb["files"][0]["found"] == [str(tmp_path / "deep" / "sts-test.csv")]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from monge.data.catalogue import describe
-from monge.data.judged import Group, Judged, by_system, merged, scored, suspicions
+from monge.data.judged import Group, Judged, by_system, find_suspicious, merge_groups, scored
 from monge.data.request import matching
 from monge.errors import UnknownName
 from monge.types import Segment
@@ -38,26 +38,26 @@ def test_kinds():
 
 
 def test_systems_are_means_of_their_segments():
-    both = merged({"x": group(1, 2), "y": group(3, 5)})
+    both = merge_groups({"x": group(1, 2), "y": group(3, 5)})
     assert by_system(both).systems == {"A": 2.0, "B": 3.5}
     assert by_system(both).scores is None
     assert len(by_system(both).segments) == 4
 
 
 def test_a_constant_human_column_warns():
-    assert suspicions("da", {"cs-en": group(3, 3, 3)}) == [
+    assert find_suspicious("da", {"cs-en": group(3, 3, 3)}) == [
         "cs-en: human column 'da' is constant (3); no correlation is defined"
     ]
-    assert suspicions("da", {"cs-en": group(3, 3, 2)}) == []
-    assert suspicions("da", {"cs-en": group(3)}) == []
+    assert find_suspicious("da", {"cs-en": group(3, 3, 2)}) == []
+    assert find_suspicious("da", {"cs-en": group(3)}) == []
 
 
 def test_a_model_score_in_disguise_warns():
     model = np.array([-0.1, -0.7, -0.3])
-    [warning] = suspicions("z_mean", {"en-de": group(*(2 * model + 1), model_scores=model)})
+    [warning] = find_suspicious("z_mean", {"en-de": group(*(2 * model + 1), model_scores=model)})
     assert "correlates perfectly with the model's own scores" in warning
-    assert suspicions("z_mean", {"en-de": group(1, 2, 5, model_scores=model)}) == []
-    assert suspicions("z_mean", {"en-de": group(1, 2, 5, model_scores=np.zeros(3))}) == []
+    assert find_suspicious("z_mean", {"en-de": group(1, 2, 5, model_scores=model)}) == []
+    assert find_suspicious("z_mean", {"en-de": group(1, 2, 5, model_scores=np.zeros(3))}) == []
 
 
 def test_rows_and_groups_cannot_be_confused():

@@ -96,7 +96,7 @@ def test_no_permission(write, monkeypatch):
     def refuse(*_args, **_kwargs):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("monge.data.lines._opened", refuse)
+    monkeypatch.setattr("monge.data.lines._open_file", refuse)
     with pytest.raises(Unreadable, match="no permission to read it"):
         read_lines(path)
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from monge.data.prepare import detokenise, prepared, unescape
+from monge.data.prepare import detokenise, map_texts, unescape
 from monge.types import Segment
 
 
@@ -33,4 +33,4 @@ def test_detokenise(tokenised, text):
 
 def test_a_segment_keeps_its_source():
     segment = Segment("1", "a .", ("b .", "c ."), "s .", "x")
-    assert prepared(segment, detokenise) == Segment("1", "a.", ("b.", "c."), "s .", "x")
+    assert map_texts(segment, detokenise) == Segment("1", "a.", ("b.", "c."), "s .", "x")

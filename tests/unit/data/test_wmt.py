@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from monge.data import open_dataset
-from monge.data.wmt_rankings import ranking_rows
+from monge.data.wmt_rankings import open_rankings
 from monge.errors import InvalidSetting, Misaligned, UnknownName, Unreadable
 
 
@@ -177,7 +177,7 @@ def test_rankings_point_into_distinct_segments(raw, header):
 def test_a_header_that_lacks_two_names_is_an_error(tree):
     path = tree.put("RR-seglevel.csv", "SID BETTER WORSE", "cs-en newstest2017 1 A B")
     with pytest.raises(Unreadable, match="5 fields, expected 3"):
-        list(ranking_rows(path))
+        list(open_rankings(path))
 
 
 def campaign(tree, *rows):

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from monge.encode import batching, memory
-from monge.encode.batching import Vectors, batches, slice_plan
+from monge.encode.batching import Vectors, make_batches, plan_slices
 from monge.encode.protocol import Request
 from monge.encode.transformer import open_encoder
 from monge.errors import DataError
@@ -72,10 +72,10 @@ def test_pooling_is_unit_length_then_power_means(encoder):
 
 def test_batches_are_filled_longest_first():
     sizes = [3, 9, 1, 5, 5, 2]
-    made = list(batches([tuple(range(n)) for n in sizes], len, 10))
+    made = list(make_batches([tuple(range(n)) for n in sizes], len, 10))
     assert [[len(one) for one in batch] for batch in made] == [[9], [5, 5], [3, 2, 1]]
-    assert [len(batch) for batch in batches([tuple(range(50))] * 3, len, 10)] == [1, 1, 1]
-    assert list(batches([], len, 10)) == []
+    assert [len(batch) for batch in make_batches([tuple(range(50))] * 3, len, 10)] == [1, 1, 1]
+    assert list(make_batches([], len, 10)) == []
 
 
 def test_memory_is_bounded(encoder, monkeypatch):
@@ -93,7 +93,7 @@ def test_memory_is_bounded(encoder, monkeypatch):
 @pytest.mark.parametrize("longest", [2, 3, 7, 10, 46])
 def test_windows_cover_every_piece_once(longest):
     for length in range(longest + 1, 6 * longest + 3):
-        plan = slice_plan(length, longest)
+        plan = plan_slices(length, longest)
         kept = [k for _, _, first, last in plan for k in range(first, last)]
         assert kept == list(range(length))
         for start, end, first, last in plan:
@@ -103,7 +103,7 @@ def test_windows_cover_every_piece_once(longest):
 
 def test_a_model_that_reads_nothing():
     with pytest.raises(DataError, match="in slices"):
-        slice_plan(5, 1)
+        plan_slices(5, 1)
 
 
 @pytest.mark.parametrize("factor", [1, 2, 3])
@@ -119,7 +119,7 @@ def test_long_texts_are_joined_from_windows(encoder, factor):
     body, room = tokens.ids[1:-1], encoder.longest - 2
     centre = len(body) // 2
     for piece in (0, centre, len(body) - 1):
-        near = [start for start, end, first, last in slice_plan(len(body), room) if first <= piece < last]
+        near = [start for start, end, first, last in plan_slices(len(body), room) if first <= piece < last]
         (start,) = near
         (alone,) = encoder.hidden([(tokens.ids[0], *body[start : start + room], tokens.ids[-1])], [6])
         assert torch.allclose(found[LAST][piece + 1], alone[piece - start + 1], atol=1e-5)

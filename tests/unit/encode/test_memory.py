@@ -41,7 +41,7 @@ def test_slabs_stay_within_the_limit(monkeypatch):
     for name in range(100):
         store.keep(group(name, pieces=1 + name % 7))
         assert sum(4 * slab.size for slab in store._slabs.values()) <= 5000
-    assert set(store._where) == {text for slab in store._slabs.values() for text in slab.texts}
+    assert set(store._places) == {text for slab in store._slabs.values() for text in slab.texts}
 
 
 def test_the_slab_that_is_being_filled_may_go_too(monkeypatch):

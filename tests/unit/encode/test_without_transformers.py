@@ -25,8 +25,8 @@ from transformers import (
 )
 
 from monge.encode import transformer
-from monge.encode.body import FAMILIES, understood
-from monge.encode.models import find
+from monge.encode.body import FAMILIES, read_settings
+from monge.encode.models import find_model
 from monge.encode.transformer import open_encoder
 
 TEXTS = [
@@ -62,7 +62,7 @@ OTHERS = {
 
 def by_transformers(name, monkeypatch):
     with monkeypatch.context() as patch:
-        patch.setattr(transformer, "_read", lambda files: None)
+        patch.setattr(transformer, "_read_without_transformers", lambda files: None)
         return open_encoder(str(name), device="cpu")
 
 
@@ -82,7 +82,9 @@ def assert_alike(one, other):
 
 
 def assert_same_both_ways(directory, monkeypatch):
-    assert transformer._read(find(str(directory))) is not None, "transformers would be imported"
+    assert transformer._read_without_transformers(find_model(str(directory))) is not None, (
+        "transformers would be imported"
+    )
     one, other = open_encoder(str(directory), device="cpu"), by_transformers(directory, monkeypatch)
     assert_alike(one, other)
     digests = ("weights_digest", "tokenizer_digest", "config_digest")
@@ -162,7 +164,7 @@ def test_defaults_are_those_of_transformers(kind):
     assert {name: family.defaults[name] for name in names} == {
         name: config[family.renamed.get(name, name)] for name in names
     }
-    assert understood(config) is not None
+    assert read_settings(config) is not None
 
 
 OTHERWISE = {
@@ -184,17 +186,17 @@ OTHERWISE = {
 
 @pytest.mark.parametrize("what", OTHERWISE)
 def test_what_is_not_plain_is_left_to_transformers(what, copy):
-    assert transformer._read(find(str(copy))) is not None
+    assert transformer._read_without_transformers(find_model(str(copy))) is not None
     file, settings = OTHERWISE[what]
     changed(copy / file, **settings)
-    assert transformer._read(find(str(copy))) is None
+    assert transformer._read_without_transformers(find_model(str(copy))) is None
 
 
 @pytest.mark.parametrize("cased", [True, False])
 def test_a_tokenizer_is_what_its_class_makes_of_it(cased, copy, monkeypatch):
     """transformers builds a BertTokenizer anew: where the file says otherwise, its word counts, not the file's."""
     changed(copy / "tokenizer_config.json", tokenizer_class="BertTokenizer", do_lower_case=not cased)
-    assert (transformer._read(find(str(copy))) is None) == cased
+    assert (transformer._read_without_transformers(find_model(str(copy))) is None) == cased
     assert_alike(open_encoder(str(copy), device="cpu"), by_transformers(copy, monkeypatch))
 
 
@@ -217,7 +219,7 @@ def test_every_class_of_tokenizers(model, kind, plain, request, tmp_path, monkey
         settings["mask_token"] = "<unk>"
     named = {} if kind is None else {"tokenizer_class": kind}
     (tmp_path / "model" / "tokenizer_config.json").write_text(json.dumps({**settings, **named}))
-    assert (transformer._read(find(str(tmp_path / "model"))) is not None) == plain
+    assert (transformer._read_without_transformers(find_model(str(tmp_path / "model"))) is not None) == plain
     assert_alike(open_encoder(str(tmp_path / "model"), device="cpu"), by_transformers(tmp_path / "model", monkeypatch))
 
 
@@ -230,7 +232,7 @@ def test_a_file_as_published_with_xlm_roberta(tiny_xlmr, tmp_path, monkeypatch):
     changed(tmp_path / "model" / "tokenizer.json", normalizer=None, pre_tokenizer=split)
     assert_same_both_ways(tmp_path / "model", monkeypatch)
     changed(tmp_path / "model" / "tokenizer.json", model={**written["model"], "unk_id": 1})
-    assert transformer._read(find(str(tmp_path / "model"))) is None
+    assert transformer._read_without_transformers(find_model(str(tmp_path / "model"))) is None
 
 
 def test_scoring_imports_no_heavy_library_in_vain(tmp_path):

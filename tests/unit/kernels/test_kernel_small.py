@@ -12,7 +12,7 @@ from monge.errors import InvalidProblem, InvalidSetting
 from monge.kernels import centring, plan_values
 from monge.kernels.pooling import power_means, unit
 from monge.kernels.problem import exchange_sides
-from monge.types import Cloud, Plan
+from monge.types import Cloud, TransportPlan
 
 GENERATOR = np.random.default_rng(0)
 
@@ -214,7 +214,7 @@ def test_plan_readouts():
     one = problem(cost, a, b)
     coupling = GENERATOR.uniform(0, 0.1, size=(3, 4))
     coupling[1, 1] = 0
-    plan = Plan(torch.tensor(coupling).unsqueeze(0))
+    plan = TransportPlan(torch.tensor(coupling).unsqueeze(0))
     positive = coupling[coupling > 0]
     entropy = -(positive * np.log(positive)).sum()
     assert plan_values.transported_cost(plan, one).item() == pytest.approx((coupling * cost).sum())

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from monge.scoring.apart import separate_unknown
-from monge.text.unknown import counted, share
+from monge.text.unknown import count_unknown, unknown_share
 from monge.types import Tokens
 
 UNKNOWN, WIDTH = 100, 384
@@ -73,7 +73,7 @@ def test_layers_side_by_side_have_one_direction():
 
 
 def test_pieces_are_counted_without_special_ones():
-    assert counted(tokens("ab", "XY", "c", "ZW"), UNKNOWN) == (4, 2)
-    assert counted(tokens("ab", "XY"), None) == (2, 0)
-    assert share(tokens("ab", "XY", "c", "d"), UNKNOWN) == 0.25
-    assert share(tokens(), UNKNOWN) == 0.0
+    assert count_unknown(tokens("ab", "XY", "c", "ZW"), UNKNOWN) == (4, 2)
+    assert count_unknown(tokens("ab", "XY"), None) == (2, 0)
+    assert unknown_share(tokens("ab", "XY", "c", "d"), UNKNOWN) == 0.25
+    assert unknown_share(tokens(), UNKNOWN) == 0.0

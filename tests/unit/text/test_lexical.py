@@ -15,7 +15,7 @@ from monge.spec.lexical import LEXICAL, TOKENIZERS, LexicalSpec
 from monge.spec.presets import resolve
 from monge.text import lexical
 from monge.text.cider import DocumentFrequency, cider
-from monge.text.lexical import porter
+from monge.text.lexical import porter_stemmer
 from monge.text.meteor import MeteorScorer, count_chunks
 from monge.types import Signature
 
@@ -41,7 +41,7 @@ def corpus(found):
 
 
 def signed(found):
-    return lexical.signature(found.facts, "var")
+    return lexical.format_signature(found.facts, "var")
 
 
 @pytest.mark.parametrize("name", LEXICAL)
@@ -175,7 +175,7 @@ def brute(hypothesis, reference, stem):
 
 
 def test_meteor_finds_the_fewest_chunks():
-    draw, stem = random.Random(0), porter()
+    draw, stem = random.Random(0), porter_stemmer()
     words = ["run", "runs", "running", "cat", "cats", "the"]
     scorer = MeteorScorer(stem)
     for _ in range(150):

@@ -3,7 +3,7 @@
 import pytest
 
 from monge.spec.languages import LANGUAGES
-from monge.text.scripts import LANGUAGES_OF, letters, likely_language, main_script, said, written_in
+from monge.text.scripts import LANGUAGES_OF, count_letters, likely_language, main_script, script_label, scripts_of
 
 
 @pytest.mark.parametrize(
@@ -33,20 +33,20 @@ def test_main_script_and_its_likely_language(text, script, language):
 
 
 def test_scripts_are_counted_over_all_texts():
-    assert letters(["ab", "б", "1 ?"]) == {"LATIN": 2, "CYRILLIC": 1}
+    assert count_letters(["ab", "б", "1 ?"]) == {"LATIN": 2, "CYRILLIC": 1}
     assert main_script(["English words", "и", "три"]) == "LATIN"
     assert main_script(["OK", "Кошка спит у окна"]) == "CYRILLIC"
 
 
 def test_what_languages_are_written_in():
-    assert written_in({"en"}) == {"LATIN"}
-    assert written_in({"ru"}) == {"CYRILLIC"}
-    assert written_in({"sr"}) == {"CYRILLIC", "LATIN"}
-    assert written_in({"ja"}) == {"CJK", "HIRAGANA", "KATAKANA"}
-    assert written_in(LANGUAGES) == {"LATIN", *LANGUAGES_OF}
-    assert written_in(()) == frozenset()
+    assert scripts_of({"en"}) == {"LATIN"}
+    assert scripts_of({"ru"}) == {"CYRILLIC"}
+    assert scripts_of({"sr"}) == {"CYRILLIC", "LATIN"}
+    assert scripts_of({"ja"}) == {"CJK", "HIRAGANA", "KATAKANA"}
+    assert scripts_of(LANGUAGES) == {"LATIN", *LANGUAGES_OF}
+    assert scripts_of(()) == frozenset()
 
 
 def test_the_table_has_known_languages_alone_and_every_script_a_name():
     assert {code for codes in LANGUAGES_OF.values() for code in codes} <= set(LANGUAGES)
-    assert said("CYRILLIC") == "Cyrillic letters" and said("CJK") == "Chinese characters"
+    assert script_label("CYRILLIC") == "Cyrillic letters" and script_label("CJK") == "Chinese characters"

@@ -6,7 +6,7 @@ from monge.encode.transformer import open_encoder
 from monge.errors import DataError
 from monge.spec.axes import UnitSettings
 from monge.text.ngrams import windows
-from monge.text.overlong import fitted
+from monge.text.overlong import fit_length
 from monge.text.select import ALL_FILTERED, is_punctuation, select
 
 NONE = frozenset()
@@ -190,16 +190,16 @@ def test_cutting_keeps_the_specials_and_counts_the_rest(encoder):
     text = "the cat sat on the mat and the dog ran"
     (whole,) = encoder.tokenise([text])
     longest = 7
-    cut = fitted(whole, longest, "truncate", "here")
+    cut = fit_length(whole, longest, "truncate", "here")
     assert len(cut.ids) == longest
     assert cut.truncated == len(whole.ids) - longest
     assert cut.ids == (*whole.ids[: longest - 1], whole.ids[-1])
     assert [cut.special[0], cut.special[-1]] == [True, True]
     assert {len(getattr(cut, name)) for name in ("ids", "pieces", "spans", "special", "continues")} == {longest}
-    assert fitted(whole, len(whole.ids), "truncate", "here") is whole
-    assert fitted(whole, longest, "window", "here") is whole
+    assert fit_length(whole, len(whole.ids), "truncate", "here") is whole
+    assert fit_length(whole, longest, "window", "here") is whole
     with pytest.raises(DataError, match=rf"here: {len(whole.ids)} pieces, the limit is {longest}"):
-        fitted(whole, longest, "error", "here")
+        fit_length(whole, longest, "error", "here")
 
 
 @wordpiece

@@ -1,4 +1,4 @@
-"""Stopword lists: named ones that ship with the package, or a file. A list moves scores, so it is signed."""
+"""Stopword lists: named ones that ship with the package, or a file. A list changes scores, so signatures include it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from monge.errors import UnknownName, Unreadable
 
 
 def names() -> list[str]:
-    """The lists that ship with the package."""
+    """Return the names of the lists that ship with the package."""
     return sorted(entry.name.removesuffix(".txt") for entry in files(__name__).iterdir() if entry.name.endswith(".txt"))
 
 
@@ -21,7 +21,7 @@ def _shipped(name: str) -> str:
 
 
 def load(name: str) -> frozenset[str]:
-    """The words of a list: `none`, a shipped name, or a text file with one word a line (or spaces between)."""
+    """Load the words of a list: `none`, a shipped name, or a text file with one word per line (or spaces between)."""
     if name == "none":
         return frozenset()
     if name in names():
@@ -40,6 +40,6 @@ def load(name: str) -> frozenset[str]:
 
 
 def digest(name: str) -> str:
-    """First 8 hex digits of the sha256 of the sorted words; '' for `none`."""
+    """Return the first 8 hex digits of the sha256 of the sorted words; '' for `none`."""
     words = load(name)
     return sha256("\n".join(sorted(words)).encode()).hexdigest()[:8] if words else ""
