@@ -5,7 +5,7 @@ EXAMPLE := src/monge/example
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export TOKENIZERS_PARALLELISM := false
 
-.PHONY: versions demo serve-demo screenshots test lint tests bench scale golden baselines sensitivity families reproduction adapters recommend docs pages help-screens setup clean
+.PHONY: versions demo serve-demo screenshots test lint tests bench scale golden baselines sensitivity families reproduction results adapters recommend docs pages help-screens setup clean
 
 demo: .venv/.demo
 	@$(BIN)/monge score -t $(EXAMPLE)/system-a.txt -t $(EXAMPLE)/system-b.txt -r $(EXAMPLE)/reference.txt \
@@ -28,6 +28,7 @@ lint: .venv/.test
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python tools/check_names.py
 
 # files spread over the cores, one thread each: laws and parity are many small problems
 tests: .venv/.test
@@ -61,6 +62,9 @@ reproduction: .venv/.test  # docs/reproduction/tables.md: MONGE_DATA and MONGE_M
 
 adapters: .venv/.test  # trains what is not there, measures it, and makes docs/tuning.md: MONGE_DATA and MONGE_MODELS name the directories
 	$(BIN)/python docs/tuning/make.py
+
+results: .venv/.test  # docs/results/tables.md: MONGE_DATA and MONGE_MODELS name the directories; what is kept is not run again
+	$(BIN)/python docs/results/make.py
 
 recommend: .venv/.test  # what monge recommend answers from, and docs/recommend.md: MONGE_DATA names the directory; what is kept is not run again
 	$(BIN)/python docs/recommend/make.py agreement

@@ -13,7 +13,7 @@ from monge import api
 from monge.data import open_dataset
 
 PAGE = Path(__file__).parents[2] / "docs" / "results" / "tables.md"
-METRICS = ("twmd[transport.temperature=0.1]", "bertscore[layers=6]", "sbert", "moverscore@v2")
+METRICS = ("twmd", "bertscore[layers=6]", "sbert", "moverscore@v2")
 
 
 def printed():

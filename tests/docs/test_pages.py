@@ -255,6 +255,17 @@ def test_the_readme_says_what_is_kept():
     assert len(text.splitlines()) <= 70, "one screen"
 
 
+def test_the_tables_of_results_are_what_is_kept():
+    make = module("results_make", DOCS / "results" / "make.py")
+    assert make.PAGE.read_text("utf-8") == make.page(), "run: python docs/results/make.py --page"
+    short = (DOCS / "results.md").read_text("utf-8")
+    for run, model in (("wmt17", "all-MiniLM-L6-v2"), ("wmt17-e5", "e5-small"), ("wmt17-mpnet", "all-mpnet-base-v2")):
+        (standing,) = json.loads((make.RUNS / f"{run}.json").read_text("utf-8"))["study"]["standings"]
+        means = [f"{mean['value']:.3f}".removeprefix("0") for mean in standing["mean"]]
+        row = next(line for line in short.splitlines() if line.startswith(f"| {model}"))
+        assert [cell.strip() for cell in row.split("|")[2:6]] == means[:4], model
+
+
 def test_the_page_of_claims_is_what_was_simulated():
     """Equal metrics are called different in at most .06 of the runs, for 2 to 20 metrics."""
     claims = module("claims_benchmark", ROOT / "benchmarks" / "claims.py")
