@@ -74,7 +74,7 @@ def simulate(setting: Setting, metrics: int, effect: float, seed: int) -> tuple[
     values = np.array([asked.value(one) for one in scores])
     resamples = 1000 if setting.statistic == "pearson" else 300
     draws = drawn_values(asked, scores, resamples=resamples, seed=seed)
-    stands = standing(Column(values, draws, n, asked, scores), wanted=setting.test, seed=seed)
+    stands = standing(Column(values, draws, n, asked, scores), test_name=setting.test, seed=seed)
     worse = [stands.mark(k, ALPHA) == "" for k in range(metrics)]
     return any(worse), sum(worse) / (metrics - 1) if stands.best == 0 else 0.0
 

@@ -15,7 +15,7 @@ from monge.render.palette import BLUE, INK, ORANGE, SERIES, SOFT
 from monge.report.canvas import blank, figure, grid
 from monge.report.people import calibration
 from monge.stats import UndefinedError, higher_is_better, pearson
-from monge.study.book import Scores
+from monge.study.book import VariantScores
 from monge.study.evaluate import Agreement, Evaluation, directed, figure_digits
 from monge.types import Array
 
@@ -93,7 +93,7 @@ def _standardised(values: Array) -> Array:
     return np.asarray((values - values.mean()) / (spread or 1.0))
 
 
-def _pooled(judged: Judged, scored: Sequence[Scores]) -> tuple[Array, list[Array]]:
+def _pooled(judged: Judged, scored: Sequence[VariantScores]) -> tuple[Array, list[Array]]:
     """Human scores and those of every metric, higher for better, standardised in each group and pooled."""
     human: list[Array] = []
     metrics: list[list[Array]] = [[] for _ in scored]
@@ -106,7 +106,7 @@ def _pooled(judged: Judged, scored: Sequence[Scores]) -> tuple[Array, list[Array
     return np.concatenate(human), [np.concatenate(column) for column in metrics]
 
 
-def distributions(judged: Judged, scored: Sequence[Scores], path: Path) -> Path:
+def distributions(judged: Judged, scored: Sequence[VariantScores], path: Path) -> Path:
     """Scores of the segments that people rated lowest and highest: how far apart does a metric keep them?"""
     human, metrics = _pooled(judged, scored)
     low, high = human <= np.quantile(human, SHARE), human >= np.quantile(human, 1 - SHARE)
@@ -126,7 +126,7 @@ def distributions(judged: Judged, scored: Sequence[Scores], path: Path) -> Path:
     return path
 
 
-def scatter(judged: Judged, scored: Sequence[Scores], path: Path) -> Path:
+def scatter(judged: Judged, scored: Sequence[VariantScores], path: Path) -> Path:
     """Metric against human score, a point a segment, with the least-squares line."""
     human, metrics = _pooled(judged, scored)
     step = max(1, -(-len(human) // MOST_POINTS))
@@ -143,7 +143,7 @@ def scatter(judged: Judged, scored: Sequence[Scores], path: Path) -> Path:
     return path
 
 
-def heat_map(judged: Judged, scored: Sequence[Scores], path: Path) -> Path:
+def heat_map(judged: Judged, scored: Sequence[VariantScores], path: Path) -> Path:
     """Pearson's r between metrics on segments (mean over groups): do two metrics say the same?"""
     names = [one.label for one in scored]
     matrix = np.eye(len(scored))
@@ -167,7 +167,7 @@ def heat_map(judged: Judged, scored: Sequence[Scores], path: Path) -> Path:
     return path
 
 
-def _mean_pearson(first: Scores, second: Scores) -> float:
+def _mean_pearson(first: VariantScores, second: VariantScores) -> float:
     found = []
     for name in first.groups:
         try:

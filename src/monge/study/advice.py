@@ -20,135 +20,152 @@ QUICK = 2.0
 """What takes no more seconds needs no word about cheaper metrics."""
 
 
-def sentences(found: Recommendation) -> list[str]:
+def sentences(recommendation: Recommendation) -> list[str]:
     """What to take, what it costs, what else there is, and how far to trust it."""
-    best, chosen = found.best, found.choice
+    best, chosen = recommendation.best, recommendation.choice
     if best is None or chosen is None:
-        cheap = min((one for one in found.candidates if one.cost), key=lambda one: one.seconds, default=None)
+        cheap = min(
+            (candidate for candidate in recommendation.candidates if candidate.cost),
+            key=lambda candidate: candidate.seconds,
+            default=None,
+        )
         least = "" if cheap is None else f"; the cheapest is {cheap.metric} ({_spent(cheap.cost)})"
-        return [f"No metric stays within {found.budget}{least}."]
+        return [f"No metric stays within {recommendation.budget}{least}."]
     lines: list[str] = []
-    if found.ahead is not None:
-        lines += _ahead(found, found.ahead)
-    lines += [*_untuned(found, best, chosen)] if found.usable else [*_nothing(found, best)]
-    lines += [line for one in found.tuned if one is not found.ahead for line in _tuned(found, one)]
-    if found.usable and best.least < WEAK and found.ahead is None:
+    if recommendation.ahead is not None:
+        lines += _ahead(recommendation, recommendation.ahead)
+    lines += [*_untuned(recommendation, best, chosen)] if recommendation.usable else [*_nothing(recommendation, best)]
+    lines += [
+        line
+        for model in recommendation.tuned
+        if model is not recommendation.ahead
+        for line in _tuned(recommendation, model)
+    ]
+    if recommendation.usable and best.least < WEAK and recommendation.ahead is None:
         lines.append(
-            f"Even the best reaches {decimals(best.least)} only{_where(found, best)} (1 is perfect agreement, 0 is "
+            f"Even the best reaches {decimals(best.least)} only{_where(recommendation, best)} (1 is perfect "
+            "agreement, 0 is "
             "chance): trust means over many texts, not the score of one."
         )
-    if found.development:
-        names = listed([one.title for one in found.development])
+    if recommendation.development:
+        names = listed([dataset.title for dataset in recommendation.development])
         lines.append(f"{names} are not counted: settings of the metrics were chosen on them.")
-    if any(one.sample for one in found.data):
+    if any(dataset.sample for dataset in recommendation.data):
         lines.append("Some of the data were sampled (below), so small differences between metrics are uncertain.")
-    if found.missing:
-        lines.append(f"Not compared, because not tried on all of these data: {', '.join(found.missing)}.")
+    if recommendation.missing:
+        lines.append(f"Not compared, because not tried on all of these data: {', '.join(recommendation.missing)}.")
     return lines
 
 
-def _ahead(found: Recommendation, model: Tuned) -> Iterator[str]:
+def _ahead(recommendation: Recommendation, model: Tuned) -> Iterator[str]:
     """A tuned model that is above every plain metric."""
-    for key, figure in found.shared(model).items():
-        data = next(one for one in found.data if one.key == key)
+    for key, figure in recommendation.shared(model).items():
+        data = next(dataset for dataset in recommendation.data if dataset.key == key)
         name, top = max(data.metrics.items(), key=lambda item: item[1].value)
         yield (
             f"Use {model.metric} with --model {model.name}, which was tuned on human judgements: it agrees with people "
             f"by {_interval(figure)} on {data.title}, where the best plain metric, {name}, has {decimals(top.value)}; "
-            f"it takes {_spent(found.cost_of(model))}."
+            f"it takes {_spent(recommendation.cost_of(model))}."
         )
     yield from [model.caution] * bool(model.caution)
 
 
-def _nothing(found: Recommendation, best: Candidate) -> Iterator[str]:
+def _nothing(recommendation: Recommendation, best: Candidate) -> Iterator[str]:
     """Nothing agrees with people well enough."""
     yield (
-        f"Nothing here is good enough: even the best, {best.metric}, agrees with people by {_agreement(found, best)} "
+        f"Nothing here is good enough: even the best, {best.metric}, agrees with people by "
+        f"{_agreement(recommendation, best)} "
         "only (1 is perfect agreement, 0 is chance). Do not decide by any of these scores; let people judge, or "
-        + ("get references." if found.task == "quality-estimation" else "try a model tuned for such texts.")
+        + ("get references." if recommendation.task == "quality-estimation" else "try a model tuned for such texts.")
     )
 
 
-def _untuned(found: Recommendation, best: Candidate, chosen: Candidate) -> Iterator[str]:
+def _untuned(recommendation: Recommendation, best: Candidate, chosen: Candidate) -> Iterator[str]:
     """What to take of the metrics with plain models."""
-    sets = len(found.data)
-    use = "Use" if found.ahead is None else "Without a tuned model use"
-    within = f" within {found.budget}" if str(found.budget) else ""
+    sets = len(recommendation.data)
+    use = "Use" if recommendation.ahead is None else "Without a tuned model use"
+    within = f" within {recommendation.budget}" if str(recommendation.budget) else ""
     words = ", and it needs no model: it counts words and characters" if chosen.metric in LEXICAL else ""
     if chosen is not best:
         on = "It" if sets == 1 else f"On each of the {sets} data sets it"
         yield (
             f"{use} {chosen.metric}. {on} is not significantly worse than the best, and it is "
-            f"{best.seconds / chosen.seconds:.0f} times as fast. It agrees with people by {_agreement(found, chosen)} "
+            f"{best.seconds / chosen.seconds:.0f} times as fast. It agrees with people by "
+            f"{_agreement(recommendation, chosen)} "
             f"and takes {_spent(chosen.cost)}{words}."
         )
-        yield f"The best is {best.metric}: {_agreement(found, best)}, {_spent(best.cost)}."
+        yield f"The best is {best.metric}: {_agreement(recommendation, best)}, {_spent(best.cost)}."
         return
-    rank = "" if sets == 1 else f"; its mean rank is {best.rank:.1f} of {len(found.candidates)}"
+    rank = "" if sets == 1 else f"; its mean rank is {best.rank:.1f} of {len(recommendation.candidates)}"
     yield (
-        f"{use} {best.metric}: it agrees best with people{within} ({_agreement(found, best)}{rank}) and takes "
+        f"{use} {best.metric}: it agrees best with people{within} ({_agreement(recommendation, best)}{rank}) and takes "
         f"{_spent(best.cost)}{words}."
     )
     cheaper = [
-        one for one in found.candidates
-        if one.front and one.affordable and one is not best and one.seconds * MUCH <= best.seconds
+        candidate for candidate in recommendation.candidates
+        if candidate.front and candidate.affordable and candidate is not best
+        and candidate.seconds * MUCH <= best.seconds
     ]  # fmt: skip
     if cheaper and best.seconds > QUICK:
-        one = cheaper[0]
-        on = f"on {one.told_apart} of {sets} data sets" if sets > 1 else "here"
-        surely = f"significantly worse {on}" if one.told_apart else "not significantly worse"
-        faster = f"{best.seconds / one.seconds:.0f} times as fast"
-        yield f"{one.metric} is {faster} ({_agreement(found, one)}); it is {surely}."
+        alternative = cheaper[0]
+        on = f"on {alternative.told_apart} of {sets} data sets" if sets > 1 else "here"
+        surely = f"significantly worse {on}" if alternative.told_apart else "not significantly worse"
+        faster = f"{best.seconds / alternative.seconds:.0f} times as fast"
+        yield f"{alternative.metric} is {faster} ({_agreement(recommendation, alternative)}); it is {surely}."
 
 
-def _agreement(found: Recommendation, one: Candidate) -> str:
+def _agreement(recommendation: Recommendation, candidate: Candidate) -> str:
     """The agreement of a metric on each data set that counts; with its interval where there is only one set."""
-    figures = one.tested
+    figures = candidate.tested
     if len(figures) == 1:
         return _interval(next(iter(figures.values())))
-    titles = {data.key: data.title for data in found.data}
+    titles = {data.key: data.title for data in recommendation.data}
     return listed([f"{decimals(figure.value)} on {titles[key]}" for key, figure in figures.items()])
 
 
-def _where(found: Recommendation, one: Candidate) -> str:
+def _where(recommendation: Recommendation, candidate: Candidate) -> str:
     """The data set on which a metric agrees least, where there are several."""
-    if len(found.data) == 1:
+    if len(recommendation.data) == 1:
         return ""
-    key = min(one.tested, key=lambda name: one.tested[name].value)
-    return f" on {next(data.title for data in found.data if data.key == key)}"
+    key = min(candidate.tested, key=lambda name: candidate.tested[name].value)
+    return f" on {next(data.title for data in recommendation.data if data.key == key)}"
 
 
-def _tuned(found: Recommendation, model: Tuned) -> Iterator[str]:
+def _tuned(recommendation: Recommendation, model: Tuned) -> Iterator[str]:
     """What a tuned model does for its metric on the data of a task."""
-    titles = {one.key: one.title for one in found.data}
-    mine = {titles[key]: change for key, change in model.figures.items() if key in titles}
+    titles = {dataset.key: dataset.title for dataset in recommendation.data}
+    changes = {titles[key]: change for key, change in model.figures.items() if key in titles}
     if model.time < 1 / QUICK:
-        data, change = next(iter(mine.items()))
+        data, change = next(iter(changes.items()))
         yield (
             f"Where time is short: {model.label} is {1 / model.time:.1f} times as fast as {model.metric} with the "
             f"plain model, and agrees by {decimals(change.after.value)} on {data} "
             f"(plain: {decimals(change.before.value)})."
         )
         return
-    better = {title: one for title, one in mine.items() if one.p <= SURE and one.after.value > one.before.value}
+    better = {
+        title: change
+        for title, change in changes.items()
+        if change.p <= SURE and change.after.value > change.before.value
+    }
     if better:
-        moved = listed([f"{_change(one)} on {title}" for title, one in better.items()])
+        moved = listed([f"{_change(change)} on {title}" for title, change in better.items()])
         yield (
             f"If you take {model.metric}, take it with --model {model.name}, which was tuned on human judgements: its "
             f"agreement rises {moved}, for the same time."
         )
         yield from [model.caution] * bool(model.caution)
     else:
-        moved = listed([f"{_change(one)} on {title}" for title, one in mine.items()])
+        moved = listed([f"{_change(change)} on {title}" for title, change in changes.items()])
         yield f"The tuned --model {model.name} makes no sure difference here: {model.metric} goes {moved}."
 
 
-def _change(one: Change) -> str:
-    return f"from {decimals(one.before.value)} to {decimals(one.after.value)}"
+def _change(change: Change) -> str:
+    return f"from {decimals(change.before.value)} to {decimals(change.after.value)}"
 
 
-def _interval(one: Measured) -> str:
-    return decimals(one.value) + (f" {span(one.low, one.high)}" if one.low is not None else "")
+def _interval(figure: Measured) -> str:
+    return decimals(figure.value) + (f" {span(figure.low, figure.high)}" if figure.low is not None else "")
 
 
 def _spent(cost: Cost | None) -> str:

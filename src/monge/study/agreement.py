@@ -29,7 +29,7 @@ from monge.stats import (
     resample_counts,
     williams_scores,
 )
-from monge.study.book import Scores
+from monge.study.book import VariantScores
 from monge.study.task import PAIRWISE, Question, question
 from monge.types import Array
 
@@ -84,7 +84,7 @@ class Column:
     """
 
     values: Array
-    drawn: Array
+    draws: Array
     n: int
     question: Question | None = None
     scores: Sequence[Array] = ()
@@ -117,35 +117,35 @@ class AgreementTable:
     @property
     def mean(self) -> Column:
         """The weighted mean over the groups that have a value; of one group, that group."""
-        every = list(self.columns.values())
-        if len(every) == 1:
-            return every[0]
-        values = self.weights @ np.stack([one.values for one in every])
-        if all(one.question is not None and one.question.single_item for one in every):
-            return Column(values, self._resampled_groups(), sum(one.n for one in every), groups=len(every))
-        drawn = np.tensordot(self.weights, np.stack([one.drawn for one in every]), axes=1)
-        return Column(values, drawn, sum(one.n for one in every))
+        columns = list(self.columns.values())
+        if len(columns) == 1:
+            return columns[0]
+        values = self.weights @ np.stack([column.values for column in columns])
+        if all(column.question is not None and column.question.single_item for column in columns):
+            return Column(values, self._resampled_groups(), sum(column.n for column in columns), groups=len(columns))
+        draws = np.tensordot(self.weights, np.stack([column.draws for column in columns]), axes=1)
+        return Column(values, draws, sum(column.n for column in columns))
 
     def _resampled_groups(self) -> Array:
         """Draws [d, r] of the mean where every group is one source item: the groups are what is resampled."""
-        every = list(self.columns.values())
-        size, resamples = every[0].drawn.shape
+        columns = list(self.columns.values())
+        size, resamples = columns[0].draws.shape
         if not resamples:
             return np.empty((size, 0))
-        values = np.stack([one.values[:size] for one in every])
-        counts = np.concatenate(list(resample_counts(len(every), resamples=resamples, seed=self.seed)))
+        values = np.stack([column.values[:size] for column in columns])
+        counts = np.concatenate(list(resample_counts(len(columns), resamples=resamples, seed=self.seed)))
         weights = counts * self.weights
         return np.asarray((weights @ values / weights.sum(axis=1, keepdims=True)).T)
 
 
 def agreement_table(
-    judged: Judged,
-    scores: Sequence[Scores],
+    dataset: Judged,
+    scores: Sequence[VariantScores],
     statistic: str,
     *,
     resamples: int = RESAMPLES,
     seed: int = SEED,
-    drawn: int | None = None,
+    resampled_variants: int | None = None,
 ) -> AgreementTable:
     """The agreement of every variant with people; the first `drawn` variants (all by default) are resampled.
 
@@ -153,54 +153,57 @@ def agreement_table(
     """
     columns: dict[str, Column] = {}
     undefined: dict[str, str] = {}
-    for number, (name, group) in enumerate(judged.groups.items()):
-        asked = question(group, statistic, judged.direction, judged.human_range)
-        signed = [one.signed(name, group, by_segment=asked.by_segment) for one in scores]
+    for number, (name, group) in enumerate(dataset.groups.items()):
+        group_question = question(group, statistic, dataset.direction, dataset.human_range)
+        signed = [variant_scores.signed(name, group, by_segment=group_question.by_segment) for variant_scores in scores]
         try:
-            values = [_value(asked, one, label=row.label) for one, row in zip(signed, scores, strict=True)]
+            values = [
+                _value(group_question, signed_scores, label=row.label)
+                for signed_scores, row in zip(signed, scores, strict=True)
+            ]
         except UndefinedError as problem:
             undefined[name] = str(problem)
             continue
-        draws = drawn_values(asked, signed[:drawn], resamples=resamples, seed=seed + number)
-        columns[name] = Column(np.array(values), draws, asked.n, asked, signed)
-    return AgreementTable(statistic, columns, _weights(judged, statistic, list(columns)), undefined, seed)
+        draws = drawn_values(group_question, signed[:resampled_variants], resamples=resamples, seed=seed + number)
+        columns[name] = Column(np.array(values), draws, group_question.n, group_question, signed)
+    return AgreementTable(statistic, columns, _weights(dataset, statistic, list(columns)), undefined, seed)
 
 
-def defined(table: AgreementTable, judged: Judged) -> AgreementTable:
+def defined(table: AgreementTable, dataset: Judged) -> AgreementTable:
     """The table, if at least one group has a value."""
     if not table.columns:
         name, why = next(iter(table.undefined.items()))
-        raise DataError(f"{judged.dataset}: {table.statistic} has no value on any group; {name}: {why}")
+        raise DataError(f"{dataset.dataset}: {table.statistic} has no value on any group; {name}: {why}")
     return table
 
 
-def _value(asked: Question, scores: Array, *, label: str) -> float:
+def _value(question: Question, scores: Array, *, label: str) -> float:
     """The value of a variant; what is wrong with its scores is told under its name."""
     try:
-        return asked.value(scores)
+        return question.value(scores)
     except UndefinedError:
         raise
     except DataError as problem:
         raise DataError(f"{label}: {problem}") from problem
 
 
-def _weights(judged: Judged, statistic: str, names: Sequence[str]) -> Array:
+def _weights(dataset: Judged, statistic: str, names: Sequence[str]) -> Array:
     """The share of each group in the mean; accuracy over pairs of systems pools the pairs of all groups."""
-    if judged.kind == "systems" and statistic in (PAIRWISE, "acc_eq_calibrated"):
-        sizes = [judged.groups[name].n * (judged.groups[name].n - 1) / 2 for name in names]
+    if dataset.kind == "systems" and statistic in (PAIRWISE, "acc_eq_calibrated"):
+        sizes = [dataset.groups[name].n * (dataset.groups[name].n - 1) / 2 for name in names]
     else:
-        sizes = [judged.weights[name] for name in names]
+        sizes = [dataset.weights[name] for name in names]
     return np.array(sizes) / (sum(sizes) or 1.0)
 
 
-def drawn_values(asked: Question, scores: Sequence[Array], *, resamples: int, seed: int) -> Array:
+def drawn_values(question: Question, scores: Sequence[Array], *, resamples: int, seed: int) -> Array:
     """Values [metrics, resamples] on bootstrap resamples of the items, the same ones for every metric."""
-    if asked.items < 2 or not scores or not resamples:
+    if question.items < 2 or not scores or not resamples:
         return np.full((len(scores), resamples), np.nan)
-    functions = [asked.of_counts(one) for one in scores]
+    functions = [question.of_counts(metric_scores) for metric_scores in scores]
     blocks = [
         np.stack([function(counts) for function in functions])
-        for counts in resample_counts(asked.items, resamples=resamples, seed=seed)
+        for counts in resample_counts(question.items, resamples=resamples, seed=seed)
     ]
     return np.concatenate(blocks, axis=1)
 
@@ -224,12 +227,12 @@ class Standing:
         return "tied" if self.p_values[index] > alpha else ""
 
 
-def standing(column: Column, *, higher: bool = True, wanted: str = AUTO, seed: int = SEED) -> Standing:
+def standing(column: Column, *, higher: bool = True, test_name: str = AUTO, seed: int = SEED) -> Standing:
     """How the variants of a column stand; `higher`: whether higher values are better."""
-    test = chosen_test(wanted, column.question)
+    test = chosen_test(test_name, column.question)
     best = int(np.argmax(column.values if higher else -column.values))
     if test == BOOTSTRAP:
-        return Standing(best, max_t(column.values, column.drawn, column.items)[best], test, "max-T")
+        return Standing(best, max_t(column.values, column.draws, column.items)[best], test, "max-T")
     pairs = list(combinations(range(len(column.values)), 2))
     p_values = np.ones(len(column.values))
     if pairs:
@@ -240,37 +243,39 @@ def standing(column: Column, *, higher: bool = True, wanted: str = AUTO, seed: i
     return Standing(best, p_values, test, "Holm")
 
 
-def chosen_test(wanted: str, asked: Question | None) -> str:
+def chosen_test(test_name: str, question: Question | None) -> str:
     """The test for a group, or for the mean; raises where the one asked for does not fit the judgements."""
-    if wanted != AUTO and wanted not in TESTS:
-        raise InvalidSetting(f"a test is one of {', '.join((AUTO, *TESTS))}, got {wanted!r}")
-    if asked is None or wanted in (AUTO, "bootstrap"):
+    if test_name != AUTO and test_name not in TESTS:
+        raise InvalidSetting(f"a test is one of {', '.join((AUTO, *TESTS))}, got {test_name!r}")
+    if question is None or test_name in (AUTO, "bootstrap"):
         return BOOTSTRAP
-    if wanted == "williams" and (asked.human is None or asked.statistic != "pearson" or asked.n < 4):
+    if test_name == "williams" and (question.human is None or question.statistic != "pearson" or question.n < 4):
         raise InvalidSetting("Williams' test is for Pearson's r of four scores or more; take perm-both or bootstrap")
-    if wanted == "williams" and asked.item_of is not None:
+    if test_name == "williams" and question.item_of is not None:
         raise InvalidSetting(
-            f"Williams' test is for independent judgements; here {asked.n} are of {asked.items} source items: "
+            f"Williams' test is for independent judgements; here {question.n} are of {question.items} source items: "
             "take perm-both or bootstrap, which keep the outputs of an item together"
         )
-    if asked.human is None:
+    if question.human is None:
         raise InvalidSetting("PERM-BOTH needs a human score of every item; these are rankings or pairs: take bootstrap")
-    if not higher_is_better(asked.statistic):
-        raise InvalidSetting(f"PERM-BOTH standardises scores, which leaves {asked.statistic} no scale: take bootstrap")
-    return TESTS[wanted]
+    if not higher_is_better(question.statistic):
+        raise InvalidSetting(
+            f"PERM-BOTH standardises scores, which leaves {question.statistic} no scale: take bootstrap"
+        )
+    return TESTS[test_name]
 
 
 def _p_value(column: Column, i: int, j: int, test: str, seed: int) -> float:
     """The two-sided p-value of "variants i and j agree with people equally well"."""
-    asked, (first, second) = column.question, (column.scores[i], column.scores[j])
-    assert asked is not None and asked.human is not None
+    question, (first, second) = column.question, (column.scores[i], column.scores[j])
+    assert question is not None and question.human is not None
     try:
         if test == WILLIAMS:
-            p = williams_scores(asked.human, first, second).p_value
+            p = williams_scores(question.human, first, second).p_value
             return 2 * min(p, 1 - p)
-        draws = {"resamples": column.drawn.shape[1], "seed": seed}
+        draws = {"resamples": column.draws.shape[1], "seed": seed}
         return perm_both(
-            asked.human, first, second, statistic=asked.statistic, items=asked.item_of, two_sided=True, **draws
+            question.human, first, second, statistic=question.statistic, items=question.item_of, two_sided=True, **draws
         ).p_value
     except UndefinedError:  # the same metric up to scale
         return 1.0

@@ -26,7 +26,7 @@ from monge.types import Array, Result, Segment, Signature
 Corpora = Mapping[str, Iterable[str]]
 Progress = Callable[[int], None]
 Rows = tuple[Segment, ...]
-Elsewhere = Callable[[Sequence[tuple[Sequence[api.Metric], Rows, Corpora]]], Iterator[tuple[int, list[Result]]]]
+RemoteScorer = Callable[[Sequence[tuple[Sequence[api.Metric], Rows, Corpora]]], Iterator[tuple[int, list[Result]]]]
 """What scores passes, each some metrics on some rows: gives the number of each, as it is done, with its results."""
 TOPICS = ("topic",)
 """What groups are called whose texts are too few to fit statistics from."""
@@ -43,12 +43,12 @@ class Run:
     cache: str | Path | None = None
     progress: Progress | None = None
     opened: Callable[[Sequence[Judged]], None] | None = None
-    elsewhere: Elsewhere | None = None
+    elsewhere: RemoteScorer | None = None
 
-    def tell(self, every: Sequence[Judged]) -> None:
+    def tell(self, datasets: Sequence[Judged]) -> None:
         """Say what was read."""
         if self.opened is not None:
-            self.opened(every)
+            self.opened(datasets)
 
 
 QUIET = Run()
@@ -83,7 +83,7 @@ class Named(Protocol):
 
 
 @dataclass(frozen=True)
-class Scores:
+class VariantScores:
     """One variant, or the scores that a file gives, on every group of a data set."""
 
     variant: Named
@@ -97,7 +97,7 @@ class Scores:
     @property
     def signature(self) -> str:
         """One signature for all groups."""
-        return str(_joined_signature({name: one.signature for name, one in self.groups.items()}))
+        return str(_joined_signature({name: row_scores.signature for name, row_scores in self.groups.items()}))
 
     @property
     def higher_is_better(self) -> bool:
@@ -107,23 +107,23 @@ class Scores:
     @property
     def flagged(self) -> dict[str, int]:
         """The fallbacks that were taken, counted over all groups."""
-        return _added(one.flagged for one in self.groups.values())
+        return _added(row_scores.flagged for row_scores in self.groups.values())
 
     @property
     def work(self) -> dict[str, int]:
         """What the passes that made the scores cost."""
-        return _added(one.work for one in self.groups.values())
+        return _added(row_scores.work for row_scores in self.groups.values())
 
     def signed(self, name: str, group: Group, *, by_segment: bool = False) -> Array:
         """What is compared with the human judgements of a group, higher for better: scores of segments, or of systems.
 
         `by_segment`: those of segments, whatever is judged.
         """
-        mine = self.groups[name]
-        values = mine.segments
+        row_scores = self.groups[name]
+        values = row_scores.segments
         if group.systems is not None and not by_segment:
-            values = np.array([mine.systems[system] for system in group.systems], dtype=np.float64)
-        return values if mine.higher_is_better else -values
+            values = np.array([row_scores.systems[system] for system in group.systems], dtype=np.float64)
+        return values if row_scores.higher_is_better else -values
 
 
 class ScoreBook:
@@ -144,91 +144,118 @@ class ScoreBook:
     def __exit__(self, *_: object) -> None:
         self._closing.close()
 
-    def scores(self, variants: Sequence[Variant], judged: Judged, *, corpora: Corpora | None = None) -> list[Scores]:
+    def scores(
+        self, variants: Sequence[Variant], dataset: Judged, *, corpora: Corpora | None = None
+    ) -> list[VariantScores]:
         """The scores of every variant, in order; `corpora` are idf corpora by the name that variants give them."""
-        found: list[dict[str, RowScores]] = [{} for _ in variants]
-        parts = [(part, tuple(row for some in part.values() for row in some)) for part in _fitted_together(judged)]
+        by_variant: list[dict[str, RowScores]] = [{} for _ in variants]
+        parts = [
+            (part, tuple(row for group_rows in part.values() for row in group_rows))
+            for part in _fitted_together(dataset)
+        ]
         if self._run.elsewhere is not None:
             self._fill(self._run.elsewhere, variants, [rows for _, rows in parts], corpora)
         for part, rows in parts:
-            for mine, page in zip(found, self.of_rows(variants, rows, corpora=corpora), strict=True):
-                mine.update(_split(page, part) if len(part) > 1 else {next(iter(part)): page})
+            for by_group, page in zip(by_variant, self.of_rows(variants, rows, corpora=corpora), strict=True):
+                by_group.update(_split(page, part) if len(part) > 1 else {next(iter(part)): page})
         return [
-            Scores(variant, {name: mine[name] for name in judged.groups})
-            for variant, mine in zip(variants, found, strict=True)
+            VariantScores(variant, {name: by_group[name] for name in dataset.groups})
+            for variant, by_group in zip(variants, by_variant, strict=True)
         ]
 
     def of_rows(self, variants: Sequence[Variant], rows: Rows, *, corpora: Corpora | None = None) -> list[RowScores]:
         """The scores of rows by every variant; those of vectors share one encoding pass."""
-        missing = [one for one in variants if (rows, id(one.metric)) not in self._pages]
-        passes = [some for spread in (False, True) if (some := [one for one in missing if one.spread is spread])]
-        for some in passes:
-            texts = _references_apart(rows) if some[0].spread else rows
+        missing = [variant for variant in variants if (rows, id(variant.metric)) not in self._pages]
+        passes = [
+            variants_in_pass
+            for spread in (False, True)
+            if (variants_in_pass := [variant for variant in missing if variant.spread is spread])
+        ]
+        for variants_in_pass in passes:
+            texts = _references_apart(rows) if variants_in_pass[0].spread else rows
             progress = _scaled(self._run.progress, len(rows), len(passes) * len(texts))
-            pages = self._scored(some, texts, corpora, progress)
-            if some[0].spread:
+            pages = self._scored(variants_in_pass, texts, corpora, progress)
+            if variants_in_pass[0].spread:
                 pages = [_mean_over_references(page, rows) for page in pages]
-            self._variants |= {id(one.metric): one for one in some}  # an id must not outlive its metric
-            self._pages |= {(rows, id(one.metric)): page for one, page in zip(some, pages, strict=True)}
-        return [self._pages[rows, id(one.metric)] for one in variants]
+            self._variants |= {
+                id(variant.metric): variant for variant in variants_in_pass
+            }  # an id must not outlive its metric
+            self._pages |= {
+                (rows, id(variant.metric)): page for variant, page in zip(variants_in_pass, pages, strict=True)
+            }
+        return [self._pages[rows, id(variant.metric)] for variant in variants]
 
     def _scored(
         self, variants: Sequence[Variant], rows: Rows, corpora: Corpora | None, progress: Progress | None
     ) -> list[RowScores]:
-        metrics = [one.metric for one in variants]
-        given, watch = api.Corpora(files=corpora or {}), api.Watch(progress)
-        results = api.score_segments(metrics, rows, cache=self._store, corpora=given, watch=watch)
+        metrics = [variant.metric for variant in variants]
+        idf_corpora, watch = api.Corpora(files=corpora or {}), api.Watch(progress)
+        results = api.score_segments(metrics, rows, cache=self._store, corpora=idf_corpora, watch=watch)
         return self._read(variants, rows, results)
 
     def _fill(
-        self, elsewhere: Elsewhere, variants: Sequence[Variant], every: Sequence[Rows], corpora: Corpora | None
+        self,
+        remote_scorer: RemoteScorer,
+        variants: Sequence[Variant],
+        row_groups: Sequence[Rows],
+        corpora: Corpora | None,
     ) -> None:
         """Have all that is missing scored elsewhere: a pass for some rows and the metrics that share an encoder."""
         passes = []
-        for rows in every:
+        for rows in row_groups:
             shared: dict[tuple[object, ...], list[Variant]] = {}
-            for one in variants:
-                if (rows, id(one.metric)) not in self._pages:
-                    readers = tuple(getattr(member, "reader", None) for member in one.metric.scorer.members.values())
-                    shared.setdefault((one.spread, *readers), []).append(one)
-            passes += [(some, rows, _references_apart(rows) if some[0].spread else rows) for some in shared.values()]
-        asked = [([one.metric for one in some], texts, corpora or {}) for some, _, texts in passes]
-        share = len(passes) // max(len(every), 1)
-        for number, results in elsewhere(asked) if asked else ():
-            some, rows, texts = passes[number]
-            pages = self._read(some, texts, results)
-            if some[0].spread:
+            for variant in variants:
+                if (rows, id(variant.metric)) not in self._pages:
+                    readers = tuple(
+                        getattr(member, "reader", None) for member in variant.metric.scorer.members.values()
+                    )
+                    shared.setdefault((variant.spread, *readers), []).append(variant)
+            passes += [
+                (variants_in_pass, rows, _references_apart(rows) if variants_in_pass[0].spread else rows)
+                for variants_in_pass in shared.values()
+            ]
+        requests = [
+            ([variant.metric for variant in variants_in_pass], texts, corpora or {})
+            for variants_in_pass, _, texts in passes
+        ]
+        share = len(passes) // max(len(row_groups), 1)
+        for number, results in remote_scorer(requests) if requests else ():
+            variants_in_pass, rows, texts = passes[number]
+            pages = self._read(variants_in_pass, texts, results)
+            if variants_in_pass[0].spread:
                 pages = [_mean_over_references(page, rows) for page in pages]
-            self._variants |= {id(one.metric): one for one in some}
-            self._pages |= {(rows, id(one.metric)): page for one, page in zip(some, pages, strict=True)}
+            self._variants |= {id(variant.metric): variant for variant in variants_in_pass}
+            self._pages |= {
+                (rows, id(variant.metric)): page for variant, page in zip(variants_in_pass, pages, strict=True)
+            }
             if self._run.progress is not None:
                 self._run.progress(len(rows) // max(share, 1))
 
     def _read(self, variants: Sequence[Variant], rows: Rows, results: Sequence[Result]) -> list[RowScores]:
         """The results of a pass as the scores of its rows."""
         places = _places(rows)
-        found = []
+        row_scores = []
         for k in range(len(variants)):
-            mine = results[k :: len(variants)]
+            variant_results = results[k :: len(variants)]
             segments = np.empty(len(rows), dtype=np.float64)
-            for result in mine:
+            for result in variant_results:
                 segments[places[result.system]] = result.segments
-            found.append(
+            row_scores.append(
                 RowScores(
                     segments,
-                    {one.system: one.score for one in mine},
-                    _joined_signature({one.system: one.signature for one in mine}),
-                    mine[0].higher_is_better,
-                    _added(one.run.get("flagged", {}) for one in mine),
-                    mine[0].work,
+                    {result.system: result.score for result in variant_results},
+                    _joined_signature({result.system: result.signature for result in variant_results}),
+                    variant_results[0].higher_is_better,
+                    _added(result.run.get("flagged", {}) for result in variant_results),
+                    variant_results[0].work,
                 )
             )
-        return found
+        return row_scores
 
 
 def _references_apart(rows: Rows) -> Rows:
     """Every reference of every row by itself."""
-    return tuple(replace(row, references=some) for row in rows for some in _each(row))
+    return tuple(replace(row, references=references) for row in rows for references in _each(row))
 
 
 def _each(row: Segment) -> list[tuple[str, ...]]:
@@ -240,7 +267,7 @@ def _mean_over_references(page: RowScores, rows: Rows) -> RowScores:
     """The scores of `_references_apart(rows)` as those of the rows: the mean over the references of each."""
     owners = np.repeat(np.arange(len(rows)), [len(_each(row)) for row in rows])
     segments = np.bincount(owners, weights=page.segments) / np.bincount(owners)
-    systems = {system: float(segments[mine].mean()) for system, mine in _places(rows).items()}
+    systems = {system: float(segments[places].mean()) for system, places in _places(rows).items()}
     signature = Signature((*page.signature.fields, ("references", "mean")))
     return replace(page, segments=segments, systems=systems, signature=signature)
 
@@ -259,24 +286,24 @@ def _scaled(progress: Progress | None, rows: int, steps: int) -> Progress | None
     return step
 
 
-def rows_of(judged: Judged) -> dict[str, Rows]:
+def rows_of(dataset: Judged) -> dict[str, Rows]:
     """The segments of every group as they are scored: without references where the source is what is judged."""
-    keep = judged.level == "system"
+    keep = dataset.level == "system"
 
-    def row(one: Segment) -> Segment:
-        references = one.references if judged.against == "references" else ()
-        return replace(one, references=references, system=one.system if keep else "")
+    def row(segment: Segment) -> Segment:
+        references = segment.references if dataset.against == "references" else ()
+        return replace(segment, references=references, system=segment.system if keep else "")
 
-    return {name: tuple(row(one) for one in group.segments) for name, group in judged.groups.items()}
+    return {name: tuple(row(segment) for segment in group.segments) for name, group in dataset.groups.items()}
 
 
-def _fitted_together(judged: Judged) -> Iterator[dict[str, Rows]]:
+def _fitted_together(dataset: Judged) -> Iterator[dict[str, Rows]]:
     """Groups whose texts make one corpus: each its own, or all of them where groups are topics."""
-    rows = rows_of(judged)
-    if describe(judged.dataset).groups in TOPICS:
+    rows = rows_of(dataset)
+    if describe(dataset.dataset).groups in TOPICS:
         yield rows
     else:
-        yield from ({name: some} for name, some in rows.items())
+        yield from ({name: group_rows} for name, group_rows in rows.items())
 
 
 def _places(rows: Sequence[Segment]) -> dict[str, list[int]]:
@@ -291,34 +318,39 @@ def _split(page: RowScores, groups: Mapping[str, Rows]) -> dict[str, RowScores]:
 
     What the pass cost, and the fallbacks taken in it, stand with the first group.
     """
-    found, start = {}, 0
+    by_group, start = {}, 0
     for name, rows in groups.items():
-        mine = page.segments[start : start + len(rows)]
-        systems = {system: float(mine[places].mean()) for system, places in _places(rows).items()}
-        found[name] = replace(page, segments=mine, systems=systems)
+        segments = page.segments[start : start + len(rows)]
+        systems = {system: float(segments[places].mean()) for system, places in _places(rows).items()}
+        by_group[name] = replace(page, segments=segments, systems=systems)
         if start:
-            found[name] = replace(found[name], flagged={}, work={})
+            by_group[name] = replace(by_group[name], flagged={}, work={})
         start += len(rows)
-    return found
+    return by_group
 
 
-def joined_scores(pools: Sequence[tuple[Judged, Sequence[Scores]]]) -> list[Scores]:
+def joined_scores(pools: Sequence[tuple[Judged, Sequence[VariantScores]]]) -> list[VariantScores]:
     """The scores of several data sets under the names of `task.joined`."""
     if len(pools) == 1:
         return list(pools[0][1])
     return [
         replace(
-            one, groups={f"{judged.dataset}/{name}": v for judged, some in pools for name, v in some[k].groups.items()}
+            variant_scores,
+            groups={
+                f"{dataset.dataset}/{name}": v
+                for dataset, dataset_scores in pools
+                for name, v in dataset_scores[k].groups.items()
+            },
         )
-        for k, one in enumerate(pools[0][1])
+        for k, variant_scores in enumerate(pools[0][1])
     ]
 
 
 def _added(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
     """The sums of counts by name."""
     total: Counter[str] = Counter()
-    for one in counts:
-        total.update(one)
+    for group_counts in counts:
+        total.update(group_counts)
     return dict(total)
 
 
@@ -328,15 +360,15 @@ def _joined_signature(signatures: Mapping[str, Signature]) -> Signature:
     `stats:idf=each.1a2b3c4d` reads: fitted from each group's own texts, 1a2b3c4d names all the fits together.
     """
     first = next(iter(signatures.values()))
-    if all(one == first for one in signatures.values()):
+    if all(signature == first for signature in signatures.values()):
         return first
-    joined = []
+    fields = []
     for key, value in first.fields:
-        each = {name: one.get(key) for name, one in signatures.items()}
-        if key == "stats" and len(set(each.values())) > 1:
+        field_values = {name: signature.get(key) for name, signature in signatures.items()}
+        if key == "stats" and len(set(field_values.values())) > 1:
             kinds = [part.partition("=")[0] for part in value.split(",")]
-            digest = blake2b(repr(sorted(each.items())).encode(), digest_size=4).hexdigest()
-            joined.append((key, ",".join(f"{kind}=each.{digest}" for kind in kinds)))
+            digest = blake2b(repr(sorted(field_values.items())).encode(), digest_size=4).hexdigest()
+            fields.append((key, ",".join(f"{kind}=each.{digest}" for kind in kinds)))
         else:
-            joined.append((key, value if len(set(each.values())) == 1 else "var"))
-    return Signature(tuple(joined))
+            fields.append((key, value if len(set(field_values.values())) == 1 else "var"))
+    return Signature(tuple(fields))

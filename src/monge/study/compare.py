@@ -28,7 +28,7 @@ from monge.stats import (
 from monge.study.agreement import AUTO, USUAL, Resampling
 from monge.study.book import QUIET, Run
 from monge.study.outside import NO_SCORES, check_apart, scores_by_system
-from monge.study.shown import Shown
+from monge.study.shown import StudyResult
 from monge.study.variants import DEFAULT_MODEL, Setup, Variant, load_variants
 from monge.types import Array, Result, Segment
 from monge.types.table import Cell, Sheet, Span
@@ -85,18 +85,18 @@ class Standings:
 
     def cell(self, index: int) -> Cell:
         """A system's score as tables show it; best is one that no other shares the first cluster with."""
-        one, pick = self.systems[index], max if self.higher_is_better else min
-        best = one.score == pick(other.score for other in self.systems)
-        alone = sum(other.cluster == 1 for other in self.systems) == 1
-        mark = "best" if best and alone else "tied" * (one.cluster == 1)
+        system_score, pick = self.systems[index], max if self.higher_is_better else min
+        best = system_score.score == pick(system.score for system in self.systems)
+        alone = sum(system.cluster == 1 for system in self.systems) == 1
+        mark = "best" if best and alone else "tied" * (system_score.cluster == 1)
         digits = self.digits
-        short = decimals(one.score, digits), span(one.low, one.high, digits)
-        return Cell(number(one.score), span(one.low, one.high, 4), mark, None, *short)
+        short = decimals(system_score.score, digits), span(system_score.low, system_score.high, digits)
+        return Cell(number(system_score.score), span(system_score.low, system_score.high, 4), mark, None, *short)
 
     @property
     def digits(self) -> int:
         """The decimals that the intervals of the systems support."""
-        return supported_digits((one.low, one.high) for one in self.systems)
+        return supported_digits((system.low, system.high) for system in self.systems)
 
     def difference_cell(self, pair: Versus) -> Cell:
         """The difference of two systems."""
@@ -105,31 +105,31 @@ class Standings:
     @property
     def difference_digits(self) -> int:
         """The decimals that the intervals of all differences support."""
-        return supported_digits((one.low, one.high) for one in self.pairs)
+        return supported_digits((pair.low, pair.high) for pair in self.pairs)
 
     def name_cell(self, system: str) -> Cell:
         """The name of a system, which people read without the ending of a file."""
-        return Cell(system, short=short_names(one.system for one in self.systems)[system])
+        return Cell(system, short=short_names(system_score.system for system_score in self.systems)[system])
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON form."""
         return {
             **{name: getattr(self, name) for name in ("metric", "signature", "higher_is_better", "n", "of")},
             **({"label": self.label} if self.label != self.metric else {}),
-            "systems": [asdict(one) for one in self.systems],
+            "systems": [asdict(system) for system in self.systems],
             "pairs": [
                 {
-                    **{name: getattr(one, name) for name in ("first", "second", "difference", "low", "high")},
-                    "bootstrap": {"p": one.bootstrap, "holm": one.bootstrap_holm},
-                    "permutation": {"p": one.permutation, "holm": one.permutation_holm},
+                    **{name: getattr(pair, name) for name in ("first", "second", "difference", "low", "high")},
+                    "bootstrap": {"p": pair.bootstrap, "holm": pair.bootstrap_holm},
+                    "permutation": {"p": pair.permutation, "holm": pair.permutation_holm},
                 }
-                for one in self.pairs
+                for pair in self.pairs
             ],
         }
 
 
 @dataclass(frozen=True)
-class Comparison(Shown):
+class Comparison(StudyResult):
     """Systems by metrics; clusters come from the Holm-corrected p-values of `resampling.test` at its `alpha`."""
 
     standings: tuple[Standings, ...]
@@ -138,23 +138,26 @@ class Comparison(Shown):
     def to_dict(self) -> dict[str, Any]:
         """The JSON form."""
         how = {name: getattr(self.resampling, name) for name in ("seed", "resamples", "confidence", "alpha", "test")}
-        return {"results": [one.to_dict() for one in self.standings], "study": {**how, "correction": "Holm"}}
+        return {
+            "results": [standings.to_dict() for standings in self.standings],
+            "study": {**how, "correction": "Holm"},
+        }
 
     def records(self) -> Iterator[dict[str, Any]]:
         """A row a metric and system: score, interval, cluster."""
-        for one in self.standings:
-            yield from ({"metric": one.label, **asdict(system)} for system in one.systems)
+        for standings in self.standings:
+            yield from ({"metric": standings.label, **asdict(system)} for system in standings.systems)
 
     def sheets(self) -> list[Sheet]:
         """A table of all systems, and one of every two systems a metric."""
-        return [self._systems(), *(self._pairs(one) for one in self.standings)]
+        return [self._systems(), *(self._pairs(standings) for standings in self.standings)]
 
-    def better(self, one: Standings, pair: Versus) -> str:
+    def better(self, standings: Standings, pair: Versus) -> str:
         """The system that is better by the test at its level, or nothing where the two cannot be told apart."""
         p = pair.permutation_holm if self.resampling.test == "permutation" else pair.bootstrap_holm
         if p > self.resampling.alpha:
             return ""
-        return pair.first if (pair.difference > 0) == one.higher_is_better else pair.second
+        return pair.first if (pair.difference > 0) == standings.higher_is_better else pair.second
 
     @property
     def verdict(self) -> list[str]:
@@ -168,7 +171,7 @@ class Comparison(Shown):
         """The verdict with the names of systems as tables show them."""
         from monge.study.verdict import verdict
 
-        return verdict(self, short_names(one.system for one in self.standings[0].systems))
+        return verdict(self, short_names(system.system for system in self.standings[0].systems))
 
     def p_shown(self, value: float, *, plain: float) -> str:
         """A p-value as people read it; `plain` is what was corrected, a bound where draws cannot give less."""
@@ -182,37 +185,37 @@ class Comparison(Shown):
 
     def _systems(self) -> Sheet:
         head = ["system"]
-        for one in self.standings:
-            head += [f"{one.label} {'↑' if one.higher_is_better else '↓'}", "interval", "cluster"]
+        for standings in self.standings:
+            head += [f"{standings.label} {'↑' if standings.higher_is_better else '↓'}", "interval", "cluster"]
         rows = []
         for k in self.standings[0].ranked:
             row = [self.standings[0].name_cell(self.standings[0].systems[k].system)]
-            for one in self.standings:
-                mine = one.systems[k]
-                drawn = Cell("", span=Span(mine.low, mine.score, mine.high))
-                row += [one.cell(k), drawn, Cell(str(mine.cluster))]
+            for standings in self.standings:
+                system_score = standings.systems[k]
+                interval = Cell("", span=Span(system_score.low, system_score.score, system_score.high))
+                row += [standings.cell(k), interval, Cell(str(system_score.cluster))]
             rows.append(tuple(row))
-        measured = "; ".join(f"{one.label}: {one.of}, n = {one.n}" for one in self.standings)
+        measured = "; ".join(f"{standings.label}: {standings.of}, n = {standings.n}" for standings in self.standings)
         test = f"paired {self.resampling.test}, two-sided, Holm over all pairs, p > {self.resampling.alpha:g}"
         return Sheet(
             f"{len(rows)} systems",
             tuple(head),
             tuple(rows),
             (measured, self.resampling.note),
-            tuple(one.signature for one in self.standings),
+            tuple(standings.signature for standings in self.standings),
             tied=f"among those that cannot be told apart from the best ({test})",
             said=tuple(self.told),
         )
 
-    def _pairs(self, one: Standings) -> Sheet:
+    def _pairs(self, standings: Standings) -> Sheet:
         rows = []
-        for pair in one.pairs:
-            better = self.better(one, pair)
-            names = [one.name_cell(name) if name else Cell(DASH) for name in (pair.first, pair.second, better)]
-            drawn = Cell("", span=Span(pair.low, pair.difference, pair.high, sure=bool(better)))
-            rows.append((*names, one.difference_cell(pair), drawn, *self.p_cells(pair)))
+        for pair in standings.pairs:
+            better = self.better(standings, pair)
+            names = [standings.name_cell(name) if name else Cell(DASH) for name in (pair.first, pair.second, better)]
+            interval = Cell("", span=Span(pair.low, pair.difference, pair.high, sure=bool(better)))
+            rows.append((*names, standings.difference_cell(pair), interval, *self.p_cells(pair)))
         head = ("first", "second", "better", "difference", "interval", "p bootstrap", "Holm", "p permutation", "Holm")
-        return Sheet(f"{one.label}: every two systems", head, tuple(rows), words=3, zero=True, dots=DOTS)
+        return Sheet(f"{standings.label}: every two systems", head, tuple(rows), words=3, zero=True, dots=DOTS)
 
 
 def compare(
@@ -261,18 +264,20 @@ def compare_segments(
 
     `scores` from files take part as metrics do, behind those of the variants.
     """
-    check_apart(scores, [one.label for one in variants])
+    check_apart(scores, [variant.label for variant in variants])
     came = list(rows)
     by_system = aligned(came)
     resampling = replace(resampling, test=_test(resampling, len(came) // len(by_system))).enough(len(by_system))
-    outside = [_outside_standings(one, came, by_system, resampling) for one in scores]
+    outside = [_outside_standings(given_scores, came, by_system, resampling) for given_scores in scores]
     if not variants:
         return Comparison(tuple(outside), resampling)
-    every = [row for some in by_system.values() for row in some]
-    metrics = [one.metric for one in variants]
-    results = api.score_segments(metrics, every, cache=run.cache, watch=api.Watch(run.progress))
-    found = compare_results([(one.name, one.label) for one in variants], results, resampling=resampling)
-    return replace(found, standings=(*found.standings, *outside))
+    aligned_rows = [row for system_rows in by_system.values() for row in system_rows]
+    metrics = [variant.metric for variant in variants]
+    results = api.score_segments(metrics, aligned_rows, cache=run.cache, watch=api.Watch(run.progress))
+    comparison = compare_results(
+        [(variant.name, variant.label) for variant in variants], results, resampling=resampling
+    )
+    return replace(comparison, standings=(*comparison.standings, *outside))
 
 
 def compare_results(
@@ -280,19 +285,22 @@ def compare_results(
 ) -> Comparison:
     """Compare systems by what `score_segments` gave of `aligned` segments; of each metric its name and its label."""
     resampling = replace(resampling, test=_test(resampling, results[0].n)).enough(len(results) // len(metrics))
-    standings = tuple(_standings(one, results[k :: len(metrics)], resampling) for k, one in enumerate(metrics))
+    standings = tuple(_standings(metric, results[k :: len(metrics)], resampling) for k, metric in enumerate(metrics))
     return Comparison(standings, resampling)
 
 
 def _outside_standings(
-    given: GivenScores, rows: Sequence[Segment], by_system: Mapping[str, Sequence[Segment]], resampling: Resampling
+    given_scores: GivenScores,
+    rows: Sequence[Segment],
+    by_system: Mapping[str, Sequence[Segment]],
+    resampling: Resampling,
 ) -> Standings:
     """The systems by the scores of a file."""
-    scores, signature = scores_by_system(given, rows, by_system)
-    higher = given.higher_is_better
+    scores, signature = scores_by_system(given_scores, rows, by_system)
+    higher = given_scores.higher_is_better
     systems, pairs = compare_scores(list(by_system), scores, higher_is_better=higher, resampling=resampling)
     n = scores.shape[1]
-    return Standings(given.name, given.name, signature, higher, n, MEAN_OF_SEGMENTS, systems, pairs)
+    return Standings(given_scores.name, given_scores.name, signature, higher, n, MEAN_OF_SEGMENTS, systems, pairs)
 
 
 FEW = 30
@@ -310,38 +318,41 @@ def _test(resampling: Resampling, n: int) -> str:
 
 def aligned(rows: Iterable[Segment]) -> dict[str, list[Segment]]:
     """The segments of every system, in the order of the first system's items, which all must have."""
-    found: dict[str, dict[str, Segment]] = {}
+    rows_by_system: dict[str, dict[str, Segment]] = {}
     for row in rows:
-        mine = found.setdefault(row.system, {})
-        if row.id in mine:
+        rows_by_item = rows_by_system.setdefault(row.system, {})
+        if row.id in rows_by_item:
             raise Misaligned(
                 f"{row.system or 'the system'}: item {row.id} stands twice; in a table, say what tells items and "
                 "systems apart: --columns id=COLUMN,system=COLUMN"
             )
-        mine[row.id] = row
-    if len(found) < 2:
+        rows_by_item[row.id] = row
+    if len(rows_by_system) < 2:
         raise UsageError(
             "a comparison needs two systems or more: give several -t FILE, or a table with a system column"
         )
-    first, *others = found
-    for other in others:
-        missing = found[first].keys() ^ found[other].keys()
+    first, *rest = rows_by_system
+    for system in rest:
+        missing = rows_by_system[first].keys() ^ rows_by_system[system].keys()
         if missing:
             raise Misaligned(
-                f"{first} and {other} have different items, e.g. {sorted(missing)[0]!r}: nothing is paired"
+                f"{first} and {system} have different items, e.g. {sorted(missing)[0]!r}: nothing is paired"
             )
-    return {system: [mine[item] for item in found[first]] for system, mine in found.items()}
+    return {
+        system: [rows_by_item[item] for item in rows_by_system[first]]
+        for system, rows_by_item in rows_by_system.items()
+    }
 
 
 def _standings(metric: tuple[str, str], results: Sequence[Result], resampling: Resampling) -> Standings:
     """The systems by one metric, from the scores of segments or from the counts that a corpus score pools."""
-    names, higher = [one.system for one in results], results[0].higher_is_better
-    pooled = [one.pooled for one in results if one.pooled is not None]
+    names, higher = [result.system for result in results], results[0].higher_is_better
+    pooled = [result.pooled for result in results if result.pooled is not None]
     if not pooled:
-        scores = np.stack([one.segments for one in results])
+        scores = np.stack([result.segments for result in results])
         systems, pairs = compare_scores(names, scores, higher_is_better=higher, resampling=resampling)
     else:
-        counts = np.stack([one.statistics for one in pooled])
+        counts = np.stack([pool.statistics for pool in pooled])
         systems, pairs = compare_pooled(names, counts, pooled[0].of, higher_is_better=higher, resampling=resampling)
     return Standings(
         metric=metric[0],
@@ -355,33 +366,36 @@ def _standings(metric: tuple[str, str], results: Sequence[Result], resampling: R
     )
 
 
-Found = tuple[tuple[SystemScore, ...], tuple[Versus, ...]]
+SystemsAndPairs = tuple[tuple[SystemScore, ...], tuple[Versus, ...]]
 """Each system's score, interval and cluster, and all pairs."""
 
 
 def compare_scores(
     names: Sequence[str], scores: npt.ArrayLike, *, higher_is_better: bool = True, resampling: Resampling = USUAL
-) -> Found:
+) -> SystemsAndPairs:
     """The statistics alone, of the means of scores [systems, segments]."""
     values = np.asarray(scores, dtype=np.float64)
     how = {"resamples": resampling.resamples, "seed": resampling.seed}
     tests = pairwise_tests(values, method="bootstrap", **how), pairwise_tests(values, method="permutation", **how)
     apart = [values[i] - values[j] for i, j in combinations(range(len(names)), 2)]
-    found = bootstrap_means(np.stack([*values, *apart]), level=resampling.confidence, **how)  # one set of resamples
-    return _gathered(names, found, tests, higher_is_better, resampling)
+    intervals = bootstrap_means(np.stack([*values, *apart]), level=resampling.confidence, **how)  # one set of resamples
+    return _gathered(names, intervals, tests, higher_is_better, resampling)
 
 
 def compare_pooled(
     names: Sequence[str], counts: Array, of: OfSums, *, higher_is_better: bool = True, resampling: Resampling = USUAL
-) -> Found:
+) -> SystemsAndPairs:
     """The statistics alone, of corpus scores: counts [systems, segments, k], and their sums [..., k] to scores."""
     how = {"resamples": resampling.resamples, "seed": resampling.seed}
     tests = pooled_tests(counts, of, method="bootstrap", **how), pooled_tests(counts, of, method="permutation", **how)
-    every, values = resampled_scores(counts, of, **how), of(counts.sum(axis=1)).tolist()
+    resampled, values = resampled_scores(counts, of, **how), of(counts.sum(axis=1)).tolist()
     pairs = list(combinations(range(len(names)), 2))
-    drawn = [*zip(values, every, strict=True), *((values[i] - values[j], every[i] - every[j]) for i, j in pairs)]
-    found = [interval_of(value, mine, resampling.confidence) for value, mine in drawn]
-    return _gathered(names, found, tests, higher_is_better, resampling)
+    valued_draws = [
+        *zip(values, resampled, strict=True),
+        *((values[i] - values[j], resampled[i] - resampled[j]) for i, j in pairs),
+    ]
+    intervals = [interval_of(value, draws, resampling.confidence) for value, draws in valued_draws]
+    return _gathered(names, intervals, tests, higher_is_better, resampling)
 
 
 def _gathered(
@@ -390,16 +404,16 @@ def _gathered(
     tests: tuple[PairwiseTests, PairwiseTests],
     higher_is_better: bool,
     resampling: Resampling,
-) -> Found:
+) -> SystemsAndPairs:
     """What is shown of systems and of every two, from the intervals of both, in that order."""
     boot, perm = tests
     chosen = perm if resampling.test == "permutation" else boot
     rows, gaps = intervals[: len(names)], intervals[len(names) :]
-    values = np.array([one.value for one in rows])
+    values = np.array([interval.value for interval in rows])
     ranks = clusters(values, chosen.corrected, alpha=resampling.alpha, higher_is_better=higher_is_better)
     systems = tuple(
-        SystemScore(name, one.value, one.low, one.high, int(rank))
-        for name, one, rank in zip(names, rows, ranks, strict=True)
+        SystemScore(name, interval.value, interval.low, interval.high, int(rank))
+        for name, interval, rank in zip(names, rows, ranks, strict=True)
     )
     pairs = tuple(
         Versus(
@@ -408,7 +422,7 @@ def _gathered(
             float(boot.differences[i, j]),
             gap.low,
             gap.high,
-            *(float(each[i, j]) for each in (boot.p_values, boot.corrected, perm.p_values, perm.corrected)),
+            *(float(p_matrix[i, j]) for p_matrix in (boot.p_values, boot.corrected, perm.p_values, perm.corrected)),
         )
         for (i, j), gap in zip(combinations(range(len(names)), 2), gaps, strict=True)
     )
@@ -419,11 +433,11 @@ def one_system(result: Result, resampling: Resampling = USUAL) -> Standings:
     """The standing of a system that is compared with no other: its score and interval."""
     how = {"resamples": resampling.resamples, "seed": resampling.seed}
     if result.pooled is None:
-        found = bootstrap_means(result.segments[None], level=resampling.confidence, **how)[0]
+        interval = bootstrap_means(result.segments[None], level=resampling.confidence, **how)[0]
     else:
-        drawn = resampled_scores(result.pooled.statistics[None], result.pooled.of, **how)[0]
-        found = interval_of(result.score, drawn, resampling.confidence)
-    alone = (SystemScore(result.system, result.score, found.low, found.high, 1),)
+        draws = resampled_scores(result.pooled.statistics[None], result.pooled.of, **how)[0]
+        interval = interval_of(result.score, draws, resampling.confidence)
+    alone = (SystemScore(result.system, result.score, interval.low, interval.high, 1),)
     of = CORPUS if result.pooled else MEAN_OF_SEGMENTS
     signature = str(result.signature)
     return Standings(result.metric, result.metric, signature, result.higher_is_better, result.n, of, alone, ())

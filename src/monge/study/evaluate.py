@@ -14,9 +14,9 @@ from monge.errors import UsageError
 from monge.render.cells import decimals, listed, span, supported_digits
 from monge.stats import higher_is_better, percentiles
 from monge.study.agreement import MEAN, USUAL, Column, Resampling, Standing, agreement_table, defined, standing
-from monge.study.book import QUIET, Run, ScoreBook, Scores
+from monge.study.book import QUIET, Run, ScoreBook, VariantScores
 from monge.study.outside import NO_SCORES, check_apart, judged_scores
-from monge.study.shown import Shown
+from monge.study.shown import StudyResult
 from monge.study.task import Task
 from monge.study.variants import DEFAULT_MODEL, UNIFORM_UNITS, Setup, check_names, load_variants
 from monge.types.table import Cell, Sheet, Span
@@ -68,7 +68,7 @@ class Figure:
 
 def figure_digits(figures: Iterable[Figure]) -> int:
     """The decimals that the intervals of some figures support; three where none has an interval."""
-    intervals = [(one.low, one.high) for one in figures if one.low is not None and one.high is not None]
+    intervals = [(figure.low, figure.high) for figure in figures if figure.low is not None and figure.high is not None]
     return supported_digits(intervals) if intervals else 3
 
 
@@ -107,7 +107,7 @@ class Agreement:
 
 
 @dataclass(frozen=True)
-class Order:
+class MetricOrder:
     """The metrics of a table from best to worst by their mean, with their own units and with the same units for all."""
 
     human: str
@@ -126,7 +126,7 @@ class Order:
 
 
 @dataclass(frozen=True)
-class Evaluation(Shown):
+class Evaluation(StudyResult):
     """All agreements of a run, metrics in the order asked within each human column and statistic.
 
     `tests` names the tests behind the marks of each table, by judgement (human column and reading) and statistic;
@@ -137,23 +137,23 @@ class Evaluation(Shown):
     resampling: Resampling
     tests: Mapping[tuple[str, str], Mapping[str, str]]
     warnings: tuple[str, ...] = ()
-    orders: tuple[Order, ...] = ()
-    pools: Sequence[tuple[Judged, Sequence[Scores]]] = field(default=(), repr=False)
+    orders: tuple[MetricOrder, ...] = ()
+    pools: Sequence[tuple[Judged, Sequence[VariantScores]]] = field(default=(), repr=False)
 
     def records(self) -> Iterator[dict[str, Any]]:
         """A row a metric, human column, statistic and group, the mean last: value, interval, number of judgements."""
-        for one in self.agreements:
-            about = {"metric": one.label, "human": one.judgement, "statistic": one.statistic}
-            for group, figure in [*one.groups.items(), ("mean", one.mean)]:
+        for agreement in self.agreements:
+            about = {"metric": agreement.label, "human": agreement.judgement, "statistic": agreement.statistic}
+            for group, figure in [*agreement.groups.items(), ("mean", agreement.mean)]:
                 yield {**about, "group": group, **figure.to_dict()}
 
     @property
     def tables(self) -> list[tuple[Agreement, ...]]:
         """The agreements that belong in one table: same human column and reading, same statistic."""
-        found: dict[tuple[str, str], list[Agreement]] = {}
-        for one in self.agreements:
-            found.setdefault((one.judgement, one.statistic), []).append(one)
-        return [tuple(some) for some in found.values()]
+        by_table: dict[tuple[str, str], list[Agreement]] = {}
+        for agreement in self.agreements:
+            by_table.setdefault((agreement.judgement, agreement.statistic), []).append(agreement)
+        return [tuple(agreements) for agreements in by_table.values()]
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON form: the results of the design, and beside them how they were tested."""
@@ -165,8 +165,8 @@ class Evaluation(Shown):
             "warnings": list(self.warnings),
         }
         if self.orders:
-            study["orders"] = [one.to_dict() for one in self.orders]
-        return {"results": [one.to_dict() for one in self.agreements], "study": study}
+            study["orders"] = [order.to_dict() for order in self.orders]
+        return {"results": [agreement.to_dict() for agreement in self.agreements], "study": study}
 
     def sheets(self) -> list[Sheet]:
         """A table a human column and statistic, the notes under the last."""
@@ -176,54 +176,58 @@ class Evaluation(Shown):
 
 def _standing(table: Sequence[Agreement], tests: Mapping[str, str] | None) -> dict[str, Any]:
     """How the metrics of a table stand: means with intervals and, where there are several, who is best and who tied."""
-    found: dict[str, Any] = {
+    record: dict[str, Any] = {
         "human": table[0].judgement,
         "statistic": table[0].statistic,
         "higher_is_better": higher_is_better(table[0].statistic),
-        "metrics": [one.label for one in table],
-        "mean": [one.mean.to_dict("value", "low", "high") for one in table],
+        "metrics": [agreement.label for agreement in table],
+        "mean": [agreement.mean.to_dict("value", "low", "high") for agreement in table],
     }
-    columns = {name: [one.groups.get(name, one.mean) for one in table] for name in (*table[0].groups, MEAN)}
+    columns = {
+        name: [agreement.groups.get(name, agreement.mean) for agreement in table] for name in (*table[0].groups, MEAN)
+    }
 
     def marked(mark: str) -> dict[str, list[str]]:
         return {
-            name: [one.label for one, figure in zip(table, figures, strict=True) if figure.mark == mark]
+            name: [agreement.label for agreement, figure in zip(table, figures, strict=True) if figure.mark == mark]
             for name, figures in columns.items()
         }
 
     if len(table) > 1:
-        found |= {"best": {name: labels[0] for name, labels in marked("best").items()}, "tied": marked("tied")}
-        found["tests"] = dict(tests or {})
-        found["p_values"] = {name: [figure.p_value for figure in figures] for name, figures in columns.items()}
-    return found
+        record |= {"best": {name: labels[0] for name, labels in marked("best").items()}, "tied": marked("tied")}
+        record["tests"] = dict(tests or {})
+        record["p_values"] = {name: [figure.p_value for figure in figures] for name, figures in columns.items()}
+    return record
 
 
-def _sheet(found: Evaluation, table: Sequence[Agreement], *, last: bool) -> Sheet:
+def _sheet(evaluation: Evaluation, table: Sequence[Agreement], *, last: bool) -> Sheet:
     first = table[0]
     groups = list(first.groups)
     title = (
         f"{first.dataset} ({first.text} text): {directed(first.statistic)} with {first.judgement}, {first.level} level"
     )
-    shown = [*groups, "mean"] if len(groups) > 1 else groups
+    columns = [*groups, "mean"] if len(groups) > 1 else groups
     turned = len(groups) > WIDE
-    digits = {name: figure_digits(one.groups.get(name, one.mean) for one in table) for name in shown}
+    digits = {
+        name: figure_digits(agreement.groups.get(name, agreement.mean) for agreement in table) for name in columns
+    }
     rows = tuple(
         (
-            Cell(one.label),
-            *(one.groups.get(name, one.mean).cell(digits[name]) for name in shown),
-            *([] if turned else [Cell("", span=one.mean.span)]),
+            Cell(agreement.label),
+            *(agreement.groups.get(name, agreement.mean).cell(digits[name]) for name in columns),
+            *([] if turned else [Cell("", span=agreement.mean.span)]),
         )
-        for one in table
+        for agreement in table
     )
     counts = {figure.n for figure in first.groups.values()}
-    head = [f"{name} ({first.groups[name].n})" if len(counts) > 1 and name in groups else name for name in shown]
+    head = [f"{name} ({first.groups[name].n})" if len(counts) > 1 and name in groups else name for name in columns]
     sheet = Sheet(
         title,
         ("metric", *head, *([] if turned else [f"interval of the {'mean' if len(groups) > 1 else 'value'}"])),
         rows,
-        notes=(_counted(first), *(_tail(found) if last else ())),
-        signatures=tuple(one.signature for one in table),
-        tied=_tied(found, table),
+        notes=(_counted(first), *(_tail(evaluation) if last else ())),
+        signatures=tuple(agreement.signature for agreement in table),
+        tied=_tied(evaluation, table),
         dots=""
         if turned or len(table) < 2
         else f"hollow dot: significantly {worse_than_best(first.statistic)} the best",
@@ -234,14 +238,14 @@ def _sheet(found: Evaluation, table: Sequence[Agreement], *, last: bool) -> Shee
 
 def _said(table: Sequence[Agreement]) -> Iterator[str]:
     """Which metric agrees best with people, in a sentence, and which cannot be told apart from it."""
-    best = next((one for one in table if one.mean.mark == "best"), None)
+    best = next((agreement for agreement in table if agreement.mean.mark == "best"), None)
     if best is None or len(table) < 2:
         return
-    tied = [one.label for one in table if one.mean.mark == "tied"]
-    worse = [one.label for one in table if one is not best and one.mean.mark != "tied"]
+    tied = [agreement.label for agreement in table if agreement.mean.mark == "tied"]
+    worse = [agreement.label for agreement in table if agreement is not best and agreement.mean.mark != "tied"]
     people = "people" if best.judgement == "human" else best.judgement
-    value = best.mean.with_interval(figure_digits(one.mean for one in table))
-    if higher_is_better(best.statistic) and all(one.mean.value < 0 for one in table):
+    value = best.mean.with_interval(figure_digits(agreement.mean for agreement in table))
+    if higher_is_better(best.statistic) and all(agreement.mean.value < 0 for agreement in table):
         yield (
             f"Every metric anti-correlates with {people} ({best.statistic} {value} at the best): "
             "either higher is worse in these judgements (--switch higher_is_better=no, or =yes where it was no), or "
@@ -255,7 +259,7 @@ def _said(table: Sequence[Agreement]) -> Iterator[str]:
         rest = (
             f"; the other {len(worse)} agree less"
             if len(worse) > 1
-            else "".join(f"; {one} agrees less" for one in worse)
+            else "".join(f"; {label} agrees less" for label in worse)
         )
         yield f"{text}, but {listed(tied)} cannot be told apart from it{rest}."
 
@@ -276,29 +280,30 @@ def _counted(first: Agreement) -> str:
     return f"{total} judgements in {groups} group{'s' * (groups != 1)}{left_out}"
 
 
-def _tied(found: Evaluation, table: Sequence[Agreement]) -> str:
+def _tied(evaluation: Evaluation, table: Sequence[Agreement]) -> str:
     if len(table) < 2:
         return ""
-    tests = found.tests[table[0].judgement, table[0].statistic]
+    tests = evaluation.tests[table[0].judgement, table[0].statistic]
     groups, mean = tests["groups"], tests["mean"]
     test = f"{groups} in a group, {mean} of the mean" if groups != mean and len(table[0].groups) > 1 else groups
     pairs = len(table) * (len(table) - 1) // 2
-    how = f"two-sided, {tests['correction']} over {pairs} pair{'s' * (pairs != 1)}, p > {found.resampling.alpha:g}"
+    how = f"two-sided, {tests['correction']} over {pairs} pair{'s' * (pairs != 1)}, p > {evaluation.resampling.alpha:g}"
     return f"not significantly {worse_than_best(table[0].statistic)} the best ({test}; {how})"
 
 
-def _tail(found: Evaluation) -> list[str]:
-    lines = [found.resampling.note]
-    for one in found.orders:
+def _tail(evaluation: Evaluation) -> list[str]:
+    lines = [evaluation.resampling.note]
+    for metric_order in evaluation.orders:
         uniform, own = (
-            (" > " if higher_is_better(one.statistic) else " < ").join(
+            (" > " if higher_is_better(metric_order.statistic) else " < ").join(
                 f"{name} {decimals(value)}" for name, value in order
             )
-            for order in (one.uniform, one.own)
+            for order in (metric_order.uniform, metric_order.own)
         )
-        verdict = "changes" if one.changed else "does not change"
+        verdict = "changes" if metric_order.changed else "does not change"
         lines.append(
-            f"uniform units and weights: the order of metrics {verdict} ({one.human}, {one.statistic}): "
+            f"uniform units and weights: the order of metrics {verdict} ({metric_order.human}, "
+            f"{metric_order.statistic}): "
             f"uniform {uniform}; own {own}"
         )
     return lines
@@ -329,29 +334,38 @@ def evaluate(
         check_names(metrics, setup)
     if not isinstance(task, Task):
         raise UsageError(f"evaluate: expected a Task, such as Task('wmt17', DIRECTORY), got {task!r}")
-    every = task.open(resampling.seed)
-    statistics = [task.statistics(one, errors=True, segments=True) for one in every]
-    run.tell(every)
-    outside = [[judged_scores(one, judged) for one in scores] for judged in every]
+    datasets = task.open(resampling.seed)
+    statistics = [task.statistics(dataset, errors=True, segments=True) for dataset in datasets]
+    run.tell(datasets)
+    outside = [[judged_scores(given_scores, dataset) for given_scores in scores] for dataset in datasets]
     sets = ((), UNIFORM_UNITS) if uniform_units else ((),)
-    halves = [load_variants(metrics, setup, references=every[0].references, last=one) for one in sets if metrics]
-    check_apart(scores, [one.label for half in halves for one in half])
+    halves = [
+        load_variants(metrics, setup, references=datasets[0].references, last=changes) for changes in sets if metrics
+    ]
+    check_apart(scores, [variant.label for half in halves for variant in half])
     with ScoreBook(run) as book:
         pools = [
-            (judged, _with_outside(book.scores([one for half in halves for one in half], judged), given, len(metrics)))
-            for judged, given in zip(every, outside, strict=True)
+            (
+                dataset,
+                _with_outside(
+                    book.scores([variant for half in halves for variant in half], dataset), outside_scores, len(metrics)
+                ),
+            )
+            for dataset, outside_scores in zip(datasets, outside, strict=True)
         ]
     return assess(pools, statistics, resampling=resampling, doubled=len(halves) > 1)
 
 
-def _with_outside(scores: Sequence[Scores], given: Sequence[Scores], size: int) -> list[Scores]:
+def _with_outside(
+    scores: Sequence[VariantScores], outside_scores: Sequence[VariantScores], size: int
+) -> list[VariantScores]:
     """The scores of files behind those of every `size` variants: each half of a doubled list compares with them."""
     starts = range(0, len(scores), size) if scores else (0,)
-    return [one for start in starts for one in (*scores[start : start + size], *given)]
+    return [variant_scores for start in starts for variant_scores in (*scores[start : start + size], *outside_scores)]
 
 
 def assess(
-    pools: Sequence[tuple[Judged, Sequence[Scores]]],
+    pools: Sequence[tuple[Judged, Sequence[VariantScores]]],
     statistics: Sequence[Sequence[str]],
     *,
     resampling: Resampling = USUAL,
@@ -363,33 +377,33 @@ def assess(
     reported, and the first half gives the order they are compared with.
     """
     agreements: list[Agreement] = []
-    warnings = list(dict.fromkeys(line for judged, _ in pools for line in judged.warnings))
-    orders: list[Order] = []
+    warnings = list(dict.fromkeys(line for dataset, _ in pools for line in dataset.warnings))
+    orders: list[MetricOrder] = []
     tests: dict[tuple[str, str], dict[str, str]] = {}
-    shown = []
-    for (judged, scores), names in zip(pools, statistics, strict=True):
+    reported = []
+    for (dataset, scores), names in zip(pools, statistics, strict=True):
         half = len(scores) // 2 if doubled else 0
-        shown.append((judged, scores[half:]))
+        reported.append((dataset, scores[half:]))
         for name in names:
-            rows, test, notes = _agreements(judged, scores[half:], name, resampling)
+            rows, test, notes = _agreements(dataset, scores[half:], name, resampling)
             agreements += rows
-            tests[judged.judgement, name] = test
+            tests[dataset.judgement, name] = test
             warnings += [line for line in notes if line not in warnings]
             if doubled:
-                own = _agreements(judged, scores[:half], name, resampling)[0]
-                orders.append(Order(judged.judgement, name, _order(own), _order(rows)))
-    return Evaluation(tuple(agreements), resampling, tests, tuple(warnings), tuple(orders), shown)
+                own = _agreements(dataset, scores[:half], name, resampling)[0]
+                orders.append(MetricOrder(dataset.judgement, name, _order(own), _order(rows)))
+    return Evaluation(tuple(agreements), resampling, tests, tuple(warnings), tuple(orders), reported)
 
 
 def _agreements(
-    judged: Judged, scores: Sequence[Scores], statistic: str, resampling: Resampling
+    dataset: Judged, scores: Sequence[VariantScores], statistic: str, resampling: Resampling
 ) -> tuple[list[Agreement], dict[str, str], list[str]]:
     """A row a variant, the tests behind the marks, and what the user should know."""
-    table = agreement_table(judged, scores, statistic, resamples=resampling.resamples, seed=resampling.seed)
-    defined(table, judged)
-    higher, numbers = higher_is_better(statistic), {name: k for k, name in enumerate(judged.groups)}
+    table = agreement_table(dataset, scores, statistic, resamples=resampling.resamples, seed=resampling.seed)
+    defined(table, dataset)
+    higher, numbers = higher_is_better(statistic), {name: k for k, name in enumerate(dataset.groups)}
     stands = {
-        name: standing(column, higher=higher, wanted=resampling.test, seed=resampling.seed + numbers[name])
+        name: standing(column, higher=higher, test_name=resampling.test, seed=resampling.seed + numbers[name])
         for name, column in table.columns.items()
     }
     mean = table.mean
@@ -397,30 +411,30 @@ def _agreements(
     left_out = {"groups without a value": len(table.undefined)} if table.undefined else {}
     rows = [
         Agreement(
-            metric=one.variant.name,
-            label=one.label,
-            signature=one.signature,
-            dataset=judged.dataset,
-            text=judged.text,
-            level=judged.level,
-            human=judged.human,
+            metric=variant_scores.variant.name,
+            label=variant_scores.label,
+            signature=variant_scores.signature,
+            dataset=dataset.dataset,
+            text=dataset.text,
+            level=dataset.level,
+            human=dataset.human,
             statistic=statistic,
             groups={name: figure(column, stands[name], k, resampling) for name, column in table.columns.items()},
             mean=figure(mean, overall, k, resampling),
-            excluded={**judged.excluded, **left_out},
-            reading=judged.reading,
+            excluded={**dataset.excluded, **left_out},
+            reading=dataset.reading,
         )
-        for k, one in enumerate(scores)
+        for k, variant_scores in enumerate(scores)
     ]
-    used = " or ".join(sorted({one.test for one in stands.values()}))
-    correction = " or ".join(sorted({one.correction for one in (*stands.values(), overall)}))
+    used = " or ".join(sorted({column_standing.test for column_standing in stands.values()}))
+    correction = " or ".join(sorted({column_standing.correction for column_standing in (*stands.values(), overall)}))
     return rows, {"groups": used, MEAN: overall.test, "correction": correction}, table.notes
 
 
 def figure(column: Column, stands: Standing, index: int, resampling: Resampling) -> Figure:
     """The figure of a variant in a column."""
     value = float(column.values[index])
-    bounds = percentiles(np.asarray(column.drawn[index]), resampling.confidence)
+    bounds = percentiles(np.asarray(column.draws[index]), resampling.confidence)
     if bounds is not None and not bounds[0] - ROUNDING <= value <= bounds[1] + ROUNDING:
         bounds = None  # too few items: resamples of four systems lie on a line more often than the four do
     low, high = bounds if bounds is not None else (None, None)
@@ -430,5 +444,5 @@ def figure(column: Column, stands: Standing, index: int, resampling: Resampling)
 
 def _order(table: Sequence[Agreement]) -> tuple[tuple[str, float], ...]:
     sign = -1 if higher_is_better(table[0].statistic) else 1
-    ranked = sorted(table, key=lambda one: sign * one.mean.value)
-    return tuple((one.label, one.mean.value) for one in ranked)
+    ranked = sorted(table, key=lambda agreement: sign * agreement.mean.value)
+    return tuple((agreement.label, agreement.mean.value) for agreement in ranked)

@@ -39,7 +39,7 @@ class Measured:
 
 
 @dataclass(frozen=True)
-class Judgements:
+class KeptAgreements:
     """Data that people judged, and every metric's agreement with them.
 
     `sample` source segments of each group were drawn with `seed` (None: all were taken), `n` judgements of `segments`
@@ -68,10 +68,10 @@ class Judgements:
     @property
     def extent(self) -> str:
         """What was judged, in words."""
-        drawn = f", {self.sample} source segments a group drawn with seed {self.seed}" if self.sample else ""
-        some = f" in {self.groups} groups" if self.groups > 1 else ""
+        sample_text = f", {self.sample} source segments a group drawn with seed {self.seed}" if self.sample else ""
+        group_text = f" in {self.groups} groups" if self.groups > 1 else ""
         about = f"{STATISTICS[self.statistic]} with {self.human}"
-        return f"{self.key} ({self.title}): {about}, {self.n:,} judgements{some}{drawn}"
+        return f"{self.key} ({self.title}): {about}, {self.n:,} judgements{group_text}{sample_text}"
 
 
 @dataclass(frozen=True)
@@ -120,23 +120,26 @@ class Tuned:
 @cache
 def tuned() -> tuple[Tuned, ...]:
     """The tuned models that are shipped."""
-    found = json.loads((files("monge.study") / "kept" / "adapters.json").read_text("utf-8"))
+    records = json.loads((files("monge.study") / "kept" / "adapters.json").read_text("utf-8"))
     return tuple(
-        Tuned(**{**one, "figures": {key: _change(figure) for key, figure in one["figures"].items()}}) for one in found
+        Tuned(**{**record, "figures": {key: _change(figure) for key, figure in record["figures"].items()}})
+        for record in records
     )
 
 
-def _change(found: Mapping[str, Any]) -> Change:
-    return Change(found["statistic"], Measured(**found["before"]), Measured(**found["after"]), found["p"])
+def _change(record: Mapping[str, Any]) -> Change:
+    return Change(record["statistic"], Measured(**record["before"]), Measured(**record["after"]), record["p"])
 
 
 @cache
-def judgements() -> tuple[Judgements, ...]:
+def judgements() -> tuple[KeptAgreements, ...]:
     """Everything that is kept, in the order of its plan."""
-    found = json.loads((files("monge.study") / "kept" / "agreement.json").read_text("utf-8"))
+    records = json.loads((files("monge.study") / "kept" / "agreement.json").read_text("utf-8"))
     return tuple(
-        Judgements(key, **{**one, "metrics": {name: Measured(**figure) for name, figure in one["metrics"].items()}})
-        for key, one in found.items()
+        KeptAgreements(
+            key, **{**record, "metrics": {name: Measured(**figure) for name, figure in record["metrics"].items()}}
+        )
+        for key, record in records.items()
     )
 
 
@@ -148,7 +151,11 @@ def workloads() -> tuple[Mapping[str, Any], ...]:
 
 def cost_of(metric: str, texts: str, model: str) -> Cost | None:
     """What a metric costs on a kind of text with a model, or with none; None where that was not measured."""
-    for one in workloads():
-        if one["texts"] == texts and metric in one["metrics"] and (one["model"] == model or metric in LEXICAL):
-            return Cost(**one["metrics"][metric])
+    for workload in workloads():
+        if (
+            workload["texts"] == texts
+            and metric in workload["metrics"]
+            and (workload["model"] == model or metric in LEXICAL)
+        ):
+            return Cost(**workload["metrics"][metric])
     return None

@@ -15,8 +15,8 @@ from typing import Any
 from monge.errors import InvalidSetting, UnknownName
 from monge.render.cells import dashed, decimals, listed
 from monge.spec.languages import LANGUAGES, check_language
-from monge.study.kept_results import Cost, Judgements, Measured, Tuned, cost_of, judgements, tuned, workloads
-from monge.study.shown import Shown
+from monge.study.kept_results import Cost, KeptAgreements, Measured, Tuned, cost_of, judgements, tuned, workloads
+from monge.study.shown import StudyResult
 from monge.types.table import Cell, Sheet
 
 TASKS = {
@@ -54,19 +54,19 @@ class Budget:
     megabytes: float | None = None
 
     @classmethod
-    def read(cls, given: str | None) -> Budget:
+    def read(cls, text: str | None) -> Budget:
         """From `5s`, `800MB`, or `5s,800MB`; a number alone is seconds."""
         limits: dict[str, float] = {}
-        for part in (given or "").split(","):
+        for part in (text or "").split(","):
             if not part.strip():
                 continue
-            found = _BUDGET.fullmatch(part)
-            if found is None or float(found[1]) <= 0:
+            match = _BUDGET.fullmatch(part)
+            if match is None or float(match[1]) <= 0:
                 raise InvalidSetting(
                     f"budget {part.strip()!r}: expected seconds a 1,000 pairs or memory, such as 5s, 800MB or 5s,800MB"
                 )
-            name, factor = _UNITS[(found[2] or "s").lower()]
-            limits[name] = float(found[1]) * factor
+            name, factor = _UNITS[(match[2] or "s").lower()]
+            limits[name] = float(match[1]) * factor
         return cls(**limits)
 
     def holds(self, cost: Cost | None) -> bool:
@@ -76,8 +76,8 @@ class Budget:
         return all(limit is None or getattr(cost, name) <= limit for name, limit in vars(self).items())
 
     def __str__(self) -> str:
-        said = [] if self.seconds is None else [f"{self.seconds:g} s a 1,000 pairs"]
-        return " and ".join([*said, *([] if self.megabytes is None else [f"{self.megabytes:g} MB"])])
+        limits = [] if self.seconds is None else [f"{self.seconds:g} s a 1,000 pairs"]
+        return " and ".join([*limits, *([] if self.megabytes is None else [f"{self.megabytes:g} MB"])])
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ class Candidate:
 
 
 @dataclass(frozen=True)
-class Recommendation(Shown):
+class Recommendation(StudyResult):
     """What is known of a task in a language: its data sets, and the metrics, best first.
 
     `data` are those that count; `development` those that settings were chosen on.
@@ -124,10 +124,10 @@ class Recommendation(Shown):
 
     task: str
     lang: str
-    data: tuple[Judgements, ...]
+    data: tuple[KeptAgreements, ...]
     candidates: tuple[Candidate, ...]
     budget: Budget = field(default_factory=Budget)
-    development: tuple[Judgements, ...] = ()
+    development: tuple[KeptAgreements, ...] = ()
 
     @property
     def best(self) -> Candidate | None:
@@ -135,7 +135,7 @@ class Recommendation(Shown):
 
         Of several such metrics, the one with the best mean rank.
         """
-        return next((one for one in self.candidates if one.affordable), None)
+        return next((candidate for candidate in self.candidates if candidate.affordable), None)
 
     @property
     def cheapest(self) -> Candidate | None:
@@ -144,15 +144,16 @@ class Recommendation(Shown):
         A test that does not tell two metrics apart does not say that they are equal.
         """
         equal = [
-            one for one in self.candidates
-            if one.affordable and not one.told_apart and one.cost is not None and self._close(one)
+            candidate for candidate in self.candidates
+            if candidate.affordable and not candidate.told_apart
+            and candidate.cost is not None and self._close(candidate)
         ]  # fmt: skip
-        return min(equal, key=lambda one: one.cost.seconds if one.cost else 0.0, default=None)
+        return min(equal, key=lambda candidate: candidate.cost.seconds if candidate.cost else 0.0, default=None)
 
     def _close(self, candidate: Candidate) -> bool:
         """Whether a metric is within CLOSE of the best metric of each data set."""
         return all(
-            candidate.figures[data.key].value >= max(one.value for one in data.metrics.values()) - CLOSE
+            candidate.figures[data.key].value >= max(figure.value for figure in data.metrics.values()) - CLOSE
             for data in self.data
         )
 
@@ -167,14 +168,14 @@ class Recommendation(Shown):
     @property
     def usable(self) -> bool:
         """Whether the best agrees with people well enough on some data set to be recommended at all."""
-        return self.best is not None and max(one.value for one in self.best.tested.values()) >= USELESS
+        return self.best is not None and max(figure.value for figure in self.best.tested.values()) >= USELESS
 
     @property
     def tuned(self) -> tuple[Tuned, ...]:
         """Tuned models that were measured on data of this task and stay within the budget."""
-        keys = {one.key for one in self.data}
-        mine = [one for one in tuned() if one.base == self.data[0].model and keys & set(one.figures)]
-        return tuple(one for one in mine if self.budget.holds(self.cost_of(one)))
+        keys = {dataset.key for dataset in self.data}
+        models = [model for model in tuned() if model.base == self.data[0].model and keys & set(model.figures)]
+        return tuple(model for model in models if self.budget.holds(self.cost_of(model)))
 
     def cost_of(self, model: Tuned) -> Cost | None:
         """What a tuned model costs: the time of the plain one, changed as it was measured."""
@@ -183,12 +184,12 @@ class Recommendation(Shown):
 
     def shared(self, model: Tuned) -> dict[str, Measured]:
         """What a tuned model reaches on data sets whose figures stand beside those of the metrics: all judgements."""
-        found = {}
-        for one in self.data:
-            plain, change = one.metrics.get(model.metric), model.figures.get(one.key)
+        figures = {}
+        for dataset in self.data:
+            plain, change = dataset.metrics.get(model.metric), model.figures.get(dataset.key)
             if plain is not None and change is not None and abs(plain.value - change.before.value) < SAME:
-                found[one.key] = change.after
-        return found
+                figures[dataset.key] = change.after
+        return figures
 
     @property
     def ahead(self) -> Tuned | None:
@@ -196,12 +197,12 @@ class Recommendation(Shown):
 
         By paired tests: it is above its own plain metric (p below SURE), which no metric is significantly above.
         """
-        data = {one.key: one for one in self.data}
+        data = {dataset.key: dataset for dataset in self.data}
         for model in self.tuned:
             shared = self.shared(model)
             above = [
                 change.p <= SURE
-                and change.after.value > max(each.value for each in data[key].metrics.values())
+                and change.after.value > max(figure.value for figure in data[key].metrics.values())
                 and data[key].metrics[model.metric].mark in ("best", "tied")
                 for key, change in model.figures.items()
                 if key in shared
@@ -226,32 +227,36 @@ class Recommendation(Shown):
     def sheets(self) -> list[Sheet]:
         """One table: a row per metric, a column per data set, development data last."""
         several = len(self.data) > 1
-        head = ("metric", *(one.key for one in self.data), *(("mean rank",) if several else ()))
-        head += *(f"{one.key} (dev)" for one in self.development), "s / 1,000", "MB", "front"
+        head = ("metric", *(dataset.key for dataset in self.data), *(("mean rank",) if several else ()))
+        head += *(f"{dataset.key} (dev)" for dataset in self.development), "s / 1,000", "MB", "front"
         rows = tuple(
             (
-                Cell(one.metric, mark=""),
-                *(_cell(one.figures[data.key]) for data in self.data),
-                *((Cell(f"{one.rank:.1f}", mark="best" if one is self.candidates[0] else ""),) if several else ()),
-                *(Cell(decimals(one.figures[data.key].value)) for data in self.development),
-                *_cost_cells(one.cost),
-                Cell("●" if one.front else ""),
+                Cell(candidate.metric, mark=""),
+                *(_cell(candidate.figures[data.key]) for data in self.data),
+                *(
+                    (Cell(f"{candidate.rank:.1f}", mark="best" if candidate is self.candidates[0] else ""),)
+                    if several
+                    else ()
+                ),
+                *(Cell(decimals(candidate.figures[data.key].value)) for data in self.development),
+                *_cost_cells(candidate.cost),
+                Cell("●" if candidate.front else ""),
             )
-            for one in self.candidates
-            if one.affordable
+            for candidate in self.candidates
+            if candidate.affordable
         )
-        rows += tuple(self._tuned_row(one, several) for one in self.tuned if self.shared(one))
+        rows += tuple(self._tuned_row(model, several) for model in self.tuned if self.shared(model))
         chosen = self.choice
-        signed = [] if chosen is None else [one.signature for one in chosen.figures.values()]
-        signed += [one.signature for model in self.tuned for one in self.shared(model).values()]
-        found = f"use {self.use}" if self.use else "nothing is good enough" if chosen else "nothing fits"
+        signed = [] if chosen is None else [figure.signature for figure in chosen.figures.values()]
+        signed += [figure.signature for model in self.tuned for figure in self.shared(model).values()]
+        conclusion = f"use {self.use}" if self.use else "nothing is good enough" if chosen else "nothing fits"
         return [
             Sheet(
-                f"{self.task} ({LANGUAGES[self.lang]}; {TASKS[self.task]}): {found}",
+                f"{self.task} ({LANGUAGES[self.lang]}; {TASKS[self.task]}): {conclusion}",
                 head,
                 rows,
                 said=tuple(self.advice()),
-                notes=(*(one.extent for one in (*self.data, *self.development)), *self._notes()),
+                notes=(*(dataset.extent for dataset in (*self.data, *self.development)), *self._notes()),
                 signatures=tuple(signed),
                 words_behind=1,
                 tied="not significantly below the best of its column",
@@ -261,7 +266,7 @@ class Recommendation(Shown):
     def _tuned_row(self, model: Tuned, several: bool) -> tuple[Cell, ...]:
         """A tuned model on the data that it was measured on."""
         shared, nothing = self.shared(model), Cell(dashed(None))
-        figures = (_cell(shared[one.key]) if one.key in shared else nothing for one in self.data)
+        figures = (_cell(shared[dataset.key]) if dataset.key in shared else nothing for dataset in self.data)
         return (
             Cell(f"{model.label} (sibling)" if model.sibling else model.label),
             *figures,
@@ -274,11 +279,13 @@ class Recommendation(Shown):
     @property
     def missing(self) -> list[str]:
         """Metrics that were evaluated with this model, but not on all of these data: they are not compared."""
-        known = {one.metric for one in self.candidates}
+        compared = {candidate.metric for candidate in self.candidates}
         alike = [
-            one for one in judgements() if one.model == self.data[0].model and _sourced(one) == _sourced(self.data[0])
+            dataset
+            for dataset in judgements()
+            if dataset.model == self.data[0].model and _sourced(dataset) == _sourced(self.data[0])
         ]
-        return sorted({name for one in alike for name in one.metrics} - known)
+        return sorted({name for dataset in alike for name in dataset.metrics} - compared)
 
     def _notes(self) -> Iterator[str]:
         model = self.data[0].model
@@ -293,19 +300,22 @@ class Recommendation(Shown):
         for model_row in self.tuned:
             if model_row.sibling and self.shared(model_row):
                 yield f"{model_row.label} (sibling): {model_row.caution}"
-        for one in workloads():
-            if (one["texts"], one["model"]) == (self.data[0].texts, model):
-                yield f"cost: {one['pairs']:,} pairs of {one['dataset']}, {one['machine']}, model loaded before"
+        for workload in workloads():
+            if (workload["texts"], workload["model"]) == (self.data[0].texts, model):
+                yield (
+                    f"cost: {workload['pairs']:,} pairs of {workload['dataset']}, {workload['machine']}, "
+                    "model loaded before"
+                )
 
     def records(self) -> Iterator[dict[str, Any]]:
         """A row a metric and data set."""
-        for one in self.candidates:
+        for candidate in self.candidates:
             for data in (*self.data, *self.development):
-                figure = one.figures[data.key]
-                cost = vars(one.cost) if one.cost else {"seconds": None, "megabytes": None}
-                about = {"task": self.task, "lang": self.lang, "data": data.key, "metric": one.metric}
+                figure = candidate.figures[data.key]
+                cost = vars(candidate.cost) if candidate.cost else {"seconds": None, "megabytes": None}
+                about = {"task": self.task, "lang": self.lang, "data": data.key, "metric": candidate.metric}
                 used = {"development": data in self.development, "statistic": data.statistic}
-                yield {**about, **used, **vars(figure), "rank": one.rank, **cost, "front": one.front}
+                yield {**about, **used, **vars(figure), "rank": candidate.rank, **cost, "front": candidate.front}
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON form."""
@@ -317,28 +327,28 @@ class Recommendation(Shown):
             "advice": self.advice(),
             "data": [
                 {
-                    **{name: value for name, value in vars(one).items() if name != "metrics"},
-                    "development": one in self.development,
+                    **{name: value for name, value in vars(dataset).items() if name != "metrics"},
+                    "development": dataset in self.development,
                 }
-                for one in (*self.data, *self.development)
+                for dataset in (*self.data, *self.development)
             ],
             "metrics": [
                 {
-                    "metric": one.metric,
-                    "rank": one.rank,
-                    **(vars(one.cost) if one.cost else {"seconds": None, "megabytes": None}),
-                    "affordable": one.affordable,
-                    "front": one.front,
-                    "agreement": {key: vars(figure) for key, figure in one.figures.items()},
+                    "metric": candidate.metric,
+                    "rank": candidate.rank,
+                    **(vars(candidate.cost) if candidate.cost else {"seconds": None, "megabytes": None}),
+                    "affordable": candidate.affordable,
+                    "front": candidate.front,
+                    "agreement": {key: vars(figure) for key, figure in candidate.figures.items()},
                 }
-                for one in self.candidates
+                for candidate in self.candidates
             ],
-            "tuned": [asdict(one) for one in self.tuned],
+            "tuned": [asdict(model) for model in self.tuned],
         }
 
 
 @dataclass(frozen=True)
-class Overview(Shown):
+class Overview(StudyResult):
     """The choice for every task that was judged in a language."""
 
     every: tuple[Recommendation, ...]
@@ -346,19 +356,29 @@ class Overview(Shown):
     def sheets(self) -> list[Sheet]:
         """One table: a row a task."""
         rows = []
-        for one in self.every:
-            chosen, best = one.choice, one.best
+        for recommendation in self.every:
+            chosen, best = recommendation.choice, recommendation.best
             if chosen is None or best is None:
-                rows.append((Cell(one.task), Cell("none within the budget"), *(Cell("") for _ in range(5))))
+                rows.append((Cell(recommendation.task), Cell("none within the budget"), *(Cell("") for _ in range(5))))
                 continue
-            told = best.metric if chosen is not best and one.usable else ""
-            figures, cost, titles = chosen.tested, chosen.cost, [each.title for each in one.data]
-            if one.ahead is not None:
-                figures = shared = one.shared(one.ahead)
-                cost, titles = one.cost_of(one.ahead), [each.title for each in one.data if each.key in shared]
-            use = one.use or f"nothing (best: {best.metric})"
-            shown = ", ".join(decimals(figure.value) for figure in figures.values())
-            texts = one.task, use, shown, *(cell.text for cell in _cost_cells(cost)), told, ", ".join(titles)
+            best_metric = best.metric if chosen is not best and recommendation.usable else ""
+            figures, cost, titles = chosen.tested, chosen.cost, [dataset.title for dataset in recommendation.data]
+            if recommendation.ahead is not None:
+                figures = shared = recommendation.shared(recommendation.ahead)
+                cost, titles = (
+                    recommendation.cost_of(recommendation.ahead),
+                    [dataset.title for dataset in recommendation.data if dataset.key in shared],
+                )
+            use = recommendation.use or f"nothing (best: {best.metric})"
+            agreement = ", ".join(decimals(figure.value) for figure in figures.values())
+            texts = (
+                recommendation.task,
+                use,
+                agreement,
+                *(cell.text for cell in _cost_cells(cost)),
+                best_metric,
+                ", ".join(titles),
+            )
             rows.append(tuple(map(Cell, texts)))
         head = ("task", "use", "agreement", "s / 1,000", "MB", "best, no better by any test", "judged data")
         lang = self.every[0].lang
@@ -369,19 +389,21 @@ class Overview(Shown):
     def _said(self) -> Iterator[str]:
         """What to take for which tasks."""
         tasks: dict[str, list[str]] = {}
-        for one in self.every:
-            lacking = "good enough" if one.choice is not None else "cheap enough"
-            tasks.setdefault(one.use or f"no metric, because none is {lacking},", []).append(one.task)
+        for recommendation in self.every:
+            lacking = "good enough" if recommendation.choice is not None else "cheap enough"
+            tasks.setdefault(recommendation.use or f"no metric, because none is {lacking},", []).append(
+                recommendation.task
+            )
         yield f"Use {'; '.join(f'{use} for {listed(names)}' for use, names in tasks.items())}."
 
     def records(self) -> Iterator[dict[str, Any]]:
         """The rows of every task."""
-        for one in self.every:
-            yield from one.records()
+        for recommendation in self.every:
+            yield from recommendation.records()
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON form."""
-        return {"tasks": [one.to_dict() for one in self.every]}
+        return {"tasks": [recommendation.to_dict() for recommendation in self.every]}
 
 
 def recommend(task: str | None = None, *, lang: str = "en", budget: str | None = None) -> Recommendation | Overview:
@@ -396,60 +418,70 @@ def recommend(task: str | None = None, *, lang: str = "en", budget: str | None =
     limit = Budget.read(budget)
     if task is not None and task not in TASKS:
         raise UnknownName("task", task, TASKS)
-    known = [one for one in judgements() if task in (None, one.task)]
-    mine = [one for one in known if one.lang == lang]
-    if not mine:
-        there = ", ".join(sorted({one.lang for one in known}))
-        what = f"judged {task} data" if task else "judged data"
-        raise InvalidSetting(f"no {what} in {LANGUAGES[lang]} ({lang}) were evaluated; there are results for {there}")
+    datasets = [dataset for dataset in judgements() if task in (None, dataset.task)]
+    language_datasets = [dataset for dataset in datasets if dataset.lang == lang]
+    if not language_datasets:
+        languages = ", ".join(sorted({dataset.lang for dataset in datasets}))
+        description = f"judged {task} data" if task else "judged data"
+        raise InvalidSetting(
+            f"no {description} in {LANGUAGES[lang]} ({lang}) were evaluated; there are results for {languages}"
+        )
     if task is not None:
-        return _recommended(task, lang, mine, limit)
-    tasks = dict.fromkeys(one.task for one in mine)
+        return _recommended(task, lang, language_datasets, limit)
+    tasks = dict.fromkeys(dataset.task for dataset in language_datasets)
     ordered = [name for name in TASKS if name in tasks]
     return Overview(
-        tuple(_recommended(name, lang, [one for one in mine if one.task == name], limit) for name in ordered)
+        tuple(
+            _recommended(name, lang, [dataset for dataset in language_datasets if dataset.task == name], limit)
+            for name in ordered
+        )
     )
 
 
-def _recommended(task: str, lang: str, data: Sequence[Judgements], budget: Budget) -> Recommendation:
-    tested = [one for one in data if one.key not in DEVELOPMENT] or list(data)
-    development = tuple(one for one in data if one not in tested)
-    common = [name for name in data[0].metrics if all(name in one.metrics for one in data)]
-    ranks = _mean_ranks([[one.metrics[name].value for name in common] for one in tested])
-    found = []
+def _recommended(task: str, lang: str, data: Sequence[KeptAgreements], budget: Budget) -> Recommendation:
+    tested = [dataset for dataset in data if dataset.key not in DEVELOPMENT] or list(data)
+    development = tuple(dataset for dataset in data if dataset not in tested)
+    common = [name for name in data[0].metrics if all(name in dataset.metrics for dataset in data)]
+    ranks = _mean_ranks([[dataset.metrics[name].value for name in common] for dataset in tested])
+    candidates = []
     for name, rank in zip(common, ranks, strict=True):
-        figures = {one.key: one.metrics[name] for one in data}
+        figures = {dataset.key: dataset.metrics[name] for dataset in data}
         cost = cost_of(name, data[0].texts, data[0].model)
-        found.append(Candidate(name, figures, rank, cost, budget.holds(cost)))
-    found.sort(key=lambda one: (one.told_apart, one.rank, one.metric))
-    on_front = front([(one.cost.seconds if one.cost else None, float(-place)) for place, one in enumerate(found)])
-    marked = tuple(replace(one, front=place in on_front) for place, one in enumerate(found))
+        candidates.append(Candidate(name, figures, rank, cost, budget.holds(cost)))
+    candidates.sort(key=lambda candidate: (candidate.told_apart, candidate.rank, candidate.metric))
+    on_front = front(
+        [
+            (candidate.cost.seconds if candidate.cost else None, float(-place))
+            for place, candidate in enumerate(candidates)
+        ]
+    )
+    marked = tuple(replace(candidate, front=place in on_front) for place, candidate in enumerate(candidates))
     return Recommendation(task, lang, tuple(tested), marked, budget, development)
 
 
 def _mean_ranks(values: Sequence[Sequence[float]]) -> list[float]:
     """The mean rank of each metric over data sets [d][m]; 1 is the highest value, equal values share a rank."""
     ranks = [
-        [1 + sum(other > mine for other in row) + (row.count(mine) - 1) / 2 for mine in row]
-        for row in (list(each) for each in values)
+        [1 + sum(other_value > value for other_value in row) + (row.count(value) - 1) / 2 for value in row]
+        for row in (list(dataset_values) for dataset_values in values)
     ]
     return [sum(column) / len(column) for column in zip(*ranks, strict=True)]
 
 
 def front(points: Sequence[tuple[float | None, float]]) -> set[int]:
     """The places of the (cost, value) points that no other point beats: none costs less and is as good or better."""
-    best, found = float("-inf"), set()
-    known = [(cost, -value, place) for place, (cost, value) in enumerate(points) if cost is not None]
-    for _, negative, place in sorted(known):
+    best, on_front = float("-inf"), set()
+    priced = [(cost, -value, place) for place, (cost, value) in enumerate(points) if cost is not None]
+    for _, negative, place in sorted(priced):
         if -negative > best:
             best = -negative
-            found.add(place)
-    return found
+            on_front.add(place)
+    return on_front
 
 
-def _sourced(one: Judgements) -> bool:
+def _sourced(dataset: KeptAgreements) -> bool:
     """Whether texts were compared with their sources."""
-    return one.task == "quality-estimation"
+    return dataset.task == "quality-estimation"
 
 
 def short(seconds: float) -> str:

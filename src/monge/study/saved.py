@@ -7,7 +7,7 @@ from typing import Any
 
 from monge.study.agreement import MEAN, Resampling
 from monge.study.compare import TESTS, Comparison, Standings, SystemScore, Versus
-from monge.study.evaluate import Agreement, Evaluation, Figure, Order
+from monge.study.evaluate import Agreement, Evaluation, Figure, MetricOrder
 
 
 def comparison_of(data: Mapping[str, Any]) -> Comparison:
@@ -17,13 +17,13 @@ def comparison_of(data: Mapping[str, Any]) -> Comparison:
         same = {name: row[name] for name in ("metric", "signature", "higher_is_better", "n", "of")}
         pairs = tuple(
             Versus(
-                *(one[name] for name in ("first", "second", "difference")),
-                *(one.get(end, one["difference"]) for end in ("low", "high")),
-                *(one[test][p] for test in TESTS for p in ("p", "holm")),
+                *(pair[name] for name in ("first", "second", "difference")),
+                *(pair.get(end, pair["difference"]) for end in ("low", "high")),
+                *(pair[test][p] for test in TESTS for p in ("p", "holm")),
             )
-            for one in row["pairs"]
+            for pair in row["pairs"]
         )
-        systems = tuple(SystemScore(**one) for one in row["systems"])
+        systems = tuple(SystemScore(**system) for system in row["systems"])
         standings.append(Standings(**same, label=row.get("label", row["metric"]), systems=systems, pairs=pairs))
     how = {name: data["study"][name] for name in ("seed", "resamples", "confidence", "alpha", "test")}
     return Comparison(tuple(standings), Resampling(**how))
@@ -38,8 +38,8 @@ def evaluation_of(data: Mapping[str, Any]) -> Evaluation:
         tests[table["human"], table["statistic"]] = table.get("tests", {})
         agreements += [_read(next(rows), table, k) for k in range(len(table["metrics"]))]
     orders = [
-        Order(one["human"], one["statistic"], tuple(one["own"].items()), tuple(one["uniform"].items()))
-        for one in how.get("orders", ())
+        MetricOrder(order["human"], order["statistic"], tuple(order["own"].items()), tuple(order["uniform"].items()))
+        for order in how.get("orders", ())
     ]
     same = {name: how[name] for name in ("seed", "resamples", "confidence", "alpha")}
     return Evaluation(tuple(agreements), Resampling(**same), tests, tuple(how["warnings"]), tuple(orders))
@@ -55,13 +55,13 @@ def _read(row: Mapping[str, Any], table: Mapping[str, Any], k: int) -> Agreement
         p = table.get("p_values", {}).get(name)
         return Figure(plain["value"], plain["low"], plain["high"], n, mark, 1.0 if p is None else p[k])
 
-    groups = {name: read(name, one, one["n"]) for name, one in row["groups"].items()}
+    groups = {name: read(name, record, record["n"]) for name, record in row["groups"].items()}
     same = {name: row[name] for name in ("metric", "signature", "dataset", "text", "level", "human", "statistic")}
     return Agreement(
         **same,
         label=label,
         groups=groups,
-        mean=read(MEAN, table["mean"][k], sum(one.n for one in groups.values())),
+        mean=read(MEAN, table["mean"][k], sum(figure.n for figure in groups.values())),
         excluded=row["excluded"],
         reading=row.get("reading", ""),
     )

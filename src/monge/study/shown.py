@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from monge.types.table import Sheet
 
 
-class Shown:
+class StudyResult:
     """A study that prints its tables; `records` are its figures, a dictionary a row."""
 
     def sheets(self) -> list[Sheet]:

@@ -14,7 +14,7 @@ from monge.render.cells import decimals, listed
 from monge.spec.presets import split_name
 from monge.stats import higher_is_better
 from monge.study.agreement import USUAL, Resampling
-from monge.study.book import QUIET, Run, ScoreBook, Scores, joined_scores
+from monge.study.book import QUIET, Run, ScoreBook, VariantScores, joined_scores
 from monge.study.evaluate import Agreement, assess, directed, figure_digits, worse_than_best
 from monge.study.task import Task, joined
 from monge.study.variants import DEFAULT_MODEL, Setup, Variant, Variation, check_names, grid, load_variants, variation
@@ -66,7 +66,7 @@ class Sweep:
     def to_dict(self) -> dict[str, Any]:
         """The JSON form."""
         return {
-            "vary": {one.target: list(one.values) for one in self.variations},
+            "vary": {variation.target: list(variation.values) for variation in self.variations},
             "development": self.development,
             "test": self.test,
             "seed": self.resampling.seed,
@@ -77,8 +77,8 @@ class Sweep:
                     "metric": curve.metric,
                     "chosen": list(self.points[curve.chosen]),
                     "points": [
-                        {"point": list(point), **one.to_dict()}
-                        for point, one in zip(self.points, curve.points, strict=True)
+                        {"point": list(point), **agreement.to_dict()}
+                        for point, agreement in zip(self.points, curve.points, strict=True)
                     ],
                     "test": curve.test.to_dict() if curve.test is not None else None,
                 }
@@ -96,15 +96,19 @@ class Sweep:
         """Which value is best for every metric, which others cannot be told apart from it, and how it does on the
         test data.
         """
-        targets = ", ".join(one.target for one in self.variations) if len(self.variations) == 1 else ""
+        targets = ", ".join(variation.target for variation in self.variations) if len(self.variations) == 1 else ""
         return [self._told(curve, f"{targets} = " if targets else "") for curve in self.curves]
 
-    def _told(self, curve: Curve, named: str) -> str:
+    def _told(self, curve: Curve, prefix: str) -> str:
         best = curve.points[curve.chosen]
-        mean = best.mean.with_interval(figure_digits(one.mean for one in curve.points))
-        tied = [self.named(k) for k, one in enumerate(curve.points) if one.mean.mark == "tied" and k != curve.chosen]
+        mean = best.mean.with_interval(figure_digits(agreement.mean for agreement in curve.points))
+        tied = [
+            self.named(k)
+            for k, agreement in enumerate(curve.points)
+            if agreement.mean.mark == "tied" and k != curve.chosen
+        ]
         text = (
-            f"{curve.metric} agrees best with people at {named}{self.named(curve.chosen)} on {self.development} "
+            f"{curve.metric} agrees best with people at {prefix}{self.named(curve.chosen)} on {self.development} "
             f"({directed(best.statistic)} {mean})"
         )
         if tied:
@@ -123,8 +127,8 @@ class Sweep:
     def _curve(self, curve: Curve) -> Sheet:
         first = curve.points[0]
         digits = _digits(curve.points)
-        rows = tuple((Cell(self.named(k)), *_cells(one, digits)) for k, one in enumerate(curve.points))
-        targets = ", ".join(one.target for one in self.variations)
+        rows = tuple((Cell(self.named(k)), *_cells(agreement, digits)) for k, agreement in enumerate(curve.points))
+        targets = ", ".join(variation.target for variation in self.variations)
         return Sheet(
             f"{curve.metric} over {targets} on {self.development}: {directed(first.statistic)} with {first.human}",
             (targets, *first.groups, "mean"),
@@ -137,38 +141,40 @@ class Sweep:
         tested = [curve.test for curve in self.curves if curve.test is not None]
         head = ["metric", "chosen", self.development, *([*tested[0].groups, "mean"] if tested else [])]
         rows, digits = [], _digits(tested)
-        known = figure_digits(curve.points[curve.chosen].mean for curve in self.curves)
+        mean_digits = figure_digits(curve.points[curve.chosen].mean for curve in self.curves)
         for curve in self.curves:
             mean = curve.points[curve.chosen].mean
-            cells = Cell(curve.metric), Cell(self.named(curve.chosen)), replace(mean.cell(known), mark="")
+            cells = Cell(curve.metric), Cell(self.named(curve.chosen)), replace(mean.cell(mean_digits), mark="")
             rows.append((*cells, *(_cells(curve.test, digits) if curve.test is not None else ())))
         notes = [
             f"intervals: bootstrap percentiles, {self.resampling.resamples} resamples, seed {self.resampling.seed}"
         ]
         if len(self.curves) > 1:
             mean_of_all = decimals(self.means[self.together])
-            every = "both" if len(self.curves) == 2 else f"all {len(self.curves)}"
-            notes.insert(0, f"best for {every} metrics: {self.named(self.together)} (mean {mean_of_all})")
+            how_many = "both" if len(self.curves) == 2 else f"all {len(self.curves)}"
+            notes.insert(0, f"best for {how_many} metrics: {self.named(self.together)} (mean {mean_of_all})")
         if not tested:
             notes.append("no --test data: the chosen value's score above is optimistic")
         title = f"chosen on {self.development}" + (f", tried on {self.test}" if tested else "")
-        shown = tested or [curve.points[curve.chosen] for curve in self.curves]
-        signatures = tuple(one.signature for one in shown)
-        said = tuple(self.verdict)
-        return Sheet(title, tuple(head), tuple(rows), tuple(notes), signatures, words=2, said=said)
+        reported = tested or [curve.points[curve.chosen] for curve in self.curves]
+        signatures = tuple(agreement.signature for agreement in reported)
+        sentences = tuple(self.verdict)
+        return Sheet(title, tuple(head), tuple(rows), tuple(notes), signatures, words=2, said=sentences)
 
 
 def _digits(agreements: Sequence[Agreement]) -> dict[str, int]:
     """The decimals of every group and of the mean."""
     groups = agreements[0].groups if agreements else ()
-    found = {name: figure_digits(one.groups[name] for one in agreements) for name in groups}
-    return {**found, "mean": figure_digits(one.mean for one in agreements)}
+    digits = {name: figure_digits(agreement.groups[name] for agreement in agreements) for name in groups}
+    return {**digits, "mean": figure_digits(agreement.mean for agreement in agreements)}
 
 
-def _cells(one: Agreement, digits: Mapping[str, int]) -> list[Cell]:
+def _cells(agreement: Agreement, digits: Mapping[str, int]) -> list[Cell]:
     """A row of a table: groups without their intervals, the mean with it."""
-    groups = (replace(figure.cell(digits[name]), detail="", short_detail="") for name, figure in one.groups.items())
-    return [*groups, one.mean.cell(digits["mean"])]
+    groups = (
+        replace(figure.cell(digits[name]), detail="", short_detail="") for name, figure in agreement.groups.items()
+    )
+    return [*groups, agreement.mean.cell(digits["mean"])]
 
 
 def sweep(
@@ -185,51 +191,59 @@ def sweep(
 
     The data sets of `development` and `test` may be joined: `wmt15+wmt16`. They may share none.
     """
-    variations = tuple(variation(one) for one in vary)
+    variations = tuple(variation(text) for text in vary)
     points = grid(variations)
     for changes in points:
         check_names(metrics, replace(setup, settings=(*setup.settings, *changes)))
     for name in metrics:
         _free(name, variations)
     _apart(development, test)
-    known = [judged for one in development.split() for judged in one.open(resampling.seed)]
-    held = [judged for one in (test.split() if test is not None else ()) for judged in one.open(resampling.seed)]
-    run.tell([*known, *held])
+    development_sets = [dataset for task in development.split() for dataset in task.open(resampling.seed)]
+    held = [dataset for task in (test.split() if test is not None else ()) for dataset in task.open(resampling.seed)]
+    run.tell([*development_sets, *held])
     book = ScoreBook(run)
 
-    def loaded(asked: Sequence[tuple[str, Sequence[str]]], rule: str) -> list[Variant]:
+    def loaded(requests: Sequence[tuple[str, Sequence[str]]], rule: str) -> list[Variant]:
         """Load metrics with changes; `rule` is how the data set takes several references."""
         variants = []
-        for name, changes in asked:
-            here = replace(setup, settings=(*setup.settings, *changes))
-            (variant,) = load_variants([name], here, references=rule)
+        for name, changes in requests:
+            changed_setup = replace(setup, settings=(*setup.settings, *changes))
+            (variant,) = load_variants([name], changed_setup, references=rule)
             variants.append(replace(variant, label=f"{name} {', '.join(changes)}"))
         return variants
 
-    def agreements(task: Task, pool: tuple[Judged, Sequence[Scores]]) -> tuple[Agreement, ...]:
+    def agreements(task: Task, pool: tuple[Judged, Sequence[VariantScores]]) -> tuple[Agreement, ...]:
         return assess([pool], [task.statistics(pool[0], errors=True)[:1]], resampling=resampling).agreements
 
     with book:
-        judged, scores = _pool(book, partial(loaded, [(name, one) for name in metrics for one in points]), known)
+        dataset, scores = _pool(
+            book, partial(loaded, [(name, changes) for name in metrics for changes in points]), development_sets
+        )
         curves = []
         for k, name in enumerate(metrics):
-            mine = agreements(development, (judged, scores[k * len(points) : (k + 1) * len(points)]))
-            curves.append(Curve(name, mine, _best([one.mean.value for one in mine], mine[0].statistic)))
+            metric_agreements = agreements(development, (dataset, scores[k * len(points) : (k + 1) * len(points)]))
+            curves.append(
+                Curve(
+                    name,
+                    metric_agreements,
+                    _best([agreement.mean.value for agreement in metric_agreements], metric_agreements[0].statistic),
+                )
+            )
         if test is not None:
             chosen = partial(loaded, [(curve.metric, points[curve.chosen]) for curve in curves])
             tried = agreements(test, _pool(book, chosen, held))
-            curves = [replace(curve, test=one) for curve, one in zip(curves, tried, strict=True)]
-    warnings = tuple(dict.fromkeys(line for one in (*known, *held) for line in one.warnings))
+            curves = [replace(curve, test=test_agreement) for curve, test_agreement in zip(curves, tried, strict=True)]
+    warnings = tuple(dict.fromkeys(line for dataset in (*development_sets, *held) for line in dataset.warnings))
     tested = test.dataset if test is not None else None
-    return Sweep(variations, tuple(points), tuple(curves), judged.dataset, tested, resampling, warnings)
+    return Sweep(variations, tuple(points), tuple(curves), dataset.dataset, tested, resampling, warnings)
 
 
 def _pool(
-    book: ScoreBook, variants: Callable[[str], Sequence[Variant]], every: Sequence[Judged]
-) -> tuple[Judged, list[Scores]]:
+    book: ScoreBook, variants: Callable[[str], Sequence[Variant]], datasets: Sequence[Judged]
+) -> tuple[Judged, list[VariantScores]]:
     """Data sets as one, and the scores of all variants on it, each set scored by its own rule over references."""
-    scores = [(judged, book.scores(variants(judged.references), judged)) for judged in every]
-    return joined(every), joined_scores(scores)
+    scores = [(dataset, book.scores(variants(dataset.references), dataset)) for dataset in datasets]
+    return joined(datasets), joined_scores(scores)
 
 
 def _best(values: Sequence[float], statistic: str) -> int:
@@ -241,18 +255,18 @@ def _best(values: Sequence[float], statistic: str) -> int:
 def _free(name: str, variations: Sequence[Variation]) -> None:
     """Refuse a metric whose bracket fixes what varies: the bracket would win."""
     inner = split_name(name)[1]
-    for one in variations:
-        if inner.startswith(f"{one.target}=") or f",{one.target}=" in inner:
-            raise UsageError(f"{name} fixes {one.target}, which varies; leave it out of the bracket")
+    for varied in variations:
+        if inner.startswith(f"{varied.target}=") or f",{varied.target}=" in inner:
+            raise UsageError(f"{name} fixes {varied.target}, which varies; leave it out of the bracket")
 
 
 def _apart(development: Task, test: Task | None) -> None:
     """Refuse test data that are development data."""
     if test is None:
         return
-    elsewhere = Path(test.data).resolve() != Path(development.data).resolve()
+    is_other_directory = Path(test.data).resolve() != Path(development.data).resolve()
     for name in test.dataset.split("+"):
-        if name in development.dataset.split("+") and not (name == "table" and elsewhere):
+        if name in development.dataset.split("+") and not (name == "table" and is_other_directory):
             raise UsageError(
                 f"{name} is development data: a value chosen on it must be tried on other data (--test ANOTHER)"
             )

@@ -76,31 +76,33 @@ class Task:
         """The judgements: one opening a human column and reading."""
         humans: Sequence[str | None] = [self.human] if self.human is None or isinstance(self.human, str) else self.human
         same = {name: getattr(self, name) for name in ("pairs", "level", "text", "columns")}
-        found = []
+        datasets = []
         for human in humans:
             for reading, chosen in readings(self.switches):
                 opened = open_dataset(self.dataset, self.data, human=human, **same, **chosen)
-                found.append(replace(opened, reading=reading))
-        return found if self.sample is None else [sampled(one, self.sample, seed) for one in found]
+                datasets.append(replace(opened, reading=reading))
+        return datasets if self.sample is None else [sampled(dataset, self.sample, seed) for dataset in datasets]
 
     def split(self) -> list[Task]:
         """A task for each of the data sets that the name joins."""
         return [replace(self, dataset=name) for name in self.dataset.split("+")]
 
-    def statistics(self, judged: Judged, *, errors: bool = False, segments: bool = False) -> list[str]:
+    def statistics(self, dataset: Judged, *, errors: bool = False, segments: bool = False) -> list[str]:
         """The names of the statistics asked of an opening; see `named`."""
-        wanted = [self.statistic] if isinstance(self.statistic, str) else list(self.statistic or ())
-        every = (named(one, judged.kind, errors=errors, segments=segments) for one in wanted or [judged.statistic])
-        found = list(dict.fromkeys(every))
-        check_question(judged, found)
-        return found
+        requested = [self.statistic] if isinstance(self.statistic, str) else list(self.statistic or ())
+        names = (
+            named(name, dataset.kind, errors=errors, segments=segments) for name in requested or [dataset.statistic]
+        )
+        statistics = list(dict.fromkeys(names))
+        check_question(dataset, statistics)
+        return statistics
 
 
 def readings(switches: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None) -> list[tuple[str, Mapping[str, Any]]]:
     """Each choice of switches with its name: what tells it from the others, nothing where there is one choice."""
-    every = [switches or {}] if switches is None or isinstance(switches, Mapping) else list(switches)
-    apart = [key for key in every[0] if any(one.get(key) != every[0][key] for one in every)]
-    return [(", ".join(f"{key}={_word(one[key])}" for key in apart), one) for one in every]
+    choices = [switches or {}] if switches is None or isinstance(switches, Mapping) else list(switches)
+    apart = [key for key in choices[0] if any(choice.get(key) != choices[0][key] for choice in choices)]
+    return [(", ".join(f"{key}={_word(choice[key])}" for key in apart), choice) for choice in choices]
 
 
 def _word(value: object) -> str:
@@ -113,25 +115,25 @@ def target_language(group: str) -> str:
     return pair[1] if pair else "en"
 
 
-def languages(judged: Judged, lang: str | None) -> dict[str, list[str]]:
+def languages(dataset: Judged, lang: str | None) -> dict[str, list[str]]:
     """Groups by the language of their texts: the given one, the target of a pair, or English."""
-    found: dict[str, list[str]] = {}
-    by_language = describe(judged.dataset).groups == "language"
-    for name in judged.groups:
+    groups: dict[str, list[str]] = {}
+    by_language = describe(dataset.dataset).groups == "language"
+    for name in dataset.groups:
         guess = name[:2] if by_language and not _PAIR.fullmatch(name) else target_language(name)
-        found.setdefault(lang or guess, []).append(name)
-    return found
+        groups.setdefault(lang or guess, []).append(name)
+    return groups
 
 
-def sampled(judged: Judged, items: int, seed: int) -> Judged:
+def sampled(dataset: Judged, items: int, seed: int) -> Judged:
     """So many source segments of each group, drawn with a seed, with everything that was judged on them.
 
     A group that has no more keeps all of its own; what is drawn of one does not depend on which others are there.
     """
     if items < 2:
         raise InvalidSetting(f"a sample needs 2 source segments or more a group, got {items}")
-    groups = {name: _sampled(group, items, [seed, _number(name)]) for name, group in judged.groups.items()}
-    return replace(judged, groups=groups)
+    groups = {name: _sampled(group, items, [seed, _number(name)]) for name, group in dataset.groups.items()}
+    return replace(dataset, groups=groups)
 
 
 def _number(name: str) -> int:
@@ -142,43 +144,51 @@ def _sampled(group: Group, items: int, seed: list[int]) -> Group:
     ids = list(dict.fromkeys(segment.id for segment in group.segments))
     if len(ids) <= items:
         return group
-    drawn = {ids[k] for k in np.random.default_rng(seed).choice(len(ids), size=items, replace=False)}
-    kept = np.array([segment.id in drawn for segment in group.segments])
-    places = np.cumsum(kept) - 1
+    drawn_ids = {ids[k] for k in np.random.default_rng(seed).choice(len(ids), size=items, replace=False)}
+    in_sample = np.array([segment.id in drawn_ids for segment in group.segments])
+    places = np.cumsum(in_sample) - 1
     return replace(
         group,
-        segments=tuple(segment for segment in group.segments if segment.id in drawn),
-        scores=None if group.scores is None else group.scores[kept],
-        rankings=None if group.rankings is None else places[group.rankings[kept[group.rankings].all(axis=1)]],
-        judgements=None if group.judgements is None else group.judgements[kept],
-        model_scores=None if group.model_scores is None else group.model_scores[kept],
+        segments=tuple(segment for segment in group.segments if segment.id in drawn_ids),
+        scores=None if group.scores is None else group.scores[in_sample],
+        rankings=None if group.rankings is None else places[group.rankings[in_sample[group.rankings].all(axis=1)]],
+        judgements=None if group.judgements is None else group.judgements[in_sample],
+        model_scores=None if group.model_scores is None else group.model_scores[in_sample],
     )
 
 
-def joined(every: Sequence[Judged]) -> Judged:
+def joined(datasets: Sequence[Judged]) -> Judged:
     """Several data sets as one: groups are called `wmt15/cs-en`, every group counts as the first set's rule says.
 
     Human scores are taken from the range of their set to 0..1, so that an error means the same in all of them.
     """
-    first = every[0]
-    if len(every) == 1:
+    first = datasets[0]
+    if len(datasets) == 1:
         return first
-    for other in every:
-        if (other.kind, other.statistic, other.mean) != (first.kind, first.statistic, first.mean):
-            raise InvalidSetting(f"{first.dataset} and {other.dataset} are judged differently: they cannot be joined")
+    for other_dataset in datasets:
+        if (other_dataset.kind, other_dataset.statistic, other_dataset.mean) != (
+            first.kind,
+            first.statistic,
+            first.mean,
+        ):
+            raise InvalidSetting(
+                f"{first.dataset} and {other_dataset.dataset} are judged differently: they cannot be joined"
+            )
     groups = {}
-    for one in every:
-        for name, group in one.groups.items():
-            scores = None if group.scores is None else _in_unit(group.scores, one.direction, one.human_range)
-            groups[f"{one.dataset}/{name}"] = replace(group, scores=scores)
+    for dataset in datasets:
+        for name, group in dataset.groups.items():
+            scores = None if group.scores is None else _in_unit(group.scores, dataset.direction, dataset.human_range)
+            groups[f"{dataset.dataset}/{name}"] = replace(group, scores=scores)
     return replace(
         first,
-        dataset="+".join(one.dataset for one in every),
+        dataset="+".join(dataset.dataset for dataset in datasets),
         direction=1,
         human_range=(0.0, 1.0),
         groups=groups,
-        excluded={f"{one.dataset}: {why}": count for one in every for why, count in one.excluded.items()},
-        warnings=tuple(line for one in every for line in one.warnings),
+        excluded={
+            f"{dataset.dataset}: {why}": count for dataset in datasets for why, count in dataset.excluded.items()
+        },
+        warnings=tuple(line for dataset in datasets for line in dataset.warnings),
     )
 
 
@@ -224,8 +234,8 @@ def named(statistic: str, kind: str, *, errors: bool = False, segments: bool = F
         key = PAIRWISE if key == "acc23" else key
     elif key == PAIRWISE:
         key = "acc23"
-    known = tuple(name for name in _known(kind) if (errors or higher_is_better(name)) and (segments or name != SOFT))
-    if key in known:
+    allowed = tuple(name for name in _known(kind) if (errors or higher_is_better(name)) and (segments or name != SOFT))
+    if key in allowed:
         return key
     if key == SOFT:
         raise InvalidSetting(f"{statistic} compares systems: take it from evaluate with --level system")
@@ -234,8 +244,8 @@ def named(statistic: str, kind: str, *, errors: bool = False, segments: bool = F
             f"{statistic} is an error, lower for better: evaluate and sweep take it, this study does not"
         )
     if key in STATISTICS:
-        raise InvalidSetting(f"{statistic} needs human scores; these are rankings, which take {', '.join(known)}")
-    raise UnknownName("statistic", statistic, {*known, *SYNONYMS})
+        raise InvalidSetting(f"{statistic} needs human scores; these are rankings, which take {', '.join(allowed)}")
+    raise UnknownName("statistic", statistic, {*allowed, *SYNONYMS})
 
 
 def _named_by(statistic: str, key: str, by: str, kind: str) -> str:
@@ -264,15 +274,15 @@ def question(group: Group, statistic: str, direction: int, human_range: tuple[fl
         return _of_pairs(group, statistic, direction)
     if _BY in statistic:
         return _averaged(group, statistic, direction)
-    given = group.scores if group.scores is not None else np.array(list((group.systems or {}).values()))
-    human, function = np.asarray(given * direction, dtype=np.float64), STATISTICS[statistic]
+    judgements = group.scores if group.scores is not None else np.array(list((group.systems or {}).values()))
+    human, function = np.asarray(judgements * direction, dtype=np.float64), STATISTICS[statistic]
     if not higher_is_better(statistic):
         low, high = sorted(end * direction for end in human_range)
         within(human, "human scores", "declare the range they have (switch human_range=LOW/HIGH)", ends=(low, high))
-        human = _in_unit(given, direction, human_range)
+        human = _in_unit(judgements, direction, human_range)
     item_of = _shared_items(group)
-    single = item_of is not None and not item_of.any()
-    item_of = None if single else item_of  # of one item nothing but its outputs can be resampled
+    is_single_item = item_of is not None and not item_of.any()
+    item_of = None if is_single_item else item_of  # of one item nothing but its outputs can be resampled
     items = len(human) if item_of is None else int(item_of.max()) + 1
 
     def drawn(scores: Array) -> OfCounts:
@@ -287,7 +297,7 @@ def question(group: Group, statistic: str, direction: int, human_range: tuple[fl
         drawn,
         human,
         item_of=item_of,
-        single_item=single,
+        single_item=is_single_item,
     )
 
 
@@ -320,10 +330,10 @@ def _shared_items(group: Group) -> npt.NDArray[np.int64] | None:
     return None if len(rows) == item_of.max() + 1 else np.asarray(item_of, dtype=np.int64)
 
 
-def check_question(judged: Judged, statistics: Sequence[str]) -> None:
+def check_question(dataset: Judged, statistics: Sequence[str]) -> None:
     """Raise where a statistic needs what was not judged, before anything is scored."""
     if SOFT in statistics:
-        for group in judged.groups.values():
+        for group in dataset.groups.values():
             _judged_segments(group)
 
 
@@ -337,10 +347,10 @@ def _of_rankings(group: Group, statistic: str) -> Question:
         return ranking_outcomes(scores, better, worse, items)
 
     def value(scores: Array) -> float:
-        found = float(ranking_tau(statistic, outcomes(scores).sum(axis=0)))
-        if np.isnan(found):
+        tau = float(ranking_tau(statistic, outcomes(scores).sum(axis=0)))
+        if np.isnan(tau):
             raise UndefinedError(f"{statistic} is undefined: no pair is left to decide")
-        return found
+        return tau
 
     def drawn(scores: Array) -> OfCounts:
         per_item = outcomes(scores)
@@ -357,19 +367,21 @@ def _averaged(group: Group, statistic: str, direction: int) -> Question:
     assert group.scores is not None
     human = np.asarray(group.scores * direction, dtype=np.float64)
     plain, _, by = statistic.partition(_BY)
-    labels = np.unique([one.id if by == "item" else one.system for one in group.segments], return_inverse=True)[1]
+    labels = np.unique(
+        [segment.id if by == "item" else segment.system for segment in group.segments], return_inverse=True
+    )[1]
 
     def value(scores: Array) -> float:
-        each = group_values(plain, human, scores, labels)
-        if np.isnan(each).all():
+        per_label = group_values(plain, human, scores, labels)
+        if np.isnan(per_label).all():
             raise UndefinedError(f"{statistic} is undefined: no {by} has scores that differ")
-        return float(np.nanmean(each))
+        return float(np.nanmean(per_label))
 
     def drawn(scores: Array) -> OfCounts:
-        each = group_values(plain, human, scores, labels)
-        there = ~np.isnan(each)
+        per_label = group_values(plain, human, scores, labels)
+        is_defined = ~np.isnan(per_label)
         with np.errstate(invalid="ignore"):
-            return lambda counts: (counts[:, there] @ each[there]) / counts[:, there].sum(1)
+            return lambda counts: (counts[:, is_defined] @ per_label[is_defined]) / counts[:, is_defined].sum(1)
 
     return Question(statistic, len(human), int(labels.max()) + 1, value, drawn)
 
@@ -393,24 +405,24 @@ def _of_pairs(group: Group, statistic: str, direction: int) -> Question:
         return float(pair_mean(agreement(scores), np.ones((1, n)))[0])
 
     def drawn(scores: Array) -> OfCounts:
-        found = agreement(scores)
-        return lambda counts: pair_mean(found, counts)
+        agreements = agreement(scores)
+        return lambda counts: pair_mean(agreements, counts)
 
     return Question(statistic, n, n, value, drawn, by_segment=statistic == SOFT)
 
 
 def _soft(group: Group, direction: int) -> Callable[[Array], Array]:
     """From scores of segments [n] to soft agreement [s, s]."""
-    given = _judged_segments(group) * direction
-    judged = ~np.isnan(given)
-    segments = [one for one, known in zip(group.segments, judged, strict=True) if known]
+    judgements = _judged_segments(group) * direction
+    is_judged = ~np.isnan(judgements)
+    segments = [segment for segment, has_judgement in zip(group.segments, is_judged, strict=True) if has_judgement]
     systems = {name: k for k, name in enumerate(group.systems or ())}
-    items = {name: k for k, name in enumerate(dict.fromkeys(one.id for one in segments))}
-    places = np.array([(systems[one.system], items[one.id]) for one in segments], dtype=np.intp).T
-    human, present = _spread(given[judged], places, (len(systems), len(items)))
+    items = {name: k for k, name in enumerate(dict.fromkeys(segment.id for segment in segments))}
+    places = np.array([(systems[segment.system], items[segment.id]) for segment in segments], dtype=np.intp).T
+    human, present = _spread(judgements[is_judged], places, (len(systems), len(items)))
 
     def agreement(scores: Array) -> Array:
-        return soft_agreement(human, _spread(scores[judged], places, human.shape)[0], present=present)
+        return soft_agreement(human, _spread(scores[is_judged], places, human.shape)[0], present=present)
 
     return agreement
 

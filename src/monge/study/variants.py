@@ -72,11 +72,11 @@ def check_names(names: Sequence[str], setup: Setup = DEFAULT_MODEL) -> None:
     if not names:
         raise InvalidSetting("no metric was asked for")
     check_fitting(names, setup.settings)
-    seen: set[str] = set()
+    unique_names: set[str] = set()
     for name in names:
-        if name.strip() in seen:
+        if name.strip() in unique_names:
             raise InvalidSetting(f"{name} was asked for twice")
-        seen.add(name.strip())
+        unique_names.add(name.strip())
         resolve(name, setup.settings_of(name, names), setup.lang)
 
 
@@ -90,18 +90,18 @@ def load_variants(
     """
     check_names(names, setup)
     mean = ("references=mean",) if references == "mean" else ()
-    found: list[tuple[str, Spec]] = []
-    for asked in names:
-        name, spec = resolve(asked, setup.settings_of(asked, names), setup.lang)
-        found.append((name, spec.changed([*mean, *last]) if isinstance(spec, MetricSpec) else spec))
-    called = labels((asked, spec) for asked, (_, spec) in zip(names, found, strict=True))
+    specs: list[tuple[str, Spec]] = []
+    for requested_name in names:
+        name, spec = resolve(requested_name, setup.settings_of(requested_name, names), setup.lang)
+        specs.append((name, spec.changed([*mean, *last]) if isinstance(spec, MetricSpec) else spec))
+    variant_labels = labels((requested_name, spec) for requested_name, (_, spec) in zip(names, specs, strict=True))
     return [
         Variant(
             label,
             api.bind(name, spec, model=setup.model, lang=setup.lang, device=setup.device, online=setup.online),
             spread=bool(mean) and not isinstance(spec, MetricSpec),
         )
-        for label, (name, spec) in zip(called, found, strict=True)
+        for label, (name, spec) in zip(variant_labels, specs, strict=True)
     ]
 
 
@@ -115,28 +115,28 @@ class Variation:
 
 def variation(text: str) -> Variation:
     """The variation of `AXIS=V,V,…` or `AXIS.FIELD=V,V,…`; `1..12` is every whole number from 1 to 12."""
-    target, equals, listed = text.partition("=")
+    target, equals, values_text = text.partition("=")
     if not equals or not target.strip():
         raise InvalidSetting(f"expected AXIS.FIELD=VALUE,VALUE,…, got {text!r}")
     values: list[str] = []
-    for value in (one.strip() for one in _COMMA.split(listed)):
-        whole = _RANGE.fullmatch(value)
-        values += [str(one) for one in range(int(whole[1]), int(whole[2]) + 1)] if whole else [value]
-    kept = tuple(dict.fromkeys(value for value in values if value))
-    if len(kept) < 2:
-        raise InvalidSetting(f"{target}: a sweep needs two values or more, got {listed!r}")
-    return Variation(target.strip(), kept)
+    for value in (part.strip() for part in _COMMA.split(values_text)):
+        match = _RANGE.fullmatch(value)
+        values += [str(number) for number in range(int(match[1]), int(match[2]) + 1)] if match else [value]
+    unique_values = tuple(dict.fromkeys(value for value in values if value))
+    if len(unique_values) < 2:
+        raise InvalidSetting(f"{target}: a sweep needs two values or more, got {values_text!r}")
+    return Variation(target.strip(), unique_values)
 
 
 def grid(variations: Sequence[Variation]) -> list[tuple[str, ...]]:
     """Every combination of values, as changes `TARGET=VALUE`; the last variation changes fastest."""
     if not variations:
         raise InvalidSetting("nothing varies: give --vary AXIS.FIELD=VALUE,VALUE,…")
-    targets = [one.target for one in variations]
-    twice = next((name for name in targets if targets.count(name) > 1), None)
-    if twice is not None:
-        raise InvalidSetting(f"{twice} varies twice; give all its values at once")
+    targets = [variation.target for variation in variations]
+    duplicate = next((name for name in targets if targets.count(name) > 1), None)
+    if duplicate is not None:
+        raise InvalidSetting(f"{duplicate} varies twice; give all its values at once")
     return [
         tuple(f"{target}={value}" for target, value in zip(targets, values, strict=True))
-        for values in product(*(one.values for one in variations))
+        for values in product(*(variation.values for variation in variations))
     ]

@@ -76,8 +76,8 @@ class Analysis:
         """The three properties under every centring, then similarities by layer."""
         head = ("centring", "cosine", *(f"layer {k}" for k in range(len(self.centrings[0].levels[KINDS[0]]))))
         rows = [
-            (Cell(one.centring), Cell(kind), *(Cell(decimals(level.value)) for level in one.levels[kind]))
-            for one in self.centrings
+            (Cell(centred.centring), Cell(kind), *(Cell(decimals(level.value)) for level in centred.levels[kind]))
+            for centred in self.centrings
             for kind in KINDS
         ]
         notes = [
@@ -88,14 +88,17 @@ class Analysis:
         ]
         if self.skipped:
             notes.append(f"{self.skipped} text(s) longer than the model reads were left out")
-        found = [
-            (*map(Cell, (one.centring, what.name, what.verdict)), Cell(what.why, short=with_minus(what.why)))
-            for one in self.centrings
-            for what in one.properties
+        property_rows = [
+            (
+                *map(Cell, (centred.centring, vector_property.name, vector_property.verdict)),
+                Cell(vector_property.why, short=with_minus(vector_property.why)),
+            )
+            for centred in self.centrings
+            for vector_property in centred.properties
         ]
         checked = f"{self.model}: which properties of good word vectors hold"
         return [
-            Sheet(checked, ("centring", "property", "verdict", "why"), tuple(found), words=4, grouped=True,
+            Sheet(checked, ("centring", "property", "verdict", "why"), tuple(property_rows), words=4, grouped=True,
                   said=(self.verdict,)),
             Sheet(f"{self.model}: cosine of words by layer", head, tuple(rows), tuple(notes), words=2,
                   grouped=True),
@@ -104,11 +107,14 @@ class Analysis:
     @property
     def verdict(self) -> str:
         """Under which centring most properties hold, against the vectors as they are."""
-        counts = {one.centring: sum(what.verdict == "holds" for what in one.properties) for one in self.centrings}
+        counts = {
+            centred.centring: sum(vector_property.verdict == "holds" for vector_property in centred.properties)
+            for centred in self.centrings
+        }
         plain, most = counts["none"], max(counts.values())
         total = len(self.centrings[0].properties)
         best = [name for name, count in counts.items() if count == most and name != "none"]
-        base = max(self.centrings[0].levels["baseline"], key=lambda one: abs(one.value)).value
+        base = max(self.centrings[0].levels["baseline"], key=lambda interval: abs(interval.value)).value
         text = (
             f"{self.model}: as the vectors are, {plain} of {total} properties of good word vectors hold, and two "
             f"random words have a cosine of up to {decimals(base, 2)}"
@@ -149,23 +155,23 @@ def analyse(
     it stands in, of all texts. Texts longer than the model reads are left out.
     """
     read = [tokens for tokens in encoder.tokenise(texts) if not all(tokens.special)]
-    kept = [tokens for tokens in read if len(tokens.ids) <= encoder.longest]
-    if not kept:
+    readable = [tokens for tokens in read if len(tokens.ids) <= encoder.longest]
+    if not readable:
         raise DataError("there is nothing to analyse: no text with words that the model can read whole")
-    words = words_of(kept)
-    drawn = draw_pairs(words, pairs=sampling.pairs, contexts=sampling.contexts, seed=sampling.seed)
-    gathered = _gather(encoder, kept, words, drawn, progress)
+    words = words_of(readable)
+    word_pairs = draw_pairs(words, pairs=sampling.pairs, contexts=sampling.contexts, seed=sampling.seed)
+    gathered = _gather(encoder, readable, words, word_pairs, progress)
     centrings = []
     for centring in CENTRINGS:
-        levels = {kind: _levels(gathered, drawn, kind, centring, sampling) for kind in KINDS}
+        levels = {kind: _levels(gathered, word_pairs, kind, centring, sampling) for kind in KINDS}
         centrings.append(Centred(centring, levels, properties(levels)))
     return Analysis(
         model=encoder.name,
         weights=encoder.weights_digest[:8],
-        texts=len(kept),
-        words=drawn.words,
-        recurring=drawn.recurring,
-        skipped=len(read) - len(kept),
+        texts=len(readable),
+        words=word_pairs.words,
+        recurring=word_pairs.recurring,
+        skipped=len(read) - len(readable),
         **asdict(sampling),
         centrings=tuple(centrings),
     )
@@ -182,37 +188,41 @@ class _Gathered:
 
 
 def _gather(
-    encoder: Encoder, texts: Sequence[Tokens], words: Words, drawn: WordPairs, progress: Callable[[int], None] | None
+    encoder: Encoder,
+    texts: Sequence[Tokens],
+    words: Words,
+    word_pairs: WordPairs,
+    progress: Callable[[int], None] | None,
 ) -> _Gathered:
-    places = sorted({(int(t), int(w)) for pairs in drawn.pairs.values() for pair in pairs for t, w in pair})
+    places = sorted({(int(t), int(w)) for pairs in word_pairs.pairs.values() for pair in pairs for t, w in pair})
     index = {place: k for k, place in enumerate(places)}
     layers = range(encoder.depth + 1)
     vectors: Array | None = None
     sums: Array | None = None
     for start in range(0, len(texts), ENCODED_AT_ONCE):
         part = texts[start : start + ENCODED_AT_ONCE]
-        hidden = np.stack([one.numpy() for one in encoder.hidden([tokens.ids for tokens in part], list(layers))])
+        hidden = np.stack([layer.numpy() for layer in encoder.hidden([tokens.ids for tokens in part], list(layers))])
         if vectors is None or sums is None:
             vectors = np.zeros((len(layers), len(places), hidden.shape[2]))
             sums = np.zeros((len(layers), len(texts), hidden.shape[2]))
         offset = 0
         for number, tokens in enumerate(part, start=start):
             for word, group in enumerate(words.groups[number]):
-                mine = hidden[:, [offset + piece for piece in group]].mean(axis=1, dtype=np.float64)
-                sums[:, number] += mine
+                word_vector = hidden[:, [offset + piece for piece in group]].mean(axis=1, dtype=np.float64)
+                sums[:, number] += word_vector
                 if (number, word) in index:
-                    vectors[:, index[number, word]] = mine
+                    vectors[:, index[number, word]] = word_vector
             offset += len(tokens.ids)
         if progress is not None:
             progress(len(part))
     assert vectors is not None and sums is not None
-    return _Gathered(vectors, index, sums, np.array([len(one) for one in words.groups], dtype=np.float64))
+    return _Gathered(vectors, index, sums, np.array([len(text_words) for text_words in words.groups], dtype=np.float64))
 
 
 def _levels(
-    gathered: _Gathered, drawn: WordPairs, kind: str, centring: str, sampling: Sampling
+    gathered: _Gathered, word_pairs: WordPairs, kind: str, centring: str, sampling: Sampling
 ) -> tuple[Interval, ...]:
-    pairs = drawn.pairs[kind]
+    pairs = word_pairs.pairs[kind]
     sides = []
     for side in (0, 1):
         texts = pairs[:, side, 0]
@@ -246,9 +256,9 @@ def _centre(gathered: _Gathered, at: Sequence[int], texts: Any, centring: str, b
 
 def properties(levels: Mapping[str, Sequence[Interval]]) -> tuple[Property, ...]:
     """The three properties: zero baseline, falling self-similarity, rising similarity within a text."""
-    largest = max(levels["baseline"], key=lambda one: abs(one.value))
-    zero = all(abs(one.value) <= ZERO for one in levels["baseline"])
-    near = all(abs(one.value) <= 2 * ZERO for one in levels["baseline"])
+    largest = max(levels["baseline"], key=lambda interval: abs(interval.value))
+    zero = all(abs(interval.value) <= ZERO for interval in levels["baseline"])
+    near = all(abs(interval.value) <= 2 * ZERO for interval in levels["baseline"])
     first = Property(
         "zero expected similarity",
         "holds" if zero else "partly" if near else "fails",
@@ -261,16 +271,16 @@ def properties(levels: Mapping[str, Sequence[Interval]]) -> tuple[Property, ...]
     )
 
 
-def _trend(name: str, levels: Sequence[Interval], wanted: int) -> Property:
-    values = [one.value for one in levels]
+def _trend(name: str, levels: Sequence[Interval], direction: int) -> Property:
+    values = [interval.value for interval in levels]
     first, last = levels[0], levels[-1]
-    apart = last.low > first.high if wanted > 0 else last.high < first.low
+    apart = last.low > first.high if direction > 0 else last.high < first.low
     if len(values) < 2 or np.ptp(values) == 0:
         return Property(name, "fails", f"constant {first.value:.3f}")
-    rank = wanted * spearman(list(range(len(values))), values)
+    rank = direction * spearman(list(range(len(values))), values)
     verdict = "holds" if apart and rank >= TREND else "partly" if apart or rank >= TREND else "fails"
     return Property(
-        name, verdict, f"layer 0 {first.value:.3f}, last {last.value:.3f}, rank correlation {wanted * rank:+.2f}"
+        name, verdict, f"layer 0 {first.value:.3f}, last {last.value:.3f}, rank correlation {direction * rank:+.2f}"
     )
 
 
@@ -284,7 +294,7 @@ class Words:
     @property
     def count(self) -> int:
         """Words of all texts."""
-        return sum(len(one) for one in self.groups)
+        return sum(len(text_words) for text_words in self.groups)
 
 
 @dataclass(frozen=True)
@@ -300,18 +310,20 @@ def words_of(texts: Sequence[Tokens]) -> Words:
     """Words of each text: pieces that go on with one another are one word; punctuation and specials are none."""
     groups, names = [], []
     for tokens in texts:
-        mine: list[list[int]] = []
+        pieces: list[list[int]] = []
         for place in range(len(tokens.ids)):
             if tokens.special[place]:
                 continue
-            if tokens.continues[place] and mine and mine[-1][-1] == place - 1:
-                mine[-1].append(place)
+            if tokens.continues[place] and pieces and pieces[-1][-1] == place - 1:
+                pieces[-1].append(place)
             else:
-                mine.append([place])
-        shown = [tokens.text[tokens.spans[one[0]][0] : tokens.spans[one[-1]][1]].strip().lower() for one in mine]
-        kept = [k for k, name in enumerate(shown) if name and not is_punctuation(name)]
-        groups.append(tuple(tuple(mine[k]) for k in kept))
-        names.append(tuple(shown[k] for k in kept))
+                pieces.append([place])
+        word_names = [
+            tokens.text[tokens.spans[word[0]][0] : tokens.spans[word[-1]][1]].strip().lower() for word in pieces
+        ]
+        kept_words = [k for k, name in enumerate(word_names) if name and not is_punctuation(name)]
+        groups.append(tuple(tuple(pieces[k]) for k in kept_words))
+        names.append(tuple(word_names[k] for k in kept_words))
     return Words(tuple(groups), tuple(names))
 
 
@@ -320,12 +332,12 @@ def draw_pairs(words: Words, *, pairs: int, contexts: int, seed: int) -> WordPai
     texts, in two of them; intra, two words of one text. Texts, words and places are drawn uniformly.
     """
     generator = np.random.default_rng(seed)
-    every = [(text, word) for text, names in enumerate(words.names) for word in range(len(names))]
+    occurrences = [(text, word) for text, names in enumerate(words.names) for word in range(len(names))]
     long = [text for text, names in enumerate(words.names) if len(names) > 1]
-    found: dict[str, dict[int, list[int]]] = {}
-    for text, word in every:
-        found.setdefault(words.names[text][word], {}).setdefault(text, []).append(word)
-    recurring = [places for places in found.values() if len(places) >= contexts]
+    by_name: dict[str, dict[int, list[int]]] = {}
+    for text, word in occurrences:
+        by_name.setdefault(words.names[text][word], {}).setdefault(text, []).append(word)
+    recurring = [places for places in by_name.values() if len(places) >= contexts]
     if not recurring or not long:
         raise DataError(
             f"too little text: no word stands in {contexts} texts, or no text has two words; give more texts, "
@@ -333,10 +345,13 @@ def draw_pairs(words: Words, *, pairs: int, contexts: int, seed: int) -> WordPai
         )
 
     def baseline() -> list[tuple[int, int]]:
-        one, other = every[generator.integers(len(every))], every[generator.integers(len(every))]
-        while other[0] == one[0]:
-            other = every[generator.integers(len(every))]
-        return [one, other]
+        first, second = (
+            occurrences[generator.integers(len(occurrences))],
+            occurrences[generator.integers(len(occurrences))],
+        )
+        while second[0] == first[0]:
+            second = occurrences[generator.integers(len(occurrences))]
+        return [first, second]
 
     def same() -> list[tuple[int, int]]:
         places = recurring[generator.integers(len(recurring))]
@@ -345,8 +360,8 @@ def draw_pairs(words: Words, *, pairs: int, contexts: int, seed: int) -> WordPai
 
     def intra() -> list[tuple[int, int]]:
         text = long[generator.integers(len(long))]
-        one, other = generator.choice(len(words.names[text]), size=2, replace=False)
-        return [(text, int(one)), (text, int(other))]
+        first, second = generator.choice(len(words.names[text]), size=2, replace=False)
+        return [(text, int(first)), (text, int(second))]
 
     draw = dict(zip(KINDS, (baseline, same, intra), strict=True))
     return WordPairs(

@@ -27,10 +27,10 @@ def least_segments(pairs: int, alpha: float) -> int:
     return ceil(1 - log2(alpha / max(pairs, 1)))
 
 
-def _too_few(found: Comparison, systems: int) -> str | None:
+def _too_few(comparison: Comparison, systems: int) -> str | None:
     """A sentence where there are so few segments, or resamples, that no difference could be found."""
-    resamples, alpha, pairs = found.resampling.resamples, found.resampling.alpha, systems * (systems - 1) // 2
-    n, least = found.standings[0].n, least_segments(pairs, alpha)
+    resamples, alpha, pairs = comparison.resampling.resamples, comparison.resampling.alpha, systems * (systems - 1) // 2
+    n, least = comparison.standings[0].n, least_segments(pairs, alpha)
     if n < least:
         return (
             f"No difference can be shown with {n} segment{'s' * (n != 1)}: the exact test of {pairs} "
@@ -44,32 +44,32 @@ def _too_few(found: Comparison, systems: int) -> str | None:
     )
 
 
-def _metrics(labels: Sequence[str], every: int) -> str:
+def _metrics(labels: Sequence[str], total: int) -> str:
     """Metrics as a sentence names them: all of them are not listed."""
-    if len(labels) == every:
-        return labels[0] if every == 1 else ("both metrics" if every == 2 else f"all {every} metrics")
+    if len(labels) == total:
+        return labels[0] if total == 1 else ("both metrics" if total == 2 else f"all {total} metrics")
     return listed(labels)
 
 
-def verdict(found: Comparison, names: Mapping[str, str] | None = None) -> list[str]:
+def verdict(comparison: Comparison, names: Mapping[str, str] | None = None) -> list[str]:
     """A sentence for every set of systems that some metrics put first, then pairs that no metric tells apart.
 
     `names` are what systems are called in them, where they are not called by their own names.
     """
-    names = names or {one.system: one.system for one in found.standings[0].systems}
-    every = len(found.standings)
-    count = len(found.standings[0].systems)
+    names = names or {system.system: system.system for system in comparison.standings[0].systems}
+    metric_count = len(comparison.standings)
+    count = len(comparison.standings[0].systems)
     if count == 1:
         return []
-    if (lacking := _too_few(found, count)) is not None:
+    if (lacking := _too_few(comparison, count)) is not None:
         return [lacking]
     firsts: dict[tuple[str, ...], list[str]] = {}
-    for one in found.standings:
-        top = tuple(names[one.systems[k].system] for k in one.ranked if one.systems[k].cluster == 1)
-        firsts.setdefault(tuple(sorted(top)), []).append(one.label)
+    for standings in comparison.standings:
+        top = tuple(names[standings.systems[k].system] for k in standings.ranked if standings.systems[k].cluster == 1)
+        firsts.setdefault(tuple(sorted(top)), []).append(standings.label)
     lines = []
     for top, labels in sorted(firsts.items(), key=lambda item: -len(item[1])):
-        by = _metrics(labels, every)
+        by = _metrics(labels, metric_count)
         if len(top) == 1:
             lines.append(f"{top[0]} is the best system by {by}, and that is more than chance.")
         elif len(top) == count:
@@ -79,15 +79,15 @@ def verdict(found: Comparison, names: Mapping[str, str] | None = None) -> list[s
             who = listed(top) if len(top) <= NAMED else f"{len(top)} systems"
             lines.append(f"By {by}, {who} share the first place: the differences between them may be chance.")
     apart: dict[tuple[str, str], int] = {}
-    for one in found.standings:
-        for pair in one.pairs:
+    for standings in comparison.standings:
+        for pair in standings.pairs:
             both = names[pair.first], names[pair.second]
-            apart[both] = apart.get(both, 0) + bool(found.better(one, pair))
-    said = set(next(iter(firsts))) if len(firsts) == 1 else set()  # all metrics put these first: that says it
-    same = [pair for pair, count in apart.items() if count == 0 and not set(pair) <= said]
-    if every > 1 and 0 < len(same) <= SAME:
-        of = "either of the two metrics" if every == 2 else f"any of the {every} metrics"
+            apart[both] = apart.get(both, 0) + bool(comparison.better(standings, pair))
+    shared_first = set(next(iter(firsts))) if len(firsts) == 1 else set()  # all metrics put these first: that says it
+    same = [pair for pair, count in apart.items() if count == 0 and not set(pair) <= shared_first]
+    if metric_count > 1 and 0 < len(same) <= SAME:
+        of = "either of the two metrics" if metric_count == 2 else f"any of the {metric_count} metrics"
         lines += [f"{first} and {second} cannot be told apart by {of}." for first, second in same]
-    elif every > 1 and same:
+    elif metric_count > 1 and same:
         lines.append(f"{len(same)} of {len(apart)} pairs of systems cannot be told apart by any metric.")
     return lines

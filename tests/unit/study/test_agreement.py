@@ -8,7 +8,7 @@ from monge.data import Group
 from monge.errors import InvalidSetting, UnknownName
 from monge.stats import holm, percentiles, perm_both, williams_scores
 from monge.study.agreement import BOOTSTRAP, PERM_BOTH, WILLIAMS, AgreementTable, Column, drawn_values, standing
-from monge.study.book import RowScores, Scores
+from monge.study.book import RowScores, VariantScores
 from monge.study.task import named, question
 from monge.types import Segment, Signature
 
@@ -35,7 +35,7 @@ def test_rankings_have_the_values_of_the_specification(statistic, value):
 
 def of_group(segments, systems, *, higher_is_better):
     """The scores of one variant on the group `g`."""
-    return Scores(None, {"g": RowScores(segments, systems, Signature(()), higher_is_better)})
+    return VariantScores(None, {"g": RowScores(segments, systems, Signature(()), higher_is_better)})
 
 
 def test_ties_of_a_distance_are_losses():
@@ -126,13 +126,13 @@ def test_every_two_metrics_are_compared_because_the_best_is_chosen_on_the_data()
     assert (found.best, found.test, found.correction) == (int(np.argmax(column.values)), BOOTSTRAP, "max-T")
     assert sorted(found.mark(k, 0.05) for k in range(2)) == ["best", "tied"] and found.mark(2, 0.05) == ""
     assert found.p_values[2] == pytest.approx(1 / 301)
-    mean = standing(Column(column.values, column.drawn, 300))
+    mean = standing(Column(column.values, column.draws, 300))
     assert mean.p_values.tolist() == found.p_values.tolist()
 
 
 def test_williams_test_is_two_sided_and_corrected_over_all_pairs():
     human, scores, column = three_metrics()
-    found = standing(column, wanted="williams")
+    found = standing(column, test_name="williams")
     assert (found.test, found.correction) == (WILLIAMS, "Holm")
     pairs = [(0, 1), (0, 2), (1, 2)]
     plain = [williams_scores(human, scores[i], scores[j]).p_value for i, j in pairs]
@@ -192,8 +192,8 @@ def test_groups_of_one_item_are_resampled_for_the_mean():
         columns[name] = column_of(asked, scores, 200, 1)
     mean = AgreementTable("pearson", columns, np.full(6, 1 / 6), {}).mean
     values = np.stack([one.values for one in columns.values()])
-    assert mean.drawn.shape == (2, 200) and mean.items == 6
-    assert (mean.drawn >= values.min(0)[:, None]).all() and (mean.drawn <= values.max(0)[:, None]).all()
+    assert mean.draws.shape == (2, 200) and mean.items == 6
+    assert (mean.draws >= values.min(0)[:, None]).all() and (mean.draws <= values.max(0)[:, None]).all()
 
 
 def test_the_same_metric_twice_is_tied():
@@ -210,20 +210,20 @@ def test_other_tests_can_be_asked_for_where_they_fit():
     scores = [human + random.normal(size=30) * 0.3, human + random.normal(size=30) * 2]
     asked = question(rated(human), "kendall", 1)
     column = column_of(asked, scores, 99, 1)
-    found = standing(column, wanted="perm-both", seed=6)
+    found = standing(column, test_name="perm-both", seed=6)
     expected = perm_both(human, *scores, statistic="kendall", resamples=99, seed=6, two_sided=True).p_value
     assert (found.test, found.p_values[1]) == (PERM_BOTH, expected)
     with pytest.raises(InvalidSetting, match="Williams' test is for"):
-        standing(column, wanted="williams")
+        standing(column, test_name="williams")
     together = Group(tuple(Segment(str(k // 3), "h", ("r",)) for k in range(30)), scores=human)
     shared = column_of(question(together, "pearson", 1), scores, 99, 6)
     with pytest.raises(InvalidSetting, match="30 are of 10 source items"):
-        standing(shared, wanted="williams")
+        standing(shared, test_name="williams")
     swapped = perm_both(human, *scores, resamples=99, seed=6, two_sided=True, items=np.arange(30) // 3).p_value
-    assert standing(shared, wanted="perm-both", seed=6).p_values[1] == swapped
+    assert standing(shared, test_name="perm-both", seed=6).p_values[1] == swapped
     group, ranks = ranked([0.9, 0.5], [0.8, 0.7])
     rankings = question(group, "tau10", 1)
     with pytest.raises(InvalidSetting, match="rankings"):
-        standing(Column(np.zeros(2), np.zeros((2, 9)), 2, rankings, [ranks, ranks]), wanted="perm-both")
+        standing(Column(np.zeros(2), np.zeros((2, 9)), 2, rankings, [ranks, ranks]), test_name="perm-both")
     with pytest.raises(InvalidSetting, match="one of auto"):
-        standing(column, wanted="luck")
+        standing(column, test_name="luck")

@@ -19,7 +19,7 @@ KEPT = judgements()
 def kept_as(monkeypatch, marks, costs, models=()):
     """Judgements of two made-up data sets: metric -> (value, mark) of each, seconds by metric, and tuned models."""
     data = tuple(
-        kept_results.Judgements(
+        kept_results.KeptAgreements(
             key, key, "captions", "en", "sentences", key, None, {}, None, "m", "human", "pearson", 1, 9, 9, 1, 9,
             {name: Measured(values[k][0], None, None, values[k][1], "") for name, values in marks.items()},
         )

@@ -20,10 +20,10 @@ from monge.spec.lexical import LexicalSpec
 from monge.spec.presets import resolve
 from monge.stats import SEED
 from monge.study.agreement import agreement_table
-from monge.study.book import QUIET, Run, ScoreBook, Scores
-from monge.study.reproduce.record import Reading, Reproduction
+from monge.study.book import QUIET, Run, ScoreBook, VariantScores
+from monge.study.reproduce.record import Reproduction, TableReading
 from monge.study.reproduce.tables import Entry, PublishedColumn, PublishedRow, PublishedTable
-from monge.study.reproduce.verdict import Draws, Parts, Unavailable, judge
+from monge.study.reproduce.verdict import ClaimDraws, Parts, Unavailable, judge
 from monge.study.task import Task, named, target_language
 from monge.study.variants import DEFAULT_MODEL, Setup, Variant, load_variants
 from monge.types import Segment
@@ -55,9 +55,9 @@ class Recomputation:
     pairs: Sequence[str] | None = None
     switches: Mapping[str, Any] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
-    scores: dict[tuple[str, str], dict[str, Scores]] = field(default_factory=dict)
+    scores: dict[tuple[str, str], dict[str, VariantScores]] = field(default_factory=dict)
     signatures: dict[str, dict[Place, str]] = field(default_factory=dict)
-    _judged: dict[tuple[str, str], Judged | Unavailable] = field(default_factory=dict)
+    _opened_data: dict[tuple[str, str], Judged | Unavailable] = field(default_factory=dict)
     _variants: dict[tuple[str, str, str], Variant | Unavailable] = field(default_factory=dict)
     _values: dict[tuple[str, str, str], float] = field(default_factory=dict)
 
@@ -78,19 +78,19 @@ class Recomputation:
 
     def groups(self, dataset: str) -> list[str] | None:
         """The groups that a table names of a data set; None for all."""
-        given = [one.group for one in self.columns if dataset in one.datasets and one.group != "mean"]
-        return list(dict.fromkeys(given)) or None
+        names = [column.group for column in self.columns if dataset in column.datasets and column.group != "mean"]
+        return list(dict.fromkeys(names)) or None
 
     def judged(self, dataset: str, human: str) -> Judged | Unavailable:
         """A data set with its human scores, opened once, or why it is not here."""
-        wanted = self.groups(dataset)
-        if wanted is not None and self.pairs is not None:
-            wanted = [one for one in wanted if one in self.pairs]
-            if not wanted:
+        groups = self.groups(dataset)
+        if groups is not None and self.pairs is not None:
+            groups = [group for group in groups if group in self.pairs]
+            if not groups:
                 return Unavailable("not asked for (--pairs)")
-        if (dataset, human) not in self._judged:
-            self._judged[dataset, human] = self._open(dataset, human, wanted)
-        return self._judged[dataset, human]
+        if (dataset, human) not in self._opened_data:
+            self._opened_data[dataset, human] = self._open(dataset, human, groups)
+        return self._opened_data[dataset, human]
 
     def _open(self, dataset: str, human: str, groups: Sequence[str] | None) -> Judged | Unavailable:
         switches = {**self.table.open.get(dataset, {}), **(self.switches if dataset.startswith("tac") else {})}
@@ -100,13 +100,13 @@ class Recomputation:
             try:
                 return task.open()[0]
             except UnknownName:  # some of the groups are not here: take those that are
-                found = replace(task, pairs=declared).open()[0]
+                opened = replace(task, pairs=declared).open()[0]
         except (Unreadable, UsageError) as error:
             return Unavailable(f"data not here: {dataset} ({str(error).replace(f' below {self.data}', '')})")
-        there = {name: found.groups[name] for name in groups or () if name in found.groups}
-        if not there:
+        present = {name: opened.groups[name] for name in groups or () if name in opened.groups}
+        if not present:
             return Unavailable(f"data not here: {dataset} has none of these groups")
-        return replace(found, groups=there)
+        return replace(opened, groups=present)
 
     def load(self, metric: str, lang: str, references: str) -> Variant | Unavailable:
         """A metric by name and settings for a target language, loaded, or why it cannot be."""
@@ -114,8 +114,8 @@ class Recomputation:
         if key not in self._variants:
             setup = replace(self.setup, lang=lang)
             try:
-                (found,) = load_variants([self._concrete(metric)], setup, references=references)
-                self._variants[key] = replace(found, label=metric)
+                (variant,) = load_variants([self._concrete(metric)], setup, references=references)
+                self._variants[key] = replace(variant, label=metric)
             except UsageError as error:
                 self._variants[key] = Unavailable(f"metric not here: {error}")
         return self._variants[key]
@@ -125,41 +125,45 @@ class Recomputation:
         if not _BELOW_LAST.search(metric):
             return metric
         depth = self.encoder.depth
-        return _BELOW_LAST.sub(lambda found: f"layers={depth - int(found[1])}", metric)
+        return _BELOW_LAST.sub(lambda match: f"layers={depth - int(match[1])}", metric)
 
-    def variant(self, judged: Judged, metric: str, group: str) -> Variant | Unavailable:
+    def variant(self, judged_data: Judged, metric: str, group: str) -> Variant | Unavailable:
         """The metric for a group, or why it cannot score that group: unknown here, or the wrong language."""
-        foreign = judged.against == "source" or target_language(group) != "en"
+        foreign = judged_data.against == "source" or target_language(group) != "en"
         if foreign and of_vectors(metric) and self.encoder.name.rpartition("/")[2].lower() in ENGLISH:
             return Unavailable(f"model not here: {self.encoder.name} reads English only (give a multilingual --model)")
-        return self.load(metric, target_language(group), judged.references)
+        return self.load(metric, target_language(group), judged_data.references)
 
     def score(self) -> None:
         """Score every data set of the table once, with all its metrics; groups that are asked alike in one run."""
         rows = [row for row in self.table.rows if row.metric and not self.barred(row)]
         for dataset in dict.fromkeys(name for column in self.columns for name in column.datasets):
             human = next(column.human for column in self.columns if dataset in column.datasets)
-            judged = self.judged(dataset, human)
-            if isinstance(judged, Unavailable):
+            judged_data = self.judged(dataset, human)
+            if isinstance(judged_data, Unavailable):
                 continue
-            self.notes += [f"{dataset}: {one}" for one in judged.warnings]
-            self.notes += [f"{dataset}: left out {reason} ({n})" for reason, n in judged.excluded.items()]
+            self.notes += [f"{dataset}: {warning}" for warning in judged_data.warnings]
+            self.notes += [f"{dataset}: left out {reason} ({n})" for reason, n in judged_data.excluded.items()]
             alike: dict[tuple[str, tuple[str, ...]], list[str]] = {}
-            for group in judged.groups:
+            for group in judged_data.groups:
                 metrics = dict.fromkeys(row.metric_for(group) for row in rows)
-                usable = [one for one in metrics if isinstance(self.variant(judged, one, group), Variant)]
+                usable = [metric for metric in metrics if isinstance(self.variant(judged_data, metric, group), Variant)]
                 if usable:
                     alike.setdefault((target_language(group), tuple(usable)), []).append(group)
             for (lang, usable_here), groups in alike.items():
-                found = [self.load(metric, lang, judged.references) for metric in usable_here]
-                part = replace(judged, groups={name: judged.groups[name] for name in groups})
-                self._keep(part, lang, self.book.scores([one for one in found if isinstance(one, Variant)], part))
+                loaded = [self.load(metric, lang, judged_data.references) for metric in usable_here]
+                part = replace(judged_data, groups={name: judged_data.groups[name] for name in groups})
+                self._keep(
+                    part, lang, self.book.scores([variant for variant in loaded if isinstance(variant, Variant)], part)
+                )
 
-    def _keep(self, part: Judged, lang: str, scores: Sequence[Scores]) -> None:
-        for one in scores:
-            self.scores.setdefault((part.dataset, one.label), {}).update(dict.fromkeys(part.groups, one))
-            places = {(part.dataset, lang, group): one.signature for group in part.groups}
-            self.signatures.setdefault(one.label, {}).update(places)
+    def _keep(self, part: Judged, lang: str, scores: Sequence[VariantScores]) -> None:
+        for variant_scores in scores:
+            self.scores.setdefault((part.dataset, variant_scores.label), {}).update(
+                dict.fromkeys(part.groups, variant_scores)
+            )
+            places = {(part.dataset, lang, group): variant_scores.signature for group in part.groups}
+            self.signatures.setdefault(variant_scores.label, {}).update(places)
 
     def entries(self) -> dict[tuple[str, str], tuple[Entry, ...]]:
         """Every figure of the table, the columns beside it included."""
@@ -176,76 +180,78 @@ class Recomputation:
         if not why:
             parts = self.parts(row, self.columns[index])
             if not isinstance(parts, Unavailable):
-                ours = self.value(row, self.columns[index], parts)
-                return Entry(reported, None if isnan(ours) else ours, "undefined" if isnan(ours) else "", illegible)
+                figure = self.value(row, self.columns[index], parts)
+                return Entry(
+                    reported, None if isnan(figure) else figure, "undefined" if isnan(figure) else "", illegible
+                )
             why = parts.why
         return Entry(reported, None, why, illegible)
 
     def parts(self, row: PublishedRow, column: PublishedColumn) -> Parts | Unavailable:
         """What a figure is the mean of: the data sets that are here with its groups, the scores of the row on them."""
-        found = []
+        parts = []
         missing = Unavailable("data not here")
         for dataset in column.datasets:
-            judged = self.judged(dataset, row.human or column.human)
-            if isinstance(judged, Unavailable):
-                missing = judged
+            judged_data = self.judged(dataset, row.human or column.human)
+            if isinstance(judged_data, Unavailable):
+                missing = judged_data
                 continue
-            groups = list(judged.groups) if column.group == "mean" else [column.group]
-            every = set(self.groups(dataset) or groups)
-            if column.group == "mean" and self.pairs is not None and every != set(groups):
+            groups = list(judged_data.groups) if column.group == "mean" else [column.group]
+            all_groups = set(self.groups(dataset) or groups)
+            if column.group == "mean" and self.pairs is not None and all_groups != set(groups):
                 return Unavailable("the mean needs all groups (--pairs)")
-            if any(group not in judged.groups for group in groups):
-                asked = self.pairs is None or column.group in self.pairs
-                here = asked and self.groups(dataset)
-                return Unavailable(f"data not here: {column.group}" if here else "not asked for (--pairs)")
-            scores = self._scores_of(row, judged, groups)
+            if any(group not in judged_data.groups for group in groups):
+                is_requested = self.pairs is None or column.group in self.pairs
+                lacks_data = is_requested and self.groups(dataset)
+                return Unavailable(f"data not here: {column.group}" if lacks_data else "not asked for (--pairs)")
+            scores = self._scores_of(row, judged_data, groups)
             if isinstance(scores, Unavailable):
                 return scores
-            found.append((replace(judged, groups={name: judged.groups[name] for name in groups}), scores))
-        return found or missing
+            parts.append((replace(judged_data, groups={name: judged_data.groups[name] for name in groups}), scores))
+        return parts or missing
 
-    def _scores_of(self, row: PublishedRow, judged: Judged, groups: Sequence[str]) -> Scores | Unavailable:
+    def _scores_of(self, row: PublishedRow, judged_data: Judged, groups: Sequence[str]) -> VariantScores | Unavailable:
         """The scores of a row's metric on groups, or why one of them has none."""
-        found = {}
+        by_group = {}
         for group in groups:
             metric = row.metric_for(group)
-            mine = self.scores.get((judged.dataset, metric), {})
-            if group not in mine:
-                possible = self.variant(judged, metric, group)
+            metric_scores = self.scores.get((judged_data.dataset, metric), {})
+            if group not in metric_scores:
+                possible = self.variant(judged_data, metric, group)
                 return possible if isinstance(possible, Unavailable) else Unavailable("not computed")
-            found[group] = mine[group]
-        first = next(iter(found.values()))
-        return replace(first, groups={group: one.groups[group] for group, one in found.items()})
+            by_group[group] = metric_scores[group]
+        first = next(iter(by_group.values()))
+        return replace(first, groups={group: group_scores.groups[group] for group, group_scores in by_group.items()})
 
     def value(self, row: PublishedRow, column: PublishedColumn, parts: Parts) -> float:
         """Our figure: the mean over data sets of the mean over groups; NaN where it is undefined everywhere."""
         key = row.metric_for(column.group) + str(row.set_for), row.human or column.human, str(column)
         if key not in self._values:
             values = []
-            for judged, scores in parts:
-                table = agreement_table(judged, [scores], named(column.statistic, judged.kind), resamples=0)
+            for judged_data, scores in parts:
+                table = agreement_table(judged_data, [scores], named(column.statistic, judged_data.kind), resamples=0)
                 values.append(float(table.mean.values[0]) if table.columns else nan)
-                self._note(judged, column, table.undefined)
+                self._note(judged_data, column, table.undefined)
             if len(parts) < len(column.datasets):
-                here = ", ".join(judged.dataset for judged, _ in parts)
-                self.notes.append(f"{'+'.join(column.datasets)}: computed on {here}, the others are not here")
+                computed = ", ".join(judged_data.dataset for judged_data, _ in parts)
+                self.notes.append(f"{'+'.join(column.datasets)}: computed on {computed}, the others are not here")
             self._values[key] = sum(values) / len(values)
         return self._values[key]
 
-    def _note(self, judged: Judged, column: PublishedColumn, undefined: Mapping[str, str]) -> None:
+    def _note(self, judged_data: Judged, column: PublishedColumn, undefined: Mapping[str, str]) -> None:
         """Say which groups a mean leaves out, and why."""
         if column.group != "mean":
             return
         if undefined:
             reasons = "; ".join(f"{name}: {why}" for name, why in undefined.items())
-            where = f"{judged.dataset} {column.human}: {column.statistic}"
+            label = f"{judged_data.dataset} {column.human}: {column.statistic}"
             self.notes.append(
-                f"{where} has no value on {len(undefined)} group{'s' * (len(undefined) != 1)} ({reasons})"
+                f"{label} has no value on {len(undefined)} group{'s' * (len(undefined) != 1)} ({reasons})"
             )
-        absent = sorted(set(self.groups(judged.dataset) or ()) - set(judged.groups))
+        absent = sorted(set(self.groups(judged_data.dataset) or ()) - set(judged_data.groups))
         if absent:
             self.notes.append(
-                f"{judged.dataset}: means are over {', '.join(judged.groups)}; {', '.join(absent)} not here"
+                f"{judged_data.dataset}: means are over {', '.join(judged_data.groups)}; {', '.join(absent)} not here"
             )
 
     def score_pairs(self) -> tuple[dict[tuple[str, str], tuple[Entry, ...]], tuple[int, ...]]:
@@ -296,27 +302,31 @@ def reproduce(
     intervals of claims; the cache of `run` keeps vectors and scores for the next table.
     """
     if pairs is not None:
-        given = (one.group for one in (*table.columns, *table.beside) if one.group != "mean")
-        pairs = matching(pairs, given, f"{table.name} group")
+        groups = (column.group for column in (*table.columns, *table.beside) if column.group != "mean")
+        pairs = matching(pairs, groups, f"{table.name} group")
     readings, signatures = [], {}
     with ScoreBook(run) as book:
         for variant in table.variants:
             switches = {key: value for key, value in variant.items() if key != "name"}
-            mine = Recomputation(table, data, setup, book, pairs, switches)
+            recomputation = Recomputation(table, data, setup, book, pairs, switches)
             if table.metrics:
-                entries, signs = mine.score_pairs()
+                entries, signs = recomputation.score_pairs()
                 verdict = judge(table, entries, signs=signs)
             else:
-                entries = mine.entries()
-                verdict = judge(table, entries, Draws(mine.parts, resamples, seed))
-            readings.append(Reading(str(variant.get("name", "")), entries, verdict, tuple(dict.fromkeys(mine.notes))))
-            signatures.update({metric: told_apart(metric, places) for metric, places in mine.signatures.items()})
+                entries = recomputation.entries()
+                verdict = judge(table, entries, ClaimDraws(recomputation.parts, resamples, seed))
+            readings.append(
+                TableReading(str(variant.get("name", "")), entries, verdict, tuple(dict.fromkeys(recomputation.notes)))
+            )
+            signatures.update(
+                {metric: told_apart(metric, places) for metric, places in recomputation.signatures.items()}
+            )
     computed = [
-        row for row in table.rows if any(one.ours is not None for one in readings[0].entries[row.block, row.label])
+        row for row in table.rows if any(entry.ours is not None for entry in readings[0].entries[row.block, row.label])
     ]
     encoded = any(row.hypothesis or (row.metric and of_vectors(row.metric)) for row in computed)
-    name = mine.encoder.name if encoded else ""
-    lines = {label: line for each in signatures.values() for label, line in each.items()}
+    name = recomputation.encoder.name if encoded else ""
+    lines = {label: line for by_label in signatures.values() for label, line in by_label.items()}
     return Reproduction(table, name, _condition(computed, name), tuple(readings), lines, seed, resamples)
 
 
@@ -341,5 +351,5 @@ def _condition(rows: Sequence[PublishedRow], model: str) -> str:
         return "no model needed"
     if not any(row.values for row in rows):
         return f"beside the table ({model}; no published row was computed)"
-    others = sorted({row.model for row in rows if row.model} - {model.rpartition("/")[2]})
-    return f"varied ({model} instead of {', '.join(others)})" if others else SAME
+    other_models = sorted({row.model for row in rows if row.model} - {model.rpartition("/")[2]})
+    return f"varied ({model} instead of {', '.join(other_models)})" if other_models else SAME

@@ -14,14 +14,14 @@ from monge.study.reproduce.tables import Entry, PublishedRow, PublishedTable
 from monge.study.reproduce.verdict import Verdict
 from monge.types.table import Cell, Sheet
 
-Shown = Mapping[str, Any]
+JsonRecord = Mapping[str, Any]
 AT_ONCE = 4
 """Columns of a table that stand beside one another in a terminal."""
 HEAD = ("table", "in the paper", "rows", "figures", "illegible", "computed", "why not, or what it needs")
 
 
 @dataclass(frozen=True)
-class Reading:
+class TableReading:
     """A table computed under one reading of the data: a row of entries a row of the table, beside included."""
 
     name: str
@@ -37,7 +37,7 @@ class Reproduction:
     table: PublishedTable
     model: str
     condition: str
-    readings: tuple[Reading, ...]
+    readings: tuple[TableReading, ...]
     signatures: Mapping[str, str]
     seed: int
     resamples: int
@@ -64,30 +64,32 @@ class Reproduction:
 
 
 def _row(line: PublishedRow, entries: Sequence[Entry]) -> dict[str, Any]:
-    why = next((one.why for one in entries if one.why), "")
+    why = next((entry.why for entry in entries if entry.why), "")
     return {
         **{name: getattr(line, name) for name in ("label", "block", "model")},
         "metric": line.metric_for("") if line.metric else None,
         "note": line.note,
-        "reported": ["illegible" if one.illegible else one.reported for one in entries],
-        "ours": [one.ours for one in entries],
-        "difference": [one.difference for one in entries],
-        "why": [one.why for one in entries] if why else [],
+        "reported": ["illegible" if entry.illegible else entry.reported for entry in entries],
+        "ours": [entry.ours for entry in entries],
+        "difference": [entry.difference for entry in entries],
+        "why": [entry.why for entry in entries] if why else [],
     }
 
 
-def render_reproductions(found: Sequence[Shown], form: str, *, version: str, width: int | None = None) -> str:
+def render_reproductions(
+    reproductions: Sequence[JsonRecord], form: str, *, version: str, width: int | None = None
+) -> str:
     """Tables recomputed, in a format of `STUDY_FORMATS`; text is broken at a terminal's `width`."""
     if form == "json":
-        return dumps({"monge": version, "results": list(found)}) + "\n"
+        return dumps({"monge": version, "results": list(reproductions)}) + "\n"
     if form == "text":
-        return "\n".join(reproduction_text(table, width) for table in found)
+        return "\n".join(reproduction_text(table, width) for table in reproductions)
     if form == "markdown":
-        return "\n".join(reproduction_markdown(table) for table in found)
-    return render_sheets([sheet for table in found for sheet in reproduction_sheets(table)], form)
+        return "\n".join(reproduction_markdown(table) for table in reproductions)
+    return render_sheets([sheet for table in reproductions for sheet in reproduction_sheets(table)], form)
 
 
-def render_tables(rows: Sequence[Shown], form: str, *, version: str, width: int | None = None) -> str:
+def render_tables(rows: Sequence[JsonRecord], form: str, *, version: str, width: int | None = None) -> str:
     """The list of tables, in a format of `STUDY_FORMATS`; text is broken at a terminal's `width`."""
     if form == "json":
         return dumps({"monge": version, "tables": list(rows)}) + "\n"
@@ -96,92 +98,104 @@ def render_tables(rows: Sequence[Shown], form: str, *, version: str, width: int 
     return tables_markdown(rows) if form == "markdown" else render_sheets([_tables_sheet(rows)], form)
 
 
-def reproduction_sheets(found: Shown) -> list[Sheet]:
+def reproduction_sheets(reproduction: JsonRecord) -> list[Sheet]:
     """The tables of every reading, what is missing and the verdict under the last of each."""
     sheets: list[Sheet] = []
-    for reading in found["readings"]:
-        said = f", {reading['reading']}" if reading["reading"] else ""
-        title = f"{found['table']}: {found['paper']}, {found['number']} ({found['condition']}{said})"
-        mine = [replace(sheet, title=title) for sheet in _grids(found["columns"], reading["rows"])]
-        told = [*_reasons(reading["rows"], found["columns"]), *reading["notes"], *_verdict(reading["verdict"], found)]
-        mine[-1] = replace(mine[-1], notes=tuple(" ".join(line.split()) for line in told))
-        sheets += mine
-    signatures = tuple(dict.fromkeys(found["signatures"].values()))
+    for reading in reproduction["readings"]:
+        reading_name = f", {reading['reading']}" if reading["reading"] else ""
+        title = (
+            f"{reproduction['table']}: {reproduction['paper']}, {reproduction['number']} "
+            f"({reproduction['condition']}{reading_name})"
+        )
+        reading_sheets = [replace(sheet, title=title) for sheet in _grids(reproduction["columns"], reading["rows"])]
+        notes = [
+            *_reasons(reading["rows"], reproduction["columns"]),
+            *reading["notes"],
+            *_verdict(reading["verdict"], reproduction),
+        ]
+        reading_sheets[-1] = replace(reading_sheets[-1], notes=tuple(" ".join(line.split()) for line in notes))
+        sheets += reading_sheets
+    signatures = tuple(dict.fromkeys(reproduction["signatures"].values()))
     return [*sheets[:-1], replace(sheets[-1], signatures=signatures)]
 
 
-def reproduction_text(found: Shown, width: int | None = None) -> str:
+def reproduction_text(reproduction: JsonRecord, width: int | None = None) -> str:
     """A table as reported, ours and difference, the verdicts, and why figures are missing."""
     lines = [
-        f"{found['table']}: {found['paper']}, {found['number']} ({found['citation']})",
-        found["caption"],
-        f"model: {found['model'] or 'none'}   condition: {found['condition']}",
+        f"{reproduction['table']}: {reproduction['paper']}, {reproduction['number']} ({reproduction['citation']})",
+        reproduction["caption"],
+        f"model: {reproduction['model'] or 'none'}   condition: {reproduction['condition']}",
     ]
-    for reading in found["readings"]:
+    for reading in reproduction["readings"]:
         if reading["reading"]:
             lines += ["", f"== {reading['reading']} =="]
-        for sheet in _grids(found["columns"], reading["rows"]):
+        for sheet in _grids(reproduction["columns"], reading["rows"]):
             lines += ["", *text_lines(sheet, width=width)]
-        lines += ["", *_reasons(reading["rows"], found["columns"])]
+        lines += ["", *_reasons(reading["rows"], reproduction["columns"])]
         lines += [f"note: {note}" for note in reading["notes"]]
-        lines += _verdict(reading["verdict"], found)
-    shown = lines if width is None else [part for line in lines for part in fold(line, width)]
-    return "\n".join(line.rstrip() for line in shown) + "\n"
+        lines += _verdict(reading["verdict"], reproduction)
+    folded = lines if width is None else [part for line in lines for part in fold(line, width)]
+    return "\n".join(line.rstrip() for line in folded) + "\n"
 
 
-def reproduction_markdown(found: Shown) -> str:
+def reproduction_markdown(reproduction: JsonRecord) -> str:
     """A table for a document: ours with the reported figure in brackets, the verdict, the claims with intervals."""
     lines = [
-        f"**{markdown(found['table'])}**: {markdown(found['paper'])}, {markdown(found['number'])}. "
-        f"{markdown(found['caption'])} Condition: {markdown(found['condition'])}."
+        f"**{markdown(reproduction['table'])}**: {markdown(reproduction['paper'])}, "
+        f"{markdown(reproduction['number'])}. "
+        f"{markdown(reproduction['caption'])} Condition: {markdown(reproduction['condition'])}."
     ]
-    for reading in found["readings"]:
+    for reading in reproduction["readings"]:
         if reading["reading"]:
             lines += ["", f"*{markdown(reading['reading'])}*"]
         computed = [row for row in reading["rows"] if any(value is not None for value in row["ours"])]
-        here = [k for k in range(len(found["columns"])) if any(row["ours"][k] is not None for row in computed)]
-        head = ["ours (reported)", *(markdown(_short(found["columns"][k])) for k in here)]
-        rows = [[markdown(_label(row)), *(_both(row, k) for k in here)] for row in computed]
+        computed_columns = [
+            k for k in range(len(reproduction["columns"])) if any(row["ours"][k] is not None for row in computed)
+        ]
+        head = ["ours (reported)", *(markdown(_short(reproduction["columns"][k])) for k in computed_columns)]
+        rows = [[markdown(_label(row)), *(_both(row, k) for k in computed_columns)] for row in computed]
         lines += ["", *markdown_table(head, rows)] if computed else []
-        lines += ["", *(f"- {markdown(line)}" for line in _reasons(reading["rows"], found["columns"]))]
+        lines += ["", *(f"- {markdown(line)}" for line in _reasons(reading["rows"], reproduction["columns"]))]
         lines += [f"- note: {markdown(note)}" for note in reading["notes"]]
-        lines += [f"- {markdown(' '.join(line.split()))}" for line in _verdict(reading["verdict"], found)[1:4]]
+        lines += [f"- {markdown(' '.join(line.split()))}" for line in _verdict(reading["verdict"], reproduction)[1:4]]
         lines += ["", *_claims_markdown(reading["verdict"]["claims"])] if reading["verdict"]["claims"] else []
     return "\n".join(lines) + "\n"
 
 
-def _both(row: Shown, k: int) -> str:
+def _both(row: JsonRecord, k: int) -> str:
     """Our figure, and the reported one in brackets."""
     reported = row["reported"][k] if k < len(row["reported"]) else None
     return f"{_number(row['ours'][k])} ({_number(reported)})"
 
 
-def _claims_markdown(claims: Sequence[Shown]) -> list[str]:
+def _claims_markdown(claims: Sequence[JsonRecord]) -> list[str]:
     rows = []
-    for one in claims:
-        said = ", ".join(_number(lead, signed=True) for lead in one["reported"] if lead is not None) or "illegible"
-        where = f" ({', '.join(one['blocks'])})" if any(one["blocks"]) else ""
-        ours = ["", "", ""]
-        if one["ours"] is not None:
-            ours = [markdown(" − ".join(one["pair"])), f"{one['ours']:+.3f}", markdown(_bounds(one))]
-        rows.append([markdown(one["says"] + where), ours[0], said, *ours[1:], _word(one)])
+    for claim in claims:
+        reported = (
+            ", ".join(_number(lead, signed=True) for lead in claim["reported"] if lead is not None) or "illegible"
+        )
+        blocks = f" ({', '.join(claim['blocks'])})" if any(claim["blocks"]) else ""
+        figures = ["", "", ""]
+        if claim["ours"] is not None:
+            figures = [markdown(" − ".join(claim["pair"])), f"{claim['ours']:+.3f}", markdown(_bounds(claim))]
+        rows.append([markdown(claim["says"] + blocks), figures[0], reported, *figures[1:], _word(claim)])
     return markdown_table(["claim", "margin", "reported", "ours", "95 %", ""], rows, words=2)
 
 
-def tables_markdown(rows: Sequence[Shown]) -> str:
+def tables_markdown(rows: Sequence[JsonRecord]) -> str:
     """The list of tables for a document."""
-    body = [[markdown(text) for text in _listed(one)] for one in rows]
+    body = [[markdown(text) for text in _listed(row)] for row in rows]
     return "\n".join(markdown_table(HEAD, body, words=2)) + "\n"
 
 
-def _tables_sheet(rows: Sequence[Shown]) -> Sheet:
-    body = tuple(tuple(Cell(text) for text in _listed(one)) for one in rows)
+def _tables_sheet(rows: Sequence[JsonRecord]) -> Sheet:
+    body = tuple(tuple(Cell(text) for text in _listed(row)) for row in rows)
     return Sheet("", HEAD, body, words=2, words_behind=1)
 
 
-def _listed(one: Shown) -> list[str]:
-    counts = [str(one[name]) for name in ("rows", "figures", "illegible", "computable")]
-    return [one["table"], f"{one['paper']} {one['number']}", *counts, one["why"]]
+def _listed(table: JsonRecord) -> list[str]:
+    counts = [str(table[name]) for name in ("rows", "figures", "illegible", "computable")]
+    return [table["table"], f"{table['paper']} {table['number']}", *counts, table["why"]]
 
 
 def _short(name: str) -> str:
@@ -200,7 +214,7 @@ def _number(value: Any, *, signed: bool = False) -> str:
     return ("+" if signed and round(value, 3) >= 0 else "") + decimals(value)
 
 
-def _grids(names: Sequence[str], rows: Sequence[Shown]) -> list[Sheet]:
+def _grids(names: Sequence[str], rows: Sequence[JsonRecord]) -> list[Sheet]:
     """The table a few columns at a time, each as reported, ours and difference."""
     sheets = []
     for start in range(0, len(names), AT_ONCE):
@@ -219,61 +233,62 @@ def _grids(names: Sequence[str], rows: Sequence[Shown]) -> list[Sheet]:
     return sheets
 
 
-def _label(row: Shown) -> str:
+def _label(row: JsonRecord) -> str:
     return f"{row['block']}: {row['label']}" if row["block"] else str(row["label"])
 
 
-def _reasons(rows: Sequence[Shown], columns: Sequence[str]) -> list[str]:
+def _reasons(rows: Sequence[JsonRecord], columns: Sequence[str]) -> list[str]:
     """Why figures of ours are missing: each reason once, with the rows, and the columns where not all of them."""
-    found: dict[str, dict[str, list[int]]] = {}
+    by_reason: dict[str, dict[str, list[int]]] = {}
     for row in rows:
         for k, why in enumerate(row["why"]):
             if why:
-                found.setdefault(why, {}).setdefault(_label(row), []).append(k)
+                by_reason.setdefault(why, {}).setdefault(_label(row), []).append(k)
     lines = []
-    for why, where in found.items():
-        every = [set(one) for one in where.values()]
-        shared = set.union(*every)
+    for why, columns_by_row in by_reason.items():
+        column_sets = [set(numbers) for numbers in columns_by_row.values()]
+        shared = set.union(*column_sets)
         of = "" if len(shared) == len(columns) else f" [{', '.join(_short(columns[k]) for k in sorted(shared))}]"
-        names = f"all {len(rows)} rows" if len(where) == len(rows) else ", ".join(where)
+        names = f"all {len(rows)} rows" if len(columns_by_row) == len(rows) else ", ".join(columns_by_row)
         lines.append(f"not computed: {names}{of}: {why}")
     return lines
 
 
-def _verdict(verdict: Shown, found: Shown) -> list[str]:
+def _verdict(verdict: JsonRecord, reproduction: JsonRecord) -> list[str]:
     value, finding, conclusion = verdict["value"], verdict["finding"], verdict["conclusion"]
     lines = [
-        f"verdict ({found['condition']})",
+        f"verdict ({reproduction['condition']})",
         f"  value       {value['word']}: {value['held']} of {value['of']} figures within .01",
         f"  finding     {finding['word']}: {finding['held']} of {finding['of']} pairs of rows in the published order",
         f"  conclusion  {conclusion['word']}: {conclusion['held']} of {conclusion['of']} claims",
     ]
-    return lines + [f"    {_claim(one)}" for one in verdict["claims"]]
+    return lines + [f"    {_claim(claim)}" for claim in verdict["claims"]]
 
 
-def _claim(one: Shown) -> str:
-    blocks = [block or "all" for block in one["blocks"]]
-    said = ", ".join(
+def _claim(claim: JsonRecord) -> str:
+    blocks = [block or "all" for block in claim["blocks"]]
+    reported = ", ".join(
         f"{_number(lead, signed=True)}{f' ({block})' if len(blocks) > 1 else ''}"
-        for lead, block in zip(one["reported"], blocks, strict=True)
+        for lead, block in zip(claim["reported"], blocks, strict=True)
         if lead is not None
     )
-    if one["ours"] is None:
-        return f"not tested  {one['says']}; reported {said or 'illegible'}"
-    bounds = f" {_bounds(one)}".rstrip()
-    rows = " - ".join(one["pair"])
-    where = f" ({blocks[0]})" if len(blocks) == 1 and blocks[0] != "all" else ""
+    if claim["ours"] is None:
+        return f"not tested  {claim['says']}; reported {reported or 'illegible'}"
+    bounds = f" {_bounds(claim)}".rstrip()
+    rows = " - ".join(claim["pair"])
+    block_text = f" ({blocks[0]})" if len(blocks) == 1 and blocks[0] != "all" else ""
     return (
-        f"{pad(_word(one), 6)} {one['says']}{where}: {rows} {one['ours']:+.3f}{bounds}; reported {said or 'illegible'}"
+        f"{pad(_word(claim), 6)} {claim['says']}{block_text}: {rows} {claim['ours']:+.3f}{bounds}; "
+        f"reported {reported or 'illegible'}"
     )
 
 
-def _word(one: Shown) -> str:
+def _word(claim: JsonRecord) -> str:
     """Whether a claim holds on ours, with a question mark where the interval does not decide."""
-    if one["ours"] is None:
+    if claim["ours"] is None:
         return "not tested"
-    return ("holds" if one["holds"] else "fails") + ("?" if one["sure"] is False else "")
+    return ("holds" if claim["holds"] else "fails") + ("?" if claim["sure"] is False else "")
 
 
-def _bounds(one: Shown) -> str:
-    return f"[{one['low']:+.3f}, {one['high']:+.3f}]" if one["low"] is not None else ""
+def _bounds(claim: JsonRecord) -> str:
+    return f"[{claim['low']:+.3f}, {claim['high']:+.3f}]" if claim["low"] is not None else ""

@@ -148,13 +148,13 @@ class PublishedTable:
 @cache
 def tables() -> Mapping[str, PublishedTable]:
     """All tables by name, paper by paper."""
-    found = {}
+    by_name = {}
     for paper in PAPERS:
         text = (files("monge.study") / "reported" / f"{paper}.toml").read_text(encoding="utf-8")
         data = tomllib.loads(text)
-        for one in data["tables"]:
-            found[one["name"]] = _table(one, data["paper"], data["citation"])
-    return found
+        for table in data["tables"]:
+            by_name[table["name"]] = _table(table, data["paper"], data["citation"])
+    return by_name
 
 
 def table_named(name: str, data: str | Path | None = None) -> PublishedTable:
@@ -166,18 +166,18 @@ def table_named(name: str, data: str | Path | None = None) -> PublishedTable:
     return tables()[name]
 
 
-def _table(one: Mapping[str, Any], paper: str, citation: str) -> PublishedTable:
+def _table(table: Mapping[str, Any], paper: str, citation: str) -> PublishedTable:
     return PublishedTable(
         **{
-            **one,
+            **table,
             "paper": paper,
             "citation": citation,
-            "columns": tuple(PublishedColumn.parse(text) for text in one["columns"]),
-            "beside": tuple(PublishedColumn.parse(text) for text in one.get("beside", ())),
-            "rows": tuple(_row(row) for row in one["rows"]),
-            "claims": tuple(_claim(claim) for claim in one.get("claims", ())),
-            "metrics": tuple(one.get("metrics", ())),
-            "variants": tuple(one.get("variants", ({},))),
+            "columns": tuple(PublishedColumn.parse(text) for text in table["columns"]),
+            "beside": tuple(PublishedColumn.parse(text) for text in table.get("beside", ())),
+            "rows": tuple(_row(row) for row in table["rows"]),
+            "claims": tuple(_claim(claim) for claim in table.get("claims", ())),
+            "metrics": tuple(table.get("metrics", ())),
+            "variants": tuple(table.get("variants", ({},))),
         }
     )
 
@@ -188,8 +188,8 @@ def _row(row: Mapping[str, Any]) -> PublishedRow:
 
 def _claim(claim: Mapping[str, Any]) -> Claim:
     def several(key: str) -> tuple[str, ...]:
-        given = claim.get(key, ())
-        return (given,) if isinstance(given, str) else tuple(given)
+        value = claim.get(key, ())
+        return (value,) if isinstance(value, str) else tuple(value)
 
     return Claim(**{**claim, "better": several("better"), "worse": several("worse"), "blocks": several("blocks")})
 
@@ -235,10 +235,10 @@ def logged(data: str | Path | None) -> PublishedTable:
 def listed(data: str | None) -> list[dict[str, Any]]:
     """One row a table; with data also whether its data sets are there."""
     files = Files(data) if data is not None else None
-    every = list(tables().values())
+    all_tables = list(tables().values())
     if files is not None and any(files.match((LOG_FILE,))):
-        every.append(logged(data))
-    return [_listed(table, files) for table in every]
+        all_tables.append(logged(data))
+    return [_listed(table, files) for table in all_tables]
 
 
 def _listed(table: PublishedTable, files: Files | None) -> dict[str, Any]:
@@ -280,7 +280,7 @@ def present(dataset: str, files: Files) -> bool:
         return True
     if dataset not in dataset_names():
         return False
-    found = describe(dataset)
-    roles: Mapping[str, tuple[str, ...]] = found.files
+    description = describe(dataset)
+    roles: Mapping[str, tuple[str, ...]] = description.files
     judgements = [role for role in roles if role not in ("outputs", "references", "sources", "systems")] or list(roles)
-    return any(True for role in judgements for _ in files.match(roles[role], found.year))
+    return any(True for role in judgements for _ in files.match(roles[role], description.year))

@@ -16,7 +16,7 @@ import numpy as np
 from monge.data import Judged
 from monge.stats import percentiles
 from monge.study.agreement import agreement_table
-from monge.study.book import Scores
+from monge.study.book import VariantScores
 from monge.study.reproduce.tables import Claim, Entry, PublishedColumn, PublishedRow, PublishedTable
 from monge.study.task import named
 from monge.types import Array
@@ -24,7 +24,7 @@ from monge.types import Array
 CLOSE = 0.01
 PRIMARY = ("pearson", "darr", "score")
 Entries = Mapping[tuple[str, str], Sequence[Entry]]
-Parts = list[tuple[Judged, Scores]]
+Parts = list[tuple[Judged, VariantScores]]
 """What a figure is the mean of: data sets with its groups, and the scores of a metric on them."""
 
 
@@ -36,21 +36,21 @@ class Unavailable:
 
 
 @dataclass(frozen=True)
-class Draws:
+class ClaimDraws:
     """How to resample: the parts of a cell, the number of resamples, the seed."""
 
     parts: Callable[[PublishedRow, PublishedColumn], Parts | Unavailable]
     resamples: int
     seed: int
 
-    def of(self, judged: Judged, scores: Sequence[Scores], column: PublishedColumn, number: int) -> Array:
+    def of(self, dataset: Judged, scores: Sequence[VariantScores], column: PublishedColumn, number: int) -> Array:
         """Draws [rows, resamples] of the mean over groups; a draw without a value counts as the value itself."""
-        statistic = named(column.statistic, judged.kind)
-        table = agreement_table(judged, scores, statistic, resamples=self.resamples, seed=self.seed + 1000 * number)
-        found = np.zeros((len(scores), self.resamples))
-        for weight, one in zip(table.weights, table.columns.values(), strict=True):
-            found += weight * np.where(np.isnan(one.drawn), one.values[:, None], one.drawn)
-        return found
+        statistic = named(column.statistic, dataset.kind)
+        table = agreement_table(dataset, scores, statistic, resamples=self.resamples, seed=self.seed + 1000 * number)
+        draws = np.zeros((len(scores), self.resamples))
+        for weight, group_column in zip(table.weights, table.columns.values(), strict=True):
+            draws += weight * np.where(np.isnan(group_column.draws), group_column.values[:, None], group_column.draws)
+        return draws
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class Tally:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ClaimOutcome:
     """A claim on some rows: the published and our margin (above 0, or above minus `within`: it holds).
 
     `pair` are the two rows that decide; `low`, `high` bound our margin; `sure`: the bounds are on one side.
@@ -94,39 +94,41 @@ class Verdict:
 
     value: Tally
     finding: Tally
-    conclusion: tuple[Outcome, ...]
+    conclusion: tuple[ClaimOutcome, ...]
 
     @property
     def claims(self) -> Tally:
         """How many of the claims that could be tested hold on ours."""
-        tested = [one.holds for one in self.conclusion if one.holds is not None]
+        tested = [outcome.holds for outcome in self.conclusion if outcome.holds is not None]
         return Tally(sum(tested), len(tested))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers and words."""
         levels = {"value": self.value, "finding": self.finding, "conclusion": self.claims}
         return {
-            **{name: {"held": one.held, "of": one.of, "word": one.word} for name, one in levels.items()},
-            "claims": [asdict(one) for one in self.conclusion],
+            **{name: {"held": tally.held, "of": tally.of, "word": tally.word} for name, tally in levels.items()},
+            "claims": [asdict(outcome) for outcome in self.conclusion],
         }
 
 
-def judge(table: PublishedTable, entries: Entries, draws: Draws | None = None, *, signs: Sequence[int] = ()) -> Verdict:
+def judge(
+    table: PublishedTable, entries: Entries, draws: ClaimDraws | None = None, *, signs: Sequence[int] = ()
+) -> Verdict:
     """The verdict on a table; `signs` -1 marks columns of figures of which less is better."""
     published = range(len(table.columns))
-    compared = [one[k] for one in entries.values() for k in published if _comparable(one[k])]
-    close = sum(abs((one.ours or 0.0) - (one.reported or 0.0)) <= CLOSE + 1e-9 for one in compared)
+    compared = [row[k] for row in entries.values() for k in published if _comparable(row[k])]
+    close = sum(abs((entry.ours or 0.0) - (entry.reported or 0.0)) <= CLOSE + 1e-9 for entry in compared)
     held = of = 0
     for scope in scopes(table):
-        for one, other in combinations(scope, 2):
-            if one.metric and one.metric_for("") == other.metric_for("") and one.set_for == other.set_for:
+        for first, second in combinations(scope, 2):
+            if first.metric and first.metric_for("") == second.metric_for("") and first.set_for == second.set_for:
                 continue
             for k in published:
-                order = _order(entries[one.block, one.label][k], entries[other.block, other.label][k])
+                order = _order(entries[first.block, first.label][k], entries[second.block, second.label][k])
                 held, of = held + (order == 1), of + (order != 0)
     evidence = Evidence(table, entries, draws, signs or (1,) * len(table.columns))
-    judged = [outcome for claim in table.claims for outcome in evidence.outcomes(claim)]
-    return Verdict(Tally(close, len(compared)), Tally(held, of), tuple(judged))
+    outcomes = [outcome for claim in table.claims for outcome in evidence.outcomes(claim)]
+    return Verdict(Tally(close, len(compared)), Tally(held, of), tuple(outcomes))
 
 
 def scopes(table: PublishedTable) -> list[list[PublishedRow]]:
@@ -142,13 +144,13 @@ def _comparable(cell: Entry) -> bool:
     return cell.ours is not None and cell.reported is not None
 
 
-def _order(one: Entry, other: Entry) -> int:
+def _order(first: Entry, second: Entry) -> int:
     """1 if ours stand in the published order, -1 if not, 0 if there is no order to compare."""
-    if not (_comparable(one) and _comparable(other)):
+    if not (_comparable(first) and _comparable(second)):
         return 0
-    published = (one.reported or 0.0) - (other.reported or 0.0)
-    ours = (one.ours or 0.0) - (other.ours or 0.0)
-    return 0 if published == 0 else 1 if published * ours > 0 else -1
+    published = (first.reported or 0.0) - (second.reported or 0.0)
+    recomputed = (first.ours or 0.0) - (second.ours or 0.0)
+    return 0 if published == 0 else 1 if published * recomputed > 0 else -1
 
 
 Sides = tuple[str, list[PublishedRow], list[PublishedRow]]
@@ -161,10 +163,10 @@ class Evidence:
 
     table: PublishedTable
     entries: Entries
-    draws: Draws | None
+    draws: ClaimDraws | None
     signs: Sequence[int]
 
-    def outcomes(self, claim: Claim) -> list[Outcome]:
+    def outcomes(self, claim: Claim) -> list[ClaimOutcome]:
         """A claim on every set of rows it speaks of; sets that are the same metrics of ours are one outcome."""
         merged: dict[str, list[Sides]] = {}
         for scope in scopes(self.table) if not claim.flatter else [list(self.table.rows)]:
@@ -183,23 +185,23 @@ class Evidence:
             merged.setdefault(key, []).append((block, better, worse))
         return [self._outcome(claim, alike) for alike in merged.values()]
 
-    def _outcome(self, claim: Claim, alike: Sequence[Sides]) -> Outcome:
+    def _outcome(self, claim: Claim, alike: Sequence[Sides]) -> ClaimOutcome:
         _, better, worse = alike[0]
         candidates, rows, split = claim_columns(self.table, claim), [*better, *worse], len(better)
         usable = [k for k in candidates if all(self.entries[row.block, row.label][k].ours is not None for row in rows)]
         published = [self._figures("reported", [*b, *w], usable or candidates) for _, b, w in alike]
-        margins = [None if one is None else margin(claim, one, split)[0] for one in published]
-        ours = self._figures("ours", rows, usable)
-        value, pair = (None, (0, split)) if ours is None else margin(claim, ours, split)
-        drawn = None if ours is None else self._drawn(claim, rows, usable, split, pair)
-        bounds = None if drawn is None else percentiles(drawn, 0.95)
-        return Outcome(
+        margins = [None if figures is None else margin(claim, figures, split)[0] for figures in published]
+        own_figures = self._figures("ours", rows, usable)
+        value, pair = (None, (0, split)) if own_figures is None else margin(claim, own_figures, split)
+        draws = None if own_figures is None else self._drawn(claim, rows, usable, split, pair)
+        bounds = None if draws is None else percentiles(draws, 0.95)
+        return ClaimOutcome(
             says=claim.says,
             blocks=tuple(block for block, _, _ in alike),
             pair=_pair(claim, rows, pair),
             within=claim.within,
             reported=tuple(margins),
-            reported_holds=tuple(None if one is None else holds(claim, one) for one in margins),
+            reported_holds=tuple(None if lead is None else holds(claim, lead) for lead in margins),
             ours=value,
             low=bounds[0] if bounds else None,
             high=bounds[1] if bounds else None,
@@ -225,13 +227,13 @@ class Evidence:
         total: Array = np.zeros((len(chosen), self.draws.resamples))
         for k in usable:
             column = self.table.columns[k]
-            found = [self.draws.parts(row, column) for row in chosen]
-            parts = [one for one in found if not isinstance(one, Unavailable)]
+            row_parts = [self.draws.parts(row, column) for row in chosen]
+            parts = [part for part in row_parts if not isinstance(part, Unavailable)]
             if len(parts) < len(chosen):
                 return None
-            for number, (judged, _) in enumerate(parts[0]):
-                mine = self.draws.of(judged, [one[number][1] for one in parts], column, number)
-                total += mine / len(parts[0]) / len(usable)
+            for number, (dataset, _) in enumerate(parts[0]):
+                draws = self.draws.of(dataset, [part[number][1] for part in parts], column, number)
+                total += draws / len(parts[0]) / len(usable)
         if claim.flatter:
             return np.asarray(np.ptp(total[split:], axis=0) - np.ptp(total[:split], axis=0))
         return np.asarray(total[0] - total[1])
@@ -247,10 +249,10 @@ def _pair(claim: Claim, rows: Sequence[PublishedRow], pair: tuple[int, int]) -> 
 def claim_columns(table: PublishedTable, claim: Claim) -> list[int]:
     """The columns a claim is judged on: its own, or the means, of Pearson's r or tau where the table has them."""
     columns = table.columns
-    chosen = [k for k, one in enumerate(columns) if str(one) == claim.column]
+    chosen = [k for k, column in enumerate(columns) if str(column) == claim.column]
     if claim.to:
-        chosen = [k for k, one in enumerate(columns) if one.group.endswith(f"-{claim.to}")]
-    chosen = chosen or [k for k, one in enumerate(columns) if one.group == "mean"] or list(range(len(columns)))
+        chosen = [k for k, column in enumerate(columns) if column.group.endswith(f"-{claim.to}")]
+    chosen = chosen or [k for k, column in enumerate(columns) if column.group == "mean"] or list(range(len(columns)))
     return [k for k in chosen if columns[k].statistic in PRIMARY] or chosen
 
 

@@ -75,7 +75,7 @@ class Level:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Level:
         """The level whose JSON form this is."""
-        versus = {name: Contrast(**one) for name, one in data["against_default"].items()}
+        versus = {name: Contrast(**record) for name, record in data["against_default"].items()}
         plain = data["setting"], data["default"], tuple(data["signatures"]), data["groups"], data["mean"]
         return cls(*plain, versus, data["flagged"])
 
@@ -86,17 +86,19 @@ class Level:
             "default": self.default,
             "groups": dict(self.values),
             "mean": self.mean,
-            "against_default": {name: asdict(one) for name, one in self.versus.items()},
+            "against_default": {name: asdict(contrast) for name, contrast in self.versus.items()},
             "flagged": dict(self.flagged),
             "signatures": list(self.signatures),
         }
 
 
-def contrast(values: Array, drawn: Array, one: int, other: int, confidence: float) -> Contrast:
+def contrast(values: Array, draws: Array, first: int, second: int, confidence: float) -> Contrast:
     """Setting `one` against setting `other`: values [m], draws [m, r] from the same resamples."""
-    bounds = percentiles(drawn[one] - drawn[other], confidence)
+    bounds = percentiles(draws[first] - draws[second], confidence)
     low, high = bounds if bounds is not None else (None, None)
-    return Contrast(float(values[one] - values[other]), low, high, relative(float(values[one]), float(values[other])))
+    return Contrast(
+        float(values[first] - values[second]), low, high, relative(float(values[first]), float(values[second]))
+    )
 
 
 def relative(value: float, base: float) -> float | None:
@@ -113,7 +115,7 @@ def variation(values: Sequence[float] | Array, ddof: int) -> float | None:
 
 
 def spread_of(
-    settings: Sequence[str], values: Array, drawn: Array, *, default: int, ddof: int, confidence: float
+    settings: Sequence[str], values: Array, draws: Array, *, default: int, ddof: int, confidence: float
 ) -> Spread:
     """The spread of settings with values [m] and draws [m, r] on one group; of equal ones the default is best."""
     order = np.argsort(-values, kind="stable").tolist()
@@ -129,14 +131,14 @@ def spread_of(
         best=settings[best],
         runner_up=settings[second],
         worst=settings[worst],
-        lead=contrast(values, drawn, best, second, confidence),
+        lead=contrast(values, draws, best, second, confidence),
     )
 
 
 def mean_of(values: Sequence[float | None]) -> float | None:
     """The mean of what is defined; None where nothing is."""
-    kept = [value for value in values if value is not None]
-    return sum(kept) / len(kept) if kept else None
+    defined = [value for value in values if value is not None]
+    return sum(defined) / len(defined) if defined else None
 
 
 @dataclass(frozen=True)
@@ -152,22 +154,22 @@ class Effect:
     @property
     def default(self) -> Level:
         """The metric as asked for."""
-        return next(one for one in self.levels if one.default)
+        return next(level for level in self.levels if level.default)
 
     @property
     def cv(self) -> float | None:
         """Mean over groups of the CV."""
-        return mean_of([one.cv for one in self.spreads.values()])
+        return mean_of([spread.cv for spread in self.spreads.values()])
 
     @property
     def cv_corpora(self) -> float | None:
         """Mean over groups of the CV over idf corpora, `off` left out."""
-        return mean_of([one.cv_corpora for one in self.spreads.values()])
+        return mean_of([spread.cv_corpora for spread in self.spreads.values()])
 
     @property
     def rd(self) -> float | None:
         """Mean over groups of the RD of the worst against the best setting."""
-        return mean_of([one.rd for one in self.spreads.values()])
+        return mean_of([spread.rd for spread in self.spreads.values()])
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Effect:
@@ -175,8 +177,8 @@ class Effect:
         return cls(
             data["factor"],
             data["metric"],
-            tuple(Level.from_dict(one) for one in data["settings"]),
-            {name: Spread.from_dict(one) for name, one in data["groups"].items()},
+            tuple(Level.from_dict(record) for record in data["settings"]),
+            {name: Spread.from_dict(record) for name, record in data["groups"].items()},
             Spread.from_dict(data["mean"]["of_mean"]),
         )
 
@@ -185,8 +187,8 @@ class Effect:
         return {
             "factor": self.factor,
             "metric": self.metric,
-            "settings": [one.to_dict() for one in self.levels],
-            "groups": {name: asdict(one) for name, one in self.spreads.items()},
+            "settings": [level.to_dict() for level in self.levels],
+            "groups": {name: asdict(spread) for name, spread in self.spreads.items()},
             "mean": {"cv": self.cv, "cv_corpora": self.cv_corpora, "rd": self.rd, "of_mean": asdict(self.mean)},
         }
 
@@ -203,33 +205,42 @@ class Crossing:
     @property
     def shares(self) -> dict[str, float]:
         """Mean over groups of the share of each factor's main effect."""
-        kept = [one for one in self.groups.values() if one is not None]
-        return {name: float(np.mean([one.shares[name] for one in kept])) for name in self.settings} if kept else {}
+        defined = [group_shares for group_shares in self.groups.values() if group_shares is not None]
+        return (
+            {name: float(np.mean([group_shares.shares[name] for group_shares in defined])) for name in self.settings}
+            if defined
+            else {}
+        )
 
     @property
     def residual(self) -> float:
         """Mean over groups of the share of all interactions."""
-        kept = [one.residual for one in self.groups.values() if one is not None]
-        return float(np.mean(kept)) if kept else float("nan")
+        residuals = [group_shares.residual for group_shares in self.groups.values() if group_shares is not None]
+        return float(np.mean(residuals)) if residuals else float("nan")
 
     def heavier(self) -> tuple[int, int]:
         """In how many groups the other factors together explain more than the aggregation, and of how many."""
-        kept = [one for one in self.groups.values() if one is not None]
-        rest = [sum(one.shares.values()) - one.shares[AGGREGATION] > one.shares[AGGREGATION] for one in kept]
-        return sum(rest), len(kept)
+        defined = [group_shares for group_shares in self.groups.values() if group_shares is not None]
+        rest = [
+            sum(group_shares.shares.values()) - group_shares.shares[AGGREGATION] > group_shares.shares[AGGREGATION]
+            for group_shares in defined
+        ]
+        return sum(rest), len(defined)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Crossing:
         """The crossing whose JSON form this is."""
 
-        def shares(one: Mapping[str, float]) -> VarianceShares:
-            return VarianceShares({name: one[name] for name in data["settings"]}, one["interactions"], one["variance"])
+        def shares(record: Mapping[str, float]) -> VarianceShares:
+            return VarianceShares(
+                {name: record[name] for name in data["settings"]}, record["interactions"], record["variance"]
+            )
 
         return cls(
             data["metric"],
-            {name: tuple(each) for name, each in data["settings"].items()},
-            {name: one and shares(one) for name, one in data["groups"].items()},
-            {name: tuple(one) for name, one in data["best"].items()},
+            {name: tuple(settings) for name, settings in data["settings"].items()},
+            {name: record and shares(record) for name, record in data["groups"].items()},
+            {name: tuple(settings) for name, settings in data["best"].items()},
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -239,10 +250,12 @@ class Crossing:
             "settings": {name: list(values) for name, values in self.settings.items()},
             "shares": {**self.shares, "interactions": self.residual} if self.shares else {},
             "groups": {
-                name: {**one.shares, "interactions": one.residual, "variance": one.variance} if one else None
-                for name, one in self.groups.items()
+                name: {**group_shares.shares, "interactions": group_shares.residual, "variance": group_shares.variance}
+                if group_shares
+                else None
+                for name, group_shares in self.groups.items()
             },
-            "best": {name: list(one) for name, one in self.best.items()},
+            "best": {name: list(settings) for name, settings in self.best.items()},
         }
 
 
@@ -257,7 +270,7 @@ def effect(
         points = [base, *points]
     default = same[0] if same else 0
     settings = [point.settings[0][1] if point.settings else OWN for point in points]
-    values, drawn = table.of(points), table.of(points, "drawn")
+    values, draws = table.of(points), table.of(points, "draws")
     groups = [name for name in values if name != MEAN]
 
     def level(k: int) -> Level:
@@ -267,12 +280,12 @@ def effect(
             signatures=scores.signatures(points[k]),
             values={name: float(values[name][k]) for name in groups},
             mean=float(values[MEAN][k]),
-            versus={name: contrast(values[name], drawn[name], k, default, confidence) for name in values},
+            versus={name: contrast(values[name], draws[name], k, default, confidence) for name in values},
             flagged=scores.flagged(points[k]),
         )
 
     spreads = {
-        name: spread_of(settings, values[name], drawn[name], default=default, ddof=ddof, confidence=confidence)
+        name: spread_of(settings, values[name], draws[name], default=default, ddof=ddof, confidence=confidence)
         for name in values
     }
     levels = tuple(level(k) for k in range(len(points)))
@@ -282,7 +295,7 @@ def effect(
 def crossing(metric: str, factors: Sequence[Factor], table: PointTable) -> Crossing:
     """The shares of variance of a metric's full crossing."""
     points = crossed(metric, factors)
-    names, shape = [one.name for one in factors], [len(one.settings) for one in factors]
+    names, shape = [factor.name for factor in factors], [len(factor.settings) for factor in factors]
     groups: dict[str, VarianceShares | None] = {}
     best = {}
     for name, values in table.of(points).items():
@@ -293,4 +306,4 @@ def crossing(metric: str, factors: Sequence[Factor], table: PointTable) -> Cross
             groups[name] = variance_shares(values.reshape(shape), names)
         except UndefinedError:
             groups[name] = None
-    return Crossing(metric, {one.name: one.settings for one in factors}, groups, best)
+    return Crossing(metric, {factor.name: factor.settings for factor in factors}, groups, best)

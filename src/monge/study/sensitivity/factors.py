@@ -58,31 +58,31 @@ class Factor:
         return dict(zip(parts, setting.split("+"), strict=True)) if len(parts) > 1 else {self.name: setting}
 
 
-def factors(given: Sequence[str], languages: Sequence[str]) -> tuple[Factor, ...]:
+def factors(texts: Sequence[str], languages: Sequence[str]) -> tuple[Factor, ...]:
     """The factors of `stopwords,idf`, `layers=6,8,10` or `subwords+punctuation`, for texts in some languages."""
-    found: list[Factor] = []
-    for text in given or [",".join(USUAL)]:
+    factor_list: list[Factor] = []
+    for text in texts or [",".join(USUAL)]:
         if "=" in text:
             varied = variation(text)
-            found.append(_with_values(varied.target, varied.values))
+            factor_list.append(_with_values(varied.target, varied.values))
         else:
-            found += [_usual(name.strip(), languages) for name in text.split(",") if name.strip()]
-    names = [one.name for one in found]
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        raise InvalidSetting(f"the factor {twice} was given twice; give all its settings at once")
-    if not found:
+            factor_list += [_usual(name.strip(), languages) for name in text.split(",") if name.strip()]
+    names = [factor.name for factor in factor_list]
+    duplicate = next((name for name in names if names.count(name) > 1), None)
+    if duplicate is not None:
+        raise InvalidSetting(f"the factor {duplicate} was given twice; give all its settings at once")
+    if not factor_list:
         raise InvalidSetting("no factor was given")
-    return tuple(found)
+    return tuple(factor_list)
 
 
 def _usual(name: str, languages: Sequence[str]) -> Factor:
     if "+" in name:
-        parts = [_usual(one.strip(), languages) for one in name.split("+")]
-        if any(one.draw for one in parts):
+        parts = [_usual(part_name.strip(), languages) for part_name in name.split("+")]
+        if any(part.draw for part in parts):
             raise InvalidSetting(f"{name}: idf stands alone, or in a full crossing (--cross)")
-        settings = tuple("+".join(each) for each in product(*(one.settings for one in parts)))
-        return Factor("+".join(one.name for one in parts), settings)
+        settings = tuple("+".join(combination) for combination in product(*(part.settings for part in parts)))
+        return Factor("+".join(part.name for part in parts), settings)
     if name == "stopwords":
         return _with_values(name, _lists(languages))
     if name in _USUAL_VALUES:
@@ -93,7 +93,7 @@ def _usual(name: str, languages: Sequence[str]) -> Factor:
 
 
 def _lists(languages: Sequence[str]) -> tuple[str, ...]:
-    missing = [one for one in languages if one not in stopwords.names()]
+    missing = [language for language in languages if language not in stopwords.names()]
     if missing:
         raise InvalidSetting(
             f"no stopword list ships for {', '.join(missing)}: give a file (--factor stopwords=none,FILE)"
@@ -109,8 +109,8 @@ def _with_values(name: str, values: Sequence[str], *, usual: bool = False) -> Fa
     settings: list[str] = []
     draw = None
     for value in values:
-        drawn = _RANDOM.fullmatch(value)
-        if drawn is None:
+        match = _RANDOM.fullmatch(value)
+        if match is None:
             if value != OFF and not named_corpus(value) and not Path(value).is_file():
                 raise InvalidSetting(
                     f"idf takes off, references, each-side, sources, random:KxN or a file of texts, got {value!r}"
@@ -119,7 +119,7 @@ def _with_values(name: str, values: Sequence[str], *, usual: bool = False) -> Fa
             continue
         if draw is not None:
             raise InvalidSetting("idf: random corpora were asked for twice")
-        draw = Draw(int(drawn[1]), int(drawn[2]), usual)
+        draw = Draw(int(match[1]), int(match[2]), usual)
         if draw.corpora < 1 or draw.texts < 2:
             raise InvalidSetting(f"{value}: one corpus of two texts is the least")
         settings += [random_name(number) for number in range(draw.corpora)]
@@ -151,8 +151,10 @@ def changes(factor: str, setting: str, spec: MetricSpec, language: str) -> tuple
     """
     parts = factor.split("+")
     if len(parts) > 1:
-        each = zip(parts, setting.split("+"), strict=True)
-        return tuple(change for name, one in each for change in changes(name, one, spec, language))
+        part_settings = zip(parts, setting.split("+"), strict=True)
+        return tuple(
+            change for name, part_setting in part_settings for change in changes(name, part_setting, spec, language)
+        )
     if factor == "idf":
         weighs = isinstance(spec.weights, Idf)
         if setting == OFF:

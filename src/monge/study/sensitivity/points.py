@@ -17,7 +17,7 @@ from monge.spec.metric import MetricSpec
 from monge.spec.presets import resolve
 from monge.spec.rules import check
 from monge.study.agreement import MEAN, AgreementTable, Resampling, agreement_table, defined
-from monge.study.book import ScoreBook, Scores, rows_of
+from monge.study.book import ScoreBook, VariantScores, rows_of
 from monge.study.sensitivity.factors import Draw, Factor, changes, random_name
 from monge.study.task import languages
 from monge.study.variants import Setup, Variant, load_variants
@@ -33,7 +33,7 @@ class Point:
 
     def changes(self, spec: MetricSpec, language: str) -> tuple[str, ...]:
         """What is changed in the metric's own spec."""
-        return tuple(one for factor, setting in self.settings for one in changes(factor, setting, spec, language))
+        return tuple(change for factor, setting in self.settings for change in changes(factor, setting, spec, language))
 
 
 def points_of(metric: str, factor: Factor) -> list[Point]:
@@ -43,12 +43,15 @@ def points_of(metric: str, factor: Factor) -> list[Point]:
 
 def crossed(metric: str, factors: Sequence[Factor]) -> list[Point]:
     """Every combination of settings, the last factor changing fastest."""
-    names = [one.name for one in factors]
-    return [Point(metric, tuple(zip(names, each, strict=True))) for each in product(*(one.settings for one in factors))]
+    names = [factor.name for factor in factors]
+    return [
+        Point(metric, tuple(zip(names, combination, strict=True)))
+        for combination in product(*(factor.settings for factor in factors))
+    ]
 
 
 @dataclass(frozen=True)
-class Corpus:
+class DrawnCorpus:
     """An idf corpus that was drawn: how many texts, and a digest of them."""
 
     name: str
@@ -64,33 +67,33 @@ class PointScores:
     `corpora` are those that were drawn, `work` is what the encoding passes cost.
     """
 
-    by_point: Mapping[Point, tuple[Scores, ...]]
-    corpora: tuple[Corpus, ...]
+    by_point: Mapping[Point, tuple[VariantScores, ...]]
+    corpora: tuple[DrawnCorpus, ...]
     work: Mapping[str, int]
 
     def specs(self, point: Point) -> list[object]:
         """The spec of a point in every language."""
-        return [cast("Variant", one.variant).spec for one in self.by_point[point]]
+        return [cast("Variant", variant_scores.variant).spec for variant_scores in self.by_point[point]]
 
     def signatures(self, point: Point) -> tuple[str, ...]:
         """The distinct signatures of a point."""
-        return tuple(dict.fromkeys(one.signature for one in self.by_point[point]))
+        return tuple(dict.fromkeys(variant_scores.signature for variant_scores in self.by_point[point]))
 
     def flagged(self, point: Point) -> dict[str, int]:
         """The fallbacks that were taken at a point, counted over all groups."""
         total: Counter[str] = Counter()
-        for one in self.by_point[point]:
-            total.update(one.flagged)
+        for variant_scores in self.by_point[point]:
+            total.update(variant_scores.flagged)
         return dict(sorted(total.items()))
 
     @property
     def distinct(self) -> int:
         """How many different metrics were scored."""
-        return len({_identity(one) for one in self.by_point.values()})
+        return len({_identity(scores) for scores in self.by_point.values()})
 
 
-def _identity(scores: Sequence[Scores]) -> tuple[int, ...]:
-    return tuple(id(one) for one in scores)
+def _identity(scores: Sequence[VariantScores]) -> tuple[int, ...]:
+    return tuple(id(variant_scores) for variant_scores in scores)
 
 
 @dataclass(frozen=True)
@@ -101,28 +104,36 @@ class PointTable:
     places: Mapping[Point, int]
 
     def of(self, points: Sequence[Point], kind: str = "values") -> dict[str, Array]:
-        """The values [points] or the draws (`drawn`) [points, resamples] of points, by group and on the mean."""
+        """The values [points] or the draws (`draws`) [points, resamples] of points, by group and on the mean."""
         at = [self.places[point] for point in points]
-        found = {name: getattr(column, kind)[at] for name, column in self.table.columns.items()}
-        return {**found, MEAN: np.asarray(np.tensordot(self.table.weights, np.stack(list(found.values())), axes=1))}
+        by_group = {name: getattr(column, kind)[at] for name, column in self.table.columns.items()}
+        return {
+            **by_group,
+            MEAN: np.asarray(np.tensordot(self.table.weights, np.stack(list(by_group.values())), axes=1)),
+        }
 
 
 def point_table(
-    judged: Judged, scores: PointScores, statistic: str, tested: Sequence[Point], resampling: Resampling
+    dataset: Judged, scores: PointScores, statistic: str, tested: Sequence[Point], resampling: Resampling
 ) -> PointTable:
     """The agreement of every point; `tested` points are resampled too, all with the same draws."""
-    rows: dict[tuple[int, ...], Scores] = {}
+    rows: dict[tuple[int, ...], VariantScores] = {}
     for point in dict.fromkeys([*tested, *scores.by_point]):
-        mine = scores.by_point[point]
-        groups = {name: row for one in mine for name, row in one.groups.items()}
-        rows.setdefault(_identity(mine), replace(mine[0], groups=groups))
-    drawn = len({_identity(scores.by_point[point]) for point in tested})
+        point_scores = scores.by_point[point]
+        groups = {name: row for variant_scores in point_scores for name, row in variant_scores.groups.items()}
+        rows.setdefault(_identity(point_scores), replace(point_scores[0], groups=groups))
+    resampled_variants = len({_identity(scores.by_point[point]) for point in tested})
     table = agreement_table(
-        judged, list(rows.values()), statistic, resamples=resampling.resamples, seed=resampling.seed, drawn=drawn
+        dataset,
+        list(rows.values()),
+        statistic,
+        resamples=resampling.resamples,
+        seed=resampling.seed,
+        resampled_variants=resampled_variants,
     )
     numbers = {key: k for k, key in enumerate(rows)}
-    places = {point: numbers[_identity(mine)] for point, mine in scores.by_point.items()}
-    return PointTable(defined(table, judged), places)
+    places = {point: numbers[_identity(point_scores)] for point, point_scores in scores.by_point.items()}
+    return PointTable(defined(table, dataset), places)
 
 
 def check_points(points: Sequence[Point], language: str, setup: Setup) -> None:
@@ -135,60 +146,62 @@ def check_points(points: Sequence[Point], language: str, setup: Setup) -> None:
 
 
 def score_points(
-    points: Sequence[Point], judged: Judged, setup: Setup, book: ScoreBook, draw: Draw | None, seed: int
+    points: Sequence[Point], dataset: Judged, setup: Setup, book: ScoreBook, draw: Draw | None, seed: int
 ) -> PointScores:
     """Every point scored, equal specs once; `draw` says which random corpora its settings name."""
-    by_language = languages(judged, setup.lang)
+    by_language = languages(dataset, setup.lang)
     for language in by_language:
         check_points(points, language, setup)
-    found: dict[Point, list[Scores]] = {point: [] for point in points}
-    drawn: list[Corpus] = []
+    by_point: dict[Point, list[VariantScores]] = {point: [] for point in points}
+    drawn_corpora: list[DrawnCorpus] = []
     work: Counter[str] = Counter()
     for language, names in by_language.items():
-        some = replace(judged, groups={name: judged.groups[name] for name in names})
-        corpora = random_corpora(some, draw, seed) if draw is not None else {}
-        drawn += [Corpus(name, language, len(texts), _digest(texts)) for name, texts in corpora.items()]
-        places, variants = _variants(points, language, judged.references, setup)
-        scores = book.scores(variants, some, corpora=corpora)
+        language_dataset = replace(dataset, groups={name: dataset.groups[name] for name in names})
+        corpora = random_corpora(language_dataset, draw, seed) if draw is not None else {}
+        drawn_corpora += [DrawnCorpus(name, language, len(texts), _digest(texts)) for name, texts in corpora.items()]
+        places, variants = _variants(points, language, dataset.references, setup)
+        scores = book.scores(variants, language_dataset, corpora=corpora)
         work.update(scores[0].work)
         for point in points:
-            found[point].append(scores[places[point]])
-    return PointScores({point: tuple(mine) for point, mine in found.items()}, tuple(drawn), dict(work))
+            by_point[point].append(scores[places[point]])
+    return PointScores(
+        {point: tuple(point_scores) for point, point_scores in by_point.items()}, tuple(drawn_corpora), dict(work)
+    )
 
 
 def _variants(
     points: Sequence[Point], language: str, references: str, setup: Setup
 ) -> tuple[dict[Point, int], list[Variant]]:
     """The distinct variants, and which of them each point is."""
-    known: dict[tuple[str, object], int] = {}
+    numbers: dict[tuple[str, object], int] = {}
     variants: list[Variant] = []
     places = {}
     for point in points:
         spec = resolve(point.metric, tuple(setup.settings), setup.lang)[1]
         last = point.changes(spec, language) if isinstance(spec, MetricSpec) else ()
-        (one,) = load_variants([point.metric], setup, references=references, last=last)
-        key = point.metric, one.spec
-        if key not in known:
-            known[key] = len(variants)
-            variants.append(one)
-        places[point] = known[key]
+        (variant,) = load_variants([point.metric], setup, references=references, last=last)
+        key = point.metric, variant.spec
+        if key not in numbers:
+            numbers[key] = len(variants)
+            variants.append(variant)
+        places[point] = numbers[key]
     return places, variants
 
 
-def random_corpora(judged: Judged, draw: Draw, seed: int) -> dict[str, list[str]]:
+def random_corpora(dataset: Judged, draw: Draw, seed: int) -> dict[str, list[str]]:
     """Random idf corpora by name: texts drawn without replacement from the distinct references of all groups."""
-    rows = (row for some in rows_of(judged).values() for row in some)
+    rows = (row for group_rows in rows_of(dataset).values() for row in group_rows)
     pool = list(dict.fromkeys(text for row in rows for text in row.references or (row.source or "",)))
-    wanted = min(draw.texts, len(pool) // 2) if draw.usual else draw.texts
-    if wanted > len(pool) or wanted < 2:
+    size = min(draw.texts, len(pool) // 2) if draw.usual else draw.texts
+    if size > len(pool) or size < 2:
         raise DataError(
             f"idf=random:{draw.corpora}x{draw.texts}: there are {len(pool)} distinct references to draw from"
         )
-    found = {}
+    corpora = {}
     for number in range(draw.corpora):
-        chosen = np.random.default_rng([seed, number]).choice(len(pool), size=wanted, replace=False)
-        found[random_name(number)] = [pool[index] for index in sorted(chosen.tolist())]
-    return found
+        chosen = np.random.default_rng([seed, number]).choice(len(pool), size=size, replace=False)
+        corpora[random_name(number)] = [pool[index] for index in sorted(chosen.tolist())]
+    return corpora
 
 
 def _digest(texts: Sequence[str]) -> str:

@@ -13,7 +13,7 @@ from monge.render.cells import DASH, dashed, decimals, span
 from monge.study.agreement import Resampling
 from monge.study.sensitivity.effects import EQUAL, Contrast, Crossing, Effect, Spread, mean_of
 from monge.study.sensitivity.factors import AGGREGATION, Factor, shown
-from monge.study.sensitivity.points import Corpus
+from monge.study.sensitivity.points import DrawnCorpus
 from monge.types.table import Cell, Sheet, Span
 
 _SAME = ("dataset", "text", "level", "human", "statistic")
@@ -49,7 +49,7 @@ class Sensitivity:
     crossings: tuple[Crossing, ...]
     signatures: dict[str, tuple[str, ...]]
     lists: tuple[StopwordList, ...]
-    corpora: tuple[Corpus, ...]
+    corpora: tuple[DrawnCorpus, ...]
     work: dict[str, int]
     settings: int
     ddof: int
@@ -70,17 +70,17 @@ class Sensitivity:
 
     def sheets(self) -> list[Sheet]:
         """What moved most, a table a factor, and the shares of a full crossing."""
-        found = [
+        sheets = [
             _moved(self),
             _summary(self),
             _bests_table(self),
-            *(_by_setting(self, one.name) for one in self.factors),
+            *(_by_setting(self, factor.name) for factor in self.factors),
         ]
-        return [*found, _shares(self), _groups(self)] if self.crossings else found
+        return [*sheets, _shares(self), _groups(self)] if self.crossings else sheets
 
     def of(self, factor: str) -> list[Effect]:
         """The effects of a factor, a metric each."""
-        return [one for one in self.effects if one.factor == factor]
+        return [effect for effect in self.effects if effect.factor == factor]
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Sensitivity:
@@ -88,12 +88,12 @@ class Sensitivity:
         same = (*_SAME, "groups", "segments", "sample", "ddof", "work", "settings")
         return cls(
             **{name: data[name] for name in same},
-            factors=tuple(Factor(name, tuple(each)) for name, each in data["factors"].items()),
-            effects=tuple(Effect.from_dict(one) for one in data["effects"]),
-            crossings=tuple(Crossing.from_dict(one) for one in data["crossings"]),
+            factors=tuple(Factor(name, tuple(settings)) for name, settings in data["factors"].items()),
+            effects=tuple(Effect.from_dict(record) for record in data["effects"]),
+            crossings=tuple(Crossing.from_dict(record) for record in data["crossings"]),
             signatures={name: tuple(lines) for name, lines in data["signatures"].items()},
-            lists=tuple(StopwordList(**one) for one in data["stopwords"]),
-            corpora=tuple(Corpus(**one) for one in data["corpora"]),
+            lists=tuple(StopwordList(**record) for record in data["stopwords"]),
+            corpora=tuple(DrawnCorpus(**record) for record in data["corpora"]),
             resampling=Resampling(data["resamples"], data["confidence"], seed=data["seed"]),
             warnings=tuple(data["warnings"]),
         )
@@ -104,121 +104,134 @@ class Sensitivity:
         return {
             **{name: getattr(self, name) for name in (*_SAME, "groups", "segments", "sample", "ddof")},
             **how,
-            "factors": {one.name: list(one.settings) for one in self.factors},
-            "stopwords": [vars(one) for one in self.lists],
-            "corpora": [vars(one) for one in self.corpora],
+            "factors": {factor.name: list(factor.settings) for factor in self.factors},
+            "stopwords": [vars(stopword_list) for stopword_list in self.lists],
+            "corpora": [vars(corpus) for corpus in self.corpora],
             "settings": self.settings,
             "work": self.work,
             "signatures": {name: list(lines) for name, lines in self.signatures.items()},
-            "effects": [one.to_dict() for one in self.effects],
-            "crossings": [one.to_dict() for one in self.crossings],
+            "effects": [effect.to_dict() for effect in self.effects],
+            "crossings": [crossing.to_dict() for crossing in self.crossings],
             "verdict": " ".join(self.verdict),
             "warnings": list(self.warnings),
         }
 
 
-def _deviation(found: Sensitivity) -> str:
-    return f"ddof {found.ddof} ({'population' if found.ddof == 0 else 'sample'})"
+def _deviation(sensitivity: Sensitivity) -> str:
+    return f"ddof {sensitivity.ddof} ({'population' if sensitivity.ddof == 0 else 'sample'})"
 
 
-def _sample(found: Sensitivity) -> str:
-    if found.sample is None:
+def _sample(sensitivity: Sensitivity) -> str:
+    if sensitivity.sample is None:
         return ""
-    return f", a sample of {found.sample} source segments each (seed {found.resampling.seed})"
+    return f", a sample of {sensitivity.sample} source segments each (seed {sensitivity.resampling.seed})"
 
 
-def _moved(found: Sensitivity) -> Sheet:
+def _moved(sensitivity: Sensitivity) -> Sheet:
     """What was found in plain words, then the factors, the one that moves most first: mean CV, drawn from 0."""
-    moved = {one.name: mean_of([effect.cv for effect in found.of(one.name)]) for one in found.factors}
+    moved = {
+        factor.name: mean_of([effect.cv for effect in sensitivity.of(factor.name)]) for factor in sensitivity.factors
+    }
     order = sorted(moved, key=lambda name: -(moved[name] or 0.0))
     rows = []
     for name in order:
         row = [Cell(name)]
-        for one in found.of(name):
-            drawn = None if one.cv is None else Span(0.0, one.cv, one.cv)
-            row += [Cell(dashed(one.cv)), Cell("", span=drawn)]
+        for effect in sensitivity.of(name):
+            interval = None if effect.cv is None else Span(0.0, effect.cv, effect.cv)
+            row += [Cell(dashed(effect.cv)), Cell("", span=interval)]
         rows.append(tuple(row))
     head = ["factor"]
-    for metric in found.metrics:
+    for metric in sensitivity.metrics:
         head += [metric, ""]
-    title = f"How much preprocessing moves {found.statistic} with {found.human}: CV in %, mean over groups"
-    first, *rest = found.verdict
+    title = f"How much preprocessing moves {sensitivity.statistic} with {sensitivity.human}: CV in %, mean over groups"
+    first, *rest = sensitivity.verdict
     return Sheet(title, tuple(head), tuple(rows), tuple(rest), said=(first,), zero=True)
 
 
-def _bests_table(found: Sensitivity) -> Sheet:
+def _bests_table(sensitivity: Sensitivity) -> Sheet:
     """In how many groups each setting is the best, a row a metric and factor."""
     rows = []
-    for factor in found.factors:
-        for one in found.of(factor.name):
-            counts = Counter(shown(spread.best) for spread in one.spreads.values()).most_common()
-            told = ", ".join(f"{setting} (in {count} of {len(one.spreads)})" for setting, count in counts)
-            rows.append((Cell(factor.name), Cell(one.metric), Cell(told)))
+    for factor in sensitivity.factors:
+        for effect in sensitivity.of(factor.name):
+            counts = Counter(shown(spread.best) for spread in effect.spreads.values()).most_common()
+            bests = ", ".join(f"{setting} (in {count} of {len(effect.spreads)})" for setting, count in counts)
+            rows.append((Cell(factor.name), Cell(effect.metric), Cell(bests)))
     head = ("factor", "metric", "best setting (in how many groups)")
     return Sheet("Which setting is best", head, tuple(rows), words=3, grouped=True)
 
 
-def _summary(found: Sensitivity) -> Sheet:
+def _summary(sensitivity: Sensitivity) -> Sheet:
     """Mean CV of every factor and metric, RD of the worst against the best under it."""
-    names = [one.name for one in found.factors]
-    effects = {(one.factor, one.metric): one for one in found.effects}
+    names = [factor.name for factor in sensitivity.factors]
+    effects = {(effect.factor, effect.metric): effect for effect in sensitivity.effects}
     rows = []
-    for metric in found.metrics:
-        mine = [effects[name, metric] for name in names]
-        rows.append((Cell(metric), *(Cell(dashed(one.cv), f"RD {dashed(one.rd)}") for one in mine)))
-    work = ", ".join(f"{value:,} {name}" for name, value in found.work.items())
+    for metric in sensitivity.metrics:
+        metric_effects = [effects[name, metric] for name in names]
+        rows.append((Cell(metric), *(Cell(dashed(effect.cv), f"RD {dashed(effect.rd)}") for effect in metric_effects)))
+    work = ", ".join(f"{value:,} {name}" for name, value in sensitivity.work.items())
     notes = [
-        f"{sum(found.groups.values())} judgements of {sum(found.segments.values())} texts in {len(found.groups)} "
-        f"group{'s' * (len(found.groups) != 1)}{_sample(found)}; {found.settings} settings from one encoding pass a "
+        f"{sum(sensitivity.groups.values())} judgements of {sum(sensitivity.segments.values())} texts in "
+        f"{len(sensitivity.groups)} "
+        f"group{'s' * (len(sensitivity.groups) != 1)}{_sample(sensitivity)}; {sensitivity.settings} settings from one "
+        "encoding pass a "
         f"group ({work})",
-        *(f"stopword list {Path(one.name).name}: {one.words} words, #{one.digest}" for one in found.lists),
-        *(f"idf corpus {one.name} ({one.language}): {one.texts} texts, #{one.digest}" for one in found.corpora),
-        f"CV: {_deviation(found)}, {DASH} where the mean is 0 or less; RD: worst against best setting; both in %, mean "
-        f"over groups; beyond noise: the {found.resampling.confidence:.0%} interval of the difference leaves 0 out "
-        f"(paired bootstrap, {found.resampling.resamples} resamples, seed {found.resampling.seed})",
+        *(
+            f"stopword list {Path(stopword_list.name).name}: {stopword_list.words} words, #{stopword_list.digest}"
+            for stopword_list in sensitivity.lists
+        ),
+        *(
+            f"idf corpus {corpus.name} ({corpus.language}): {corpus.texts} texts, #{corpus.digest}"
+            for corpus in sensitivity.corpora
+        ),
+        f"CV: {_deviation(sensitivity)}, {DASH} where the mean is 0 or less; RD: worst against best setting; both in "
+        "%, mean "
+        f"over groups; beyond noise: the {sensitivity.resampling.confidence:.0%} interval of the difference leaves 0 "
+        "out "
+        f"(paired bootstrap, {sensitivity.resampling.resamples} resamples, seed {sensitivity.resampling.seed})",
     ]
     return Sheet(
-        f"{found.dataset} ({found.text} text), {found.statistic} with {found.human}, {found.level} level: "
+        f"{sensitivity.dataset} ({sensitivity.text} text), {sensitivity.statistic} with {sensitivity.human}, "
+        f"{sensitivity.level} level: "
         "CV in % over the settings of each factor",
         ("metric", *names),
         tuple(rows),
         tuple(notes),
-        tuple(line for lines in found.signatures.values() for line in lines),
+        tuple(line for lines in sensitivity.signatures.values() for line in lines),
     )
 
 
-def _by_setting(found: Sensitivity, name: str) -> Sheet:
+def _by_setting(sensitivity: Sensitivity, name: str) -> Sheet:
     """A row a metric and setting; under them how far apart they are, and the lead of the best."""
-    groups = list(found.groups)
+    groups = list(sensitivity.groups)
     rows: list[tuple[Cell, ...]] = []
     notes: list[str] = []
-    for one in found.of(name):
-        rows += _levels(one, groups)
-        rows += _spreads(one, groups)
-        for level in one.levels:
+    for effect in sensitivity.of(name):
+        rows += _levels(effect, groups)
+        rows += _spreads(effect, groups)
+        for level in effect.levels:
             if level.flagged:
-                counted = ", ".join(f"{count} {flag}" for flag, count in level.flagged.items())
-                notes.append(f"{one.metric}, {shown(level.setting)}: {counted}")
-    for one in found.of(name):
-        counts = Counter(shown(spread.best) for spread in one.spreads.values()).most_common()
-        notes.append(f"best with {one.metric}: " + ", ".join(f"{setting} in {count}" for setting, count in counts))
+                flags = ", ".join(f"{count} {flag}" for flag, count in level.flagged.items())
+                notes.append(f"{effect.metric}, {shown(level.setting)}: {flags}")
+    for effect in sensitivity.of(name):
+        counts = Counter(shown(spread.best) for spread in effect.spreads.values()).most_common()
+        notes.append(f"best with {effect.metric}: " + ", ".join(f"{setting} in {count}" for setting, count in counts))
     return Sheet(
-        f"{name}: {found.statistic} by setting",
+        f"{name}: {sensitivity.statistic} by setting",
         ("metric", "setting", *groups, "mean"),
         tuple(rows),
         tuple(notes),
         words=2,
         folded=True,
-        tied=f"best, but its lead over the runner-up is no more than noise; CV and RD in %, {_deviation(found)}",
+        tied=f"best, but its lead over the runner-up is no more than noise; CV and RD in %, {_deviation(sensitivity)}",
     )
 
 
-def _levels(one: Effect, groups: Sequence[str]) -> list[tuple[Cell, ...]]:
+def _levels(effect: Effect, groups: Sequence[str]) -> list[tuple[Cell, ...]]:
     rows = []
-    for level in one.levels:
+    for level in effect.levels:
         label = shown(level.setting) + (" (default)" if level.default else "")
-        cells = [_value(level.values[name], level.setting, one.spreads[name]) for name in groups]
-        rows.append((Cell(one.metric), Cell(label), *cells, _value(level.mean, level.setting, one.mean)))
+        cells = [_value(level.values[name], level.setting, effect.spreads[name]) for name in groups]
+        rows.append((Cell(effect.metric), Cell(label), *cells, _value(level.mean, level.setting, effect.mean)))
     return rows
 
 
@@ -227,34 +240,37 @@ def _value(value: float, setting: str, spread: Spread) -> Cell:
     return Cell(decimals(value), "", mark)
 
 
-def _spreads(one: Effect, groups: Sequence[str]) -> list[tuple[Cell, ...]]:
-    spreads = [one.spreads[name] for name in groups]
+def _spreads(effect: Effect, groups: Sequence[str]) -> list[tuple[Cell, ...]]:
+    spreads = [effect.spreads[name] for name in groups]
 
     def row(label: str, cells: Sequence[str]) -> tuple[Cell, ...]:
         return Cell(""), Cell(label), *(Cell(cell) for cell in cells)
 
-    rows = [row("CV", [*(dashed(each.cv) for each in spreads), dashed(one.cv)])]
-    if one.cv_corpora is not None:
-        rows.append(row("CV of corpora", [*(dashed(each.cv_corpora) for each in spreads), dashed(one.cv_corpora)]))
-    rows.append(row("RD worst, best", [*(dashed(each.rd) for each in spreads), dashed(one.rd)]))
-    rows.append(row("range", [dashed(each.range, 3) for each in (*spreads, one.mean)]))
-    leads = [each.lead for each in (*spreads, one.mean)]
+    rows = [row("CV", [*(dashed(spread.cv) for spread in spreads), dashed(effect.cv)])]
+    if effect.cv_corpora is not None:
+        rows.append(
+            row("CV of corpora", [*(dashed(spread.cv_corpora) for spread in spreads), dashed(effect.cv_corpora)])
+        )
+    rows.append(row("RD worst, best", [*(dashed(spread.rd) for spread in spreads), dashed(effect.rd)]))
+    rows.append(row("range", [dashed(spread.range, 3) for spread in (*spreads, effect.mean)]))
+    leads = [spread.lead for spread in (*spreads, effect.mean)]
     rows.append(row("lead of best", [dashed(lead.difference, 3) for lead in leads]))
     rows.append(row("its interval", [span(lead.low, lead.high) for lead in leads]))
     return rows
 
 
-def _shares(found: Sensitivity) -> Sheet:
-    names = list(found.crossings[0].settings)
+def _shares(sensitivity: Sensitivity) -> Sheet:
+    names = list(sensitivity.crossings[0].settings)
     rows = [
-        (Cell(one.metric), *map(_percent, [*(one.shares.get(name) for name in names), one.residual]))
-        for one in found.crossings
+        (Cell(crossing.metric), *map(_percent, [*(crossing.shares.get(name) for name in names), crossing.residual]))
+        for crossing in sensitivity.crossings
     ]
     settings = "; ".join(
-        f"{name}: {', '.join(shown(one) for one in each)}" for name, each in found.crossings[0].settings.items()
+        f"{name}: {', '.join(shown(setting) for setting in values)}"
+        for name, values in sensitivity.crossings[0].settings.items()
     )
     return Sheet(
-        f"full crossing: share of the variance of {found.statistic} in %, mean over groups",
+        f"full crossing: share of the variance of {sensitivity.statistic} in %, mean over groups",
         ("metric", *names, "interactions"),
         tuple(rows),
         (f"settings: {settings}",),
@@ -265,24 +281,24 @@ def _percent(share: float | None) -> Cell:
     return Cell(dashed(None if share is None else 100 * share, 1))
 
 
-def _groups(found: Sensitivity) -> Sheet:
-    names = list(found.crossings[0].settings)
+def _groups(sensitivity: Sensitivity) -> Sheet:
+    names = list(sensitivity.crossings[0].settings)
     rows = []
-    for one in found.crossings:
-        for group, shares in one.groups.items():
+    for crossing in sensitivity.crossings:
+        for group, shares in crossing.groups.items():
             values = [*shares.shares.values(), shares.residual] if shares else [None] * (len(names) + 1)
-            best = " ".join(shown(setting) for setting in one.best[group])
-            rows.append((Cell(one.metric), Cell(group), *map(_percent, values), Cell(best)))
+            best = " ".join(shown(setting) for setting in crossing.best[group])
+            rows.append((Cell(crossing.metric), Cell(group), *map(_percent, values), Cell(best)))
     head = ("metric", "group", *names, "interactions", "best setting")
     return Sheet("full crossing by group", head, tuple(rows), words=2, folded=True)
 
 
 def verdict(effects: Sequence[Effect], crossings: Sequence[Crossing], statistic: str) -> list[str]:
     """What orders the factors, then a paragraph a factor, and one a crossing."""
-    names = list(dict.fromkeys(one.factor for one in effects))
+    names = list(dict.fromkeys(effect.factor for effect in effects))
     lines = [_order(names, effects)] if len(names) > 1 else []
-    lines += [_factor(name, [one for one in effects if one.factor == name], statistic) for name in names]
-    return [*lines, *(_crossed(one, statistic) for one in crossings)]
+    lines += [_factor(name, [effect for effect in effects if effect.factor == name], statistic) for name in names]
+    return [*lines, *(_crossed(crossing, statistic) for crossing in crossings)]
 
 
 def percent(value: float | None, digits: int = 2) -> str:
@@ -292,37 +308,38 @@ def percent(value: float | None, digits: int = 2) -> str:
 
 def contrasts(effect: Effect) -> list[Contrast]:
     """Every other setting against the default, in every group."""
-    others = [level.versus for level in effect.levels if not level.default]
-    return [one for versus in others for name, one in versus.items() if name in effect.spreads]
+    contrasts_by_group = [level.versus for level in effect.levels if not level.default]
+    return [contrast for versus in contrasts_by_group for name, contrast in versus.items() if name in effect.spreads]
 
 
 def _factor(name: str, effects: Sequence[Effect], statistic: str) -> str:
-    mean = mean_of([one.cv for one in effects])
-    by_metric = ", ".join(f"{one.metric} {percent(one.cv)}" for one in effects)
-    each = [(spread.cv, group, one.metric) for one in effects for group, spread in one.spreads.items()]
-    known = [(cv, group, metric) for cv, group, metric in each if cv is not None]
+    mean = mean_of([effect.cv for effect in effects])
+    by_metric = ", ".join(f"{effect.metric} {percent(effect.cv)}" for effect in effects)
+    cases = [(spread.cv, group, effect.metric) for effect in effects for group, spread in effect.spreads.items()]
+    defined = [(cv, group, metric) for cv, group, metric in cases if cv is not None]
     text = f"{name}: its settings move {statistic} by {percent(mean)} on average"
     text += f" ({by_metric})" if len(effects) > 1 else ""
-    if len({group for _, group, _ in each}) > 1 and known:
-        most, group, metric = max(known)
-        where = f" with {metric}" if len(effects) > 1 else ""
-        text += f", most on {group}{where} ({percent(most)})"
-    if len(known) < len(each):
-        text += f", CV undefined in {len(each) - len(known)} of {len(each)} cases"
+    if len({group for _, group, _ in cases}) > 1 and defined:
+        most, group, metric = max(defined)
+        with_metric = f" with {metric}" if len(effects) > 1 else ""
+        text += f", most on {group}{with_metric} ({percent(most)})"
+    if len(defined) < len(cases):
+        text += f", CV undefined in {len(cases) - len(defined)} of {len(cases)} cases"
     return f"{text}. {_directions(effects)}. {_bests(effects)}."
 
 
 def _directions(effects: Sequence[Effect]) -> str:
-    found = [one for effect in effects for one in contrasts(effect)]
-    worse = [one for one in found if one.difference < -EQUAL]
-    better = [one for one in found if one.difference > EQUAL]
-    sure = sum(one.sign < 0 for one in worse), sum(one.sign > 0 for one in better)
+    all_contrasts = [contrast for effect in effects for contrast in contrasts(effect)]
+    worse = [contrast for contrast in all_contrasts if contrast.difference < -EQUAL]
+    better = [contrast for contrast in all_contrasts if contrast.difference > EQUAL]
+    sure = sum(contrast.sign < 0 for contrast in worse), sum(contrast.sign > 0 for contrast in better)
     if not worse and not better:
         return "No setting differs from the default"
     if sum(sure) == 0:
-        return f"No other setting differs from the default by more than noise ({len(found)} comparisons)"
+        return f"No other setting differs from the default by more than noise ({len(all_contrasts)} comparisons)"
     return (
-        f"Of {len(found)} comparisons of another setting with the default, {len(worse)} are for the worse ({sure[0]} "
+        f"Of {len(all_contrasts)} comparisons of another setting with the default, {len(worse)} are for the worse "
+        f"({sure[0]} "
         f"beyond noise) and {len(better)} for the better ({sure[1]} beyond noise)"
     )
 
@@ -341,27 +358,28 @@ def _bests(effects: Sequence[Effect]) -> str:
 
 
 def _order(names: Sequence[str], effects: Sequence[Effect]) -> str:
-    moved = {name: mean_of([one.cv for one in effects if one.factor == name]) for name in names}
-    known = sorted(((cv, name) for name, cv in moved.items() if cv is not None), reverse=True)
-    listed = ", then ".join(f"{name} ({percent(cv)})" for cv, name in known)
-    return f"What moves it most: {listed}." if known else "No factor has a defined CV."
+    moved = {name: mean_of([effect.cv for effect in effects if effect.factor == name]) for name in names}
+    ranked = sorted(((cv, name) for name, cv in moved.items() if cv is not None), reverse=True)
+    order_text = ", then ".join(f"{name} ({percent(cv)})" for cv, name in ranked)
+    return f"What moves it most: {order_text}." if ranked else "No factor has a defined CV."
 
 
-def _crossed(one: Crossing, statistic: str) -> str:
-    if not one.shares:
-        return f"Full crossing, {one.metric}: nothing varies."
-    size = prod(len(settings) for settings in one.settings.values())
-    ranked = sorted(one.shares.items(), key=lambda item: -item[1])
+def _crossed(crossing: Crossing, statistic: str) -> str:
+    if not crossing.shares:
+        return f"Full crossing, {crossing.metric}: nothing varies."
+    size = prod(len(settings) for settings in crossing.settings.values())
+    ranked = sorted(crossing.shares.items(), key=lambda item: -item[1])
     shares = ", ".join(f"{name} {percent(100 * share, 1)}" for name, share in ranked)
     text = (
-        f"Full crossing, {one.metric}: of the variance of {statistic} over {size} settings the main effects explain "
-        f"{shares}; interactions {percent(100 * one.residual, 1)}"
+        f"Full crossing, {crossing.metric}: of the variance of {statistic} over {size} settings the main effects "
+        "explain "
+        f"{shares}; interactions {percent(100 * crossing.residual, 1)}"
     )
-    if AGGREGATION in one.shares:
-        more, cases = one.heavier()
-        rest = sum(one.shares.values()) - one.shares[AGGREGATION]
+    if AGGREGATION in crossing.shares:
+        more, cases = crossing.heavier()
+        rest = sum(crossing.shares.values()) - crossing.shares[AGGREGATION]
         text += (
             f"; preprocessing ({percent(100 * rest, 1)}) outweighs the aggregation "
-            f"({percent(100 * one.shares[AGGREGATION], 1)}) in {more} of {cases} groups"
+            f"({percent(100 * crossing.shares[AGGREGATION], 1)}) in {more} of {cases} groups"
         )
     return text + "."

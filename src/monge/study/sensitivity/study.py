@@ -53,34 +53,34 @@ def sensitivity(
 ) -> Sensitivity:
     """The agreement of metrics with people under every setting of some factors, all from one encoding pass a group."""
     check_names(metrics, setup)
-    (judged,) = task.open(resampling.seed)
-    spoken = list(languages(judged, setup.lang))
+    (dataset,) = task.open(resampling.seed)
+    spoken = list(languages(dataset, setup.lang))
     tried = factors(design.factors, spoken)
-    statistic = task.statistics(judged)[0]
-    run.tell([judged])
-    single = _crossed_factors(tried) if design.cross else ()
+    statistic = task.statistics(dataset)[0]
+    run.tell([dataset])
+    crossed_factors = _crossed_factors(tried) if design.cross else ()
     tested = [Point(name) for name in metrics]
-    tested += [point for name in metrics for one in tried for point in points_of(name, one)]
-    full = [point for name in metrics for point in crossed(name, single)] if design.cross else []
-    draw = next((one.draw for one in tried if one.draw is not None), None)
-    every = list(dict.fromkeys([*tested, *full]))
+    tested += [point for name in metrics for factor in tried for point in points_of(name, factor)]
+    full = [point for name in metrics for point in crossed(name, crossed_factors)] if design.cross else []
+    draw = next((factor.draw for factor in tried if factor.draw is not None), None)
+    points = list(dict.fromkeys([*tested, *full]))
     with ScoreBook(run) as book:
-        scores = score_points(every, judged, setup, book, draw, resampling.seed)
-    table = point_table(judged, scores, statistic, tested, resampling)
+        scores = score_points(points, dataset, setup, book, draw, resampling.seed)
+    table = point_table(dataset, scores, statistic, tested, resampling)
     return Sensitivity(
-        dataset=judged.dataset,
-        text=judged.text,
-        level=judged.level,
-        human=judged.human,
+        dataset=dataset.dataset,
+        text=dataset.text,
+        level=dataset.level,
+        human=dataset.human,
         statistic=statistic,
-        groups={name: judged.groups[name].n for name in table.table.columns},
+        groups={name: dataset.groups[name].n for name in table.table.columns},
         factors=tried,
         effects=tuple(
-            effect(name, one, scores, table, ddof=design.ddof, confidence=resampling.confidence)
-            for one in tried
+            effect(name, factor, scores, table, ddof=design.ddof, confidence=resampling.confidence)
+            for factor in tried
             for name in metrics
         ),
-        crossings=tuple(crossing(name, single, table) for name in metrics) if design.cross else (),
+        crossings=tuple(crossing(name, crossed_factors, table) for name in metrics) if design.cross else (),
         signatures={name: scores.signatures(Point(name)) for name in metrics},
         lists=_lists(tried, spoken),
         corpora=scores.corpora,
@@ -88,37 +88,37 @@ def sensitivity(
         settings=scores.distinct,
         ddof=design.ddof,
         resampling=resampling,
-        segments={name: len(judged.groups[name].segments) for name in table.table.columns},
+        segments={name: len(dataset.groups[name].segments) for name in table.table.columns},
         sample=task.sample,
-        warnings=(*judged.warnings, *table.table.notes),
+        warnings=(*dataset.warnings, *table.table.notes),
     )
 
 
 def _crossed_factors(tried: Sequence[Factor]) -> tuple[Factor, ...]:
     """The factors of a full crossing: single ones (a joint one is taken apart), the aggregation among them."""
-    single = [one for one in tried if len(one.parts) == 1]
-    for one in tried:
-        known = [other.name for other in single]
-        split = [one.split(setting) for setting in one.settings]
-        single += [
-            Factor(part, tuple(dict.fromkeys(s[part] for s in split))) for part in one.parts if part not in known
+    single_factors = [factor for factor in tried if len(factor.parts) == 1]
+    for factor in tried:
+        names = [factor.name for factor in single_factors]
+        split = [factor.split(setting) for setting in factor.settings]
+        single_factors += [
+            Factor(part, tuple(dict.fromkeys(s[part] for s in split))) for part in factor.parts if part not in names
         ]
-    if all(one.name != AGGREGATION for one in single):
-        single.append(factors([AGGREGATION], ["en"])[0])
-    if len(single) < 2:
+    if all(factor.name != AGGREGATION for factor in single_factors):
+        single_factors.append(factors([AGGREGATION], ["en"])[0])
+    if len(single_factors) < 2:
         raise InvalidSetting("--cross needs a factor other than transport")
-    size = prod(len(one.settings) for one in single)
+    size = prod(len(factor.settings) for factor in single_factors)
     if size > MOST:
-        each = " x ".join(f"{one.name} {len(one.settings)}" for one in single)
-        raise InvalidSetting(f"--cross: {each} are {size} settings a metric, at most {MOST}; name fewer settings")
-    return tuple(single)
+        sizes = " x ".join(f"{factor.name} {len(factor.settings)}" for factor in single_factors)
+        raise InvalidSetting(f"--cross: {sizes} are {size} settings a metric, at most {MOST}; name fewer settings")
+    return tuple(single_factors)
 
 
 def _lists(tried: Sequence[Factor], spoken: Sequence[str]) -> tuple[StopwordList, ...]:
     chosen: list[str] = []
-    for one in tried:
-        for setting in one.settings:
-            words = one.split(setting).get("stopwords", NONE)
+    for factor in tried:
+        for setting in factor.settings:
+            words = factor.split(setting).get("stopwords", NONE)
             chosen += [list_of(words, language) for language in spoken if words != NONE]
     return tuple(
         StopwordList(name, len(stopwords.load(name)), stopwords.digest(name)) for name in dict.fromkeys(chosen)
