@@ -42,12 +42,12 @@ def test_small_requests_that_come_together_get_what_each_gets_alone(data_dir):
     service, let = Service(Config(metrics=tuple(metrics))), Event()
     service.warm()
     with ThreadPoolExecutor(1) as pool:
-        pool.submit(service.engine.alone, lambda: let.wait(60), Ticket())
+        pool.submit(service.engine.run_alone, lambda: let.wait(60), Ticket())
         asked = [
             ScoreRequest(hypotheses=[one], references=[other], metrics=metrics, segments=True)
             for one, other in zip(hypotheses, references, strict=True)
         ]
-        coming = [service.brief(one, Ticket()) for one in asked]
+        coming = [service.submit_small(one, Ticket()) for one in asked]
         let.set()
         assert [one.result(60) for one in coming] == alone
     service.engine.stop()

@@ -20,7 +20,7 @@ from monge.render.cells import supported_digits
 from monge.render.drawing import worst_told
 from monge.web.app import create
 from monge.web.jobs import Jobs
-from monge.web.server import _listening
+from monge.web.server import _open_socket
 from monge.web.service import Config, Service
 
 pytest.importorskip("playwright.sync_api", reason="install the extra dev and run: playwright install chromium")
@@ -32,7 +32,7 @@ VIEWS = ("/", "/systems", "/catalogue", "/docs")
 @contextmanager
 def served(config: Config, port: int = 0, *, wait: bool = True):
     """A service in a thread, at an address of its own; its application is in `app`."""
-    listening = _listening("127.0.0.1", port)
+    listening = _open_socket("127.0.0.1", port)
     server = uvicorn.Server(uvicorn.Config(create(config), log_level="error", ws="none"))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()
@@ -481,8 +481,10 @@ def test_after_a_restart_of_the_service_the_page_goes_on(browser, tmp_path):
 def test_the_progress_of_a_job_goes_on_after_a_restart(browser, tmp_path, monkeypatch):
     """The stream of its states breaks off while it runs, and is taken up again."""
     config = Config(metrics=("twmd",), state=tmp_path)
-    go, compared = threading.Event(), Jobs._compared
-    monkeypatch.setattr(Jobs, "_compared", lambda *given: (go.wait(0.2) or _wait(go, given[1]), compared(*given))[1])
+    go, compared = threading.Event(), Jobs._compare_systems
+    monkeypatch.setattr(
+        Jobs, "_compare_systems", lambda *given: (go.wait(0.2) or _wait(go, given[1]), compared(*given))[1]
+    )
     context = browser.new_context()
     page = context.new_page()
     with served(config) as base:

@@ -18,7 +18,7 @@ import yaml
 
 from monge.web.app import create
 from monge.web.limits import Limits
-from monge.web.server import ENDING, _listening
+from monge.web.server import ENDING, _open_socket
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +77,7 @@ def test_the_health_check_sees_an_engine_that_is_stuck(dockerfile, config):
     line = next(one for one in dockerfile.splitlines() if one.startswith("HEALTHCHECK"))
     code = json.loads(line[line.index("[") :])[2]
     app = create(replace(config, state=None))
-    listening = _listening("127.0.0.1", 0)
+    listening = _open_socket("127.0.0.1", 0)
     server = uvicorn.Server(uvicorn.Config(app, log_level="error", ws="none"))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()
@@ -90,10 +90,10 @@ def test_the_health_check_sees_an_engine_that_is_stuck(dockerfile, config):
             return subprocess.run([sys.executable, "-c", mine], capture_output=True, timeout=60).returncode == 0
 
         assert healthy()
-        app.service.engine._begun[1] = time.monotonic() - config.limits.seconds - 16
+        app.service.engine._busy_since[1] = time.monotonic() - config.limits.seconds - 16
         assert not healthy()
     finally:
-        app.service.engine._begun.clear()
+        app.service.engine._busy_since.clear()
         server.should_exit = True
         thread.join(20)
         listening.close()

@@ -235,7 +235,7 @@ def test_packed_files_are_unpacked_and_bombs_are_not(config, sentence, tmp_path)
 def held(app) -> threading.Event:
     """Keeps the engine busy until the event is set."""
     go, begun = threading.Event(), threading.Event()
-    work = lambda: app.service.engine.alone(lambda: (begun.set(), go.wait(60)), Ticket())  # noqa: E731
+    work = lambda: app.service.engine.run_alone(lambda: (begun.set(), go.wait(60)), Ticket())  # noqa: E731
     threading.Thread(target=work, daemon=True).start()
     begun.wait(60)
     return go

@@ -308,11 +308,11 @@ def test_an_engine_that_is_stuck_is_not_ready(config):
         while client.get("/health/ready").status_code != 200:
             time.sleep(0.02)
         engine = client.app.service.engine
-        engine._begun[1] = time.monotonic() - 30 - 16  # a thread that began before the time limit and the margin
+        engine._busy_since[1] = time.monotonic() - 30 - 16  # a thread that began before the time limit and the margin
         answer = client.get("/health/ready")
         assert answer.status_code == 503 and "no progress" in answer.json()["error"]
         assert client.get("/health/live").status_code == 200
-        del engine._begun[1]
+        del engine._busy_since[1]
         assert client.get("/health/ready").status_code == 200
 
 
@@ -413,10 +413,10 @@ def test_results_are_read_back_as_they_were_written():
 
 def test_pages_of_many_items_are_quick():
     jobs = Kept(100_000)
-    browse.page(jobs, "x", browse.View())  # reads it once
-    browse.page(jobs, "x", browse.View(order="disagreement"))  # ranks them once
+    browse.page(jobs, "x", browse.SegmentQuery())  # reads it once
+    browse.page(jobs, "x", browse.SegmentQuery(order="disagreement"))  # ranks them once
     for order in ("input", "score", "difference", "spread", "disagreement"):
         began = time.monotonic()
-        page = browse.page(jobs, "x", browse.View(order=order, start=90_000, size=200))
+        page = browse.page(jobs, "x", browse.SegmentQuery(order=order, start=90_000, size=200))
         assert time.monotonic() - began < 0.5 and len(page["items"]) == 200 and page["total"] == 100_000
         assert [len(one["outputs"]) for one in page["items"]] == [2] * 200

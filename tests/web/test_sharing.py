@@ -19,9 +19,9 @@ from monge.spec.catalogue import listed
 from monge.spec.forms import kind_of
 from monge.types import Segment
 from monge.web.engine import Gone, Ticket
-from monge.web.lots import Brief, answered, is_brief
+from monge.web.lots import SmallRequest, answer_requests, is_small_request
 from monge.web.schemas import ScoreRequest
-from monge.web.service import VERSION, Service, _json
+from monge.web.service import VERSION, Service, _json_writer
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +44,7 @@ class Held:
     def __init__(self, service: Service) -> None:
         self._go, begun = threading.Event(), threading.Event()
         self.thread = threading.Thread(
-            target=lambda: service.engine.alone(lambda: (begun.set(), self._go.wait(60)), Ticket())
+            target=lambda: service.engine.run_alone(lambda: (begun.set(), self._go.wait(60)), Ticket())
         )
         self.thread.start()
         begun.wait(60)
@@ -153,7 +153,7 @@ def brief_metrics(service: Service) -> list[api.Metric]:
         if kind_of(name) == "transport":
             with suppress(InvalidSetting):  # what needs files of words, which no service reads
                 found.append(service.metric(name, (), None, None))
-    return [one for one in found if is_brief([one], [])]
+    return [one for one in found if is_small_request([one], [])]
 
 
 def test_small_requests_in_one_go_have_the_bytes_of_the_command(service, sentence):
@@ -165,9 +165,9 @@ def test_small_requests_in_one_go_have_the_bytes_of_the_command(service, sentenc
     for metric in metrics:
         run = api.score_segments
         alone = ["".join(render_results(run([metric], mine), "json", version=VERSION, segments=True)) for mine in rows]
-        briefs = [Brief([metric], mine, _json(one)) for one, mine in zip(requests, rows, strict=True)]
+        briefs = [SmallRequest([metric], mine, _json_writer(one)) for one, mine in zip(requests, rows, strict=True)]
         for order in (briefs, briefs[::-1], briefs[3:9]):
-            found = answered(order, Encoding(order[0].scorers))
+            found = answer_requests(order, Encoding(order[0].scorers))
             assert found == [alone[briefs.index(one)].encode() for one in order], metric.name
 
 
@@ -177,12 +177,12 @@ def test_what_depends_on_more_than_its_segment_is_not_scored_in_one_go(service, 
     def metric(name: str, *settings: str) -> api.Metric:
         return service.metric(name, settings, None, None)
 
-    assert is_brief([metric("twmd"), metric("bertscore")], row)
-    assert not is_brief([metric("twmd"), metric("moverscore")], row)  # idf of its own references
-    assert not is_brief([metric("chrf")], row) and not is_brief([metric("twmd", "against=source")], row)
-    assert not is_brief([metric("twmd", "centre=batch")], row)
-    assert not is_brief([metric("twmd")], [Segment("1", "the cat", (), "die Katze")])
-    assert not is_brief([metric("twmd")], row * 17) and not is_brief(
+    assert is_small_request([metric("twmd"), metric("bertscore")], row)
+    assert not is_small_request([metric("twmd"), metric("moverscore")], row)  # idf of its own references
+    assert not is_small_request([metric("chrf")], row) and not is_small_request([metric("twmd", "against=source")], row)
+    assert not is_small_request([metric("twmd", "centre=batch")], row)
+    assert not is_small_request([metric("twmd")], [Segment("1", "the cat", (), "die Katze")])
+    assert not is_small_request([metric("twmd")], row * 17) and not is_small_request(
         [metric("twmd")], [Segment("1", "a" * 9000, ("b",))]
     )
 
@@ -202,7 +202,7 @@ def test_work_that_nobody_waits_for_is_not_done(service, sentence):
 
 def test_a_future_that_is_cancelled_does_not_end_the_engine(service, sentence):
     with Held(service) as held:
-        coming = service.brief(asked(sentence, 71_000, 1), Ticket())
+        coming = service.submit_small(asked(sentence, 71_000, 1), Ticket())
         assert not coming.cancel()
         held.go()
         assert coming.result(60) == service.score(asked(sentence, 71_000, 1), Ticket())

@@ -160,7 +160,9 @@ def test_a_job_holds_the_statistics_it_was_sent_with(config, tmp_path):
         name = client.post("/v1/stats", json=body).json()["id"]
         go, begun = threading.Event(), threading.Event()
         engine = client.app.service.engine
-        busy = threading.Thread(target=lambda: engine.alone(lambda: (begun.set(), go.wait(60)), Ticket()), daemon=True)
+        busy = threading.Thread(
+            target=lambda: engine.run_alone(lambda: (begun.set(), go.wait(60)), Ticket()), daemon=True
+        )
         busy.start()
         begun.wait(60)
         first = sent(client, metric="twmd")  # it runs, and waits for the engine
@@ -177,9 +179,9 @@ def test_a_fault_while_old_jobs_are_dropped_does_not_end_the_thread(config, tmp_
     with opened(config, tmp_path) as client:
         ready(client)
         with monkeypatch.context() as patch:
-            patch.setattr("monge.web.jobs._size", lambda folder: 1 / 0)
+            patch.setattr("monge.web.jobs._folder_size", lambda folder: 1 / 0)
             jobs = client.app.jobs
-            patch.setattr(jobs, "room", lambda: _room(tmp_path))
+            patch.setattr(jobs, "make_upload_folder", lambda: _room(tmp_path))
             first = sent(client)
             ended(client, first)
             time.sleep(0.2)

@@ -30,7 +30,7 @@ GRACE = 1 + 5
 """Seconds of `drain` here, and what a stopping service takes behind them."""
 
 
-@pytest.mark.parametrize("where", ["lock.acquire()", "return self.engine.alone(lock.acquire, ticket)"])
+@pytest.mark.parametrize("where", ["lock.acquire()", "return self.engine.run_alone(lock.acquire, ticket)"])
 def test_a_stuck_service_ends_within_its_grace_period(tiny_bert, tmp_path, where):
     """A thread of a request, or the engine itself, waits for ever in compiled code, where nothing interrupts it."""
     arguments = ["serve", "--port", "0", "-m", "twmd", "--model", str(tiny_bert), "--limit", "drain=1"]

@@ -132,7 +132,7 @@ def serve(
         models=tuple(models.model or ("auto",)),
         precision=models.precision,
         device=models.device,
-        limits=Limits().changed(limit or ()),
+        limits=Limits().with_changes(limit or ()),
         state=Path(state) if state is not None else None,
         token=address.token(),
         hosts=() if address.token_file else ("localhost", "127.0.0.1", "[::1]", address.host.lower()),

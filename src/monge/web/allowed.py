@@ -1,4 +1,4 @@
-"""What a stranger's settings may name: shipped lists, loaded models, bounded numbers; never a file of this machine."""
+"""What the settings of a request may name: shipped lists, loaded models, bounded numbers; never a local file."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ FETCHED = ("spm", "flores101", "flores200", "spBLEU-1K")
 
 
 def check_settings(spec: Spec, models: Collection[str], precision: str) -> None:
-    """Raise where a setting names something that is not this service's to give, or asks for work without end."""
+    """Raise where a setting names something that this service does not offer, or asks for unbounded work."""
     if isinstance(spec, LexicalSpec):
         _check_words(spec)
         return
     members = spec.members.values() if isinstance(spec, BlendSpec) else [spec]
-    for one in members:
-        _check_vectors(one, models, precision)
+    for member in members:
+        _check_vectors(member, models, precision)
 
 
 def _check_words(spec: LexicalSpec) -> None:
@@ -39,30 +39,30 @@ def _check_words(spec: LexicalSpec) -> None:
 
 def _check_vectors(spec: MetricSpec, models: Collection[str], precision: str) -> None:
     encoder, fluency, units = spec.encoder, spec.fluency, spec.units
-    _one_of("encoder.model", encoder.model, ("auto", *models))
-    _one_of("encoder.precision", encoder.precision, (precision,))
-    _one_of("encoder.unknown", encoder.unknown, ("drop", "zero"))
-    _one_of("units.stopwords", units.stopwords, ("none", *stopwords.names()))
+    _check_one_of("encoder.model", encoder.model, ("auto", *models))
+    _check_one_of("encoder.precision", encoder.precision, (precision,))
+    _check_one_of("encoder.unknown", encoder.unknown, ("drop", "zero"))
+    _check_one_of("units.stopwords", units.stopwords, ("none", *stopwords.names()))
     if isinstance(fluency, LanguageModel):
-        _one_of("fluency.model", fluency.model, models)
+        _check_one_of("fluency.model", fluency.model, models)
     if isinstance(spec.weights, Idf) and not named_corpus(spec.weights.corpus):
         raise InvalidSetting(
             f"weights.corpus takes references, each-side or sources here, got {spec.weights.corpus!r}; fit other texts "
             "with POST /v1/stats and give their id"
         )
     if isinstance(spec.transport, Tempered):
-        _at_most("transport.sweeps", spec.transport.sweeps, MOST_SWEEPS)
+        _check_at_most("transport.sweeps", spec.transport.sweeps, MOST_SWEEPS)
     if isinstance(spec.readout, Spectrum):
-        _at_most("numbers in readout.temperatures", len(spec.readout.temperatures), MOST_NUMBERS)
-    _at_most("units.ngram", units.ngram, MOST_NGRAM)
-    _at_most("exponents of layers", len(spec.layers.exponents), MOST_NUMBERS)
+        _check_at_most("numbers in readout.temperatures", len(spec.readout.temperatures), MOST_NUMBERS)
+    _check_at_most("units.ngram", units.ngram, MOST_NGRAM)
+    _check_at_most("exponents of layers", len(spec.layers.exponents), MOST_NUMBERS)
 
 
-def _one_of(target: str, value: str, accepted: Collection[str]) -> None:
+def _check_one_of(target: str, value: str, accepted: Collection[str]) -> None:
     if value not in accepted:
         raise InvalidSetting(f"{target} takes {', '.join(accepted) or 'nothing'} in this service, got {value[:80]!r}")
 
 
-def _at_most(target: str, value: int, most: int) -> None:
+def _check_at_most(target: str, value: int, most: int) -> None:
     if value > most:
         raise InvalidSetting(f"{target}: at most {most} in this service, got {value}")

@@ -1,4 +1,4 @@
-"""The application: routes, and what joins them to the service."""
+"""The application: its routes, and how they call the service."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from monge.web.desk import Desk
 from monge.web.guard import Guard
 from monge.web.job import ENDED
 from monge.web.jobs import Jobs
-from monge.web.reading import CHUNK, SHORT_BODY, StrictRoute, invalid, order_of
-from monge.web.refusals import KINDS, Refusal, of_error
+from monge.web.reading import CHUNK, SHORT_BODY, StrictRoute, invalid_refusal, read_order
+from monge.web.refusals import KINDS, Refusal, refusal_of_error
 from monge.web.report import CONTENT_FILE, REPORT_FILE
 from monge.web.service import VERSION, Config, Service
 from monge.web.state import StateFolder, remove_job
@@ -40,15 +40,15 @@ REPORT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 REFUSALS: dict[int | str, dict[str, Any]] = {
     status: {"model": schemas.Refused, "description": kind.replace("_", " ")} for status, kind in KINDS.items()
 }
-"""Every answer that is not what was asked for has one shape."""
+"""Every refusal has the same shape."""
 STALLED = 15
-"""Seconds that work goes on after its time was up, before it counts as stuck."""
+"""Seconds that work may go on after its time limit before it counts as stuck."""
 BEAT = 0.5
 """Seconds between two events of a job."""
 
 
 class App(FastAPI):
-    """The application with its service, its jobs, and the guard in front of it."""
+    """The application with its service, its jobs, and the guard in front of them."""
 
     service: Service
     jobs: Jobs
@@ -57,9 +57,9 @@ class App(FastAPI):
 
 
 def create(config: Config | None = None) -> App:
-    """The application of a service, which holds its state directory; its models are loaded when it starts."""
+    """Return the application of a service that holds its state directory; models are loaded when it starts."""
     config = config or Config()
-    state = StateFolder.opened(config.state)
+    state = StateFolder.open_folder(config.state)
     try:
         service = Service(config, state)
     except BaseException:
@@ -75,7 +75,7 @@ def create(config: Config | None = None) -> App:
         responses=REFUSALS,
     )
     app.service = service
-    for router in (_scoring(app), _jobs(app), _health(app), pages.router(app)):
+    for router in (_scoring_routes(app), _job_routes(app), _health_routes(app), pages.router(app)):
         app.include_router(router)
     app.add_exception_handler(MongeError, _on_error)
     app.add_exception_handler(HTTPException, _on_error)
@@ -89,7 +89,7 @@ def create(config: Config | None = None) -> App:
 
 @asynccontextmanager
 async def _lifespan(app: App) -> AsyncIterator[None]:
-    """Start the desk at once, load the models beside it, run the jobs when they are there."""
+    """Start the admission of requests at once, load the models in a thread, then start the jobs."""
     service, state = app.service, app.service.state
     assert state is not None
     app.desk = app.guard.desk = Desk(service.limits, service.counters)
@@ -111,13 +111,13 @@ async def _lifespan(app: App) -> AsyncIterator[None]:
 
 
 async def _on_error(request: Request, error: Exception) -> Response:
-    """Every error as one typed object; a defect says its kind and nothing else."""
+    """Answer every error with one typed object; of a defect only the type is told."""
     if isinstance(error, Refusal):
         refusal = error
     elif isinstance(error, MongeError):
-        refusal = of_error(error)
+        refusal = refusal_of_error(error)
     elif isinstance(error, RequestValidationError):
-        refusal = invalid(error)
+        refusal = invalid_refusal(error)
     elif isinstance(error, HTTPException):
         refusal = Refusal(error.status_code, str(error.detail), None, "GET /docs lists what there is")
         refusal.headers = error.headers
@@ -128,20 +128,20 @@ async def _on_error(request: Request, error: Exception) -> Response:
     return JSONResponse(refusal.body(), refusal.status_code, refusal.headers)
 
 
-def _scoring(app: App) -> APIRouter:
-    """What is scored, explained, compared and fitted."""
+def _scoring_routes(app: App) -> APIRouter:
+    """Return the routes that score, explain, compare and fit."""
     router, service = APIRouter(prefix="/v1", route_class=StrictRoute, tags=["scoring"]), app.service
 
-    async def bytes_of(request: Request, work: Callable[[Ticket], bytes], kind: str = JSON) -> Response:
+    async def respond_with_bytes(request: Request, work: Callable[[Ticket], bytes], kind: str = JSON) -> Response:
         return Response(await app.desk.serve(request, work), media_type=kind)
 
-    @router.post("/score", responses={200: {"model": schemas.Scored}}, response_class=Response)
+    @router.post("/score", responses={200: {"model": schemas.ScoreResponse}}, response_class=Response)
     async def score(request: Request, body: schemas.ScoreRequest) -> Response:
         """Score hypotheses: the object that `monge score --format json` prints."""
         short = len(await request.body()) <= SHORT_BODY  # on the event loop nothing is done with a long one
 
         def begin(ticket: Ticket) -> Future[bytes] | None:
-            return service.brief(body, ticket) if short else None
+            return service.submit_small(body, ticket) if short else None
 
         return Response(
             await app.desk.serve(request, lambda ticket: service.score(body, ticket), begin), media_type=JSON
@@ -157,7 +157,7 @@ def _scoring(app: App) -> APIRouter:
         accepted = request.headers.get("accept", "")
         form = "svg" if "image/svg+xml" in accepted else "html" if "text/html" in accepted else "json"
         kind = {"json": JSON, "svg": "image/svg+xml", "html": "text/html; charset=utf-8"}[form]
-        answer = await bytes_of(request, lambda ticket: service.explain(body, ticket, form), kind)
+        answer = await respond_with_bytes(request, lambda ticket: service.explain(body, ticket, form), kind)
         if form != "json":
             answer.headers["content-security-policy"] = REPORT_POLICY
         return answer
@@ -165,7 +165,7 @@ def _scoring(app: App) -> APIRouter:
     @router.post("/compare", responses={200: {"content": {JSON: {"schema": {"type": "object"}}}}})
     async def compare(request: Request, body: schemas.CompareRequest) -> Response:
         """Compare systems: scores with intervals, paired tests, clusters; as `monge compare --format json`."""
-        return await bytes_of(request, lambda ticket: service.compare(body, ticket))
+        return await respond_with_bytes(request, lambda ticket: service.compare(body, ticket))
 
     @router.post("/stats", responses={200: {"model": schemas.Fitted}})
     async def fit(request: Request, body: schemas.FitRequest) -> Response:
@@ -194,14 +194,14 @@ def _scoring(app: App) -> APIRouter:
     @router.post("/signature/parse", responses={200: {"content": {JSON: {"schema": {"type": "object"}}}}})
     def parse_signature(body: schemas.SignatureRequest) -> Response:
         """What a signature says."""
-        said = parse(body.signature)
+        parsed = parse(body.signature)
         fields = dict(Signature.parse(body.signature).fields)
-        return JSONResponse({"metric": said.metric, "fields": fields, "spec": said.spec.written()})
+        return JSONResponse({"metric": parsed.metric, "fields": fields, "spec": parsed.spec.written()})
 
     @router.post("/signature/diff", responses={200: {"content": {JSON: {"schema": {"type": "object"}}}}})
     def diff_signatures(body: schemas.DiffRequest) -> Response:
         """The settings in which two signatures differ."""
-        return JSONResponse({key: [one, other] for key, one, other in difference(body.one, body.other)})
+        return JSONResponse({key: [first, second] for key, first, second in difference(body.one, body.other)})
 
     return router
 
@@ -232,8 +232,8 @@ UPLOAD = {
 }
 
 
-def _jobs(app: App) -> APIRouter:
-    """Runs that are too large for a request."""
+def _job_routes(app: App) -> APIRouter:
+    """Return the routes of jobs, which are too large for a request."""
     router = APIRouter(prefix="/v1/jobs", tags=["jobs"])
 
     @router.post("", status_code=202, responses={202: {"model": schemas.JobState}}, openapi_extra=UPLOAD)
@@ -241,47 +241,47 @@ def _jobs(app: App) -> APIRouter:
         """Send files (hypotheses with references or a source, or a table) to be scored; answers at once."""
         if not request.headers.get("content-type", "").startswith("multipart/form-data"):
             raise Refusal(415, "a job is sent as files", None, "curl -F hypotheses=@a.txt -F references=@r.txt URL")
-        folder = app.jobs.room()
+        folder = app.jobs.make_upload_folder()
         try:
             async with request.form(max_files=64, max_fields=128) as form:
-                order = await order_of(form, folder, app.service.limits.upload)
+                order = await read_order(form, folder, app.service.limits.upload)
             job = await asyncio.to_thread(app.jobs.submit, folder, order)
         except BaseException:
             await asyncio.to_thread(remove_job, folder)
             raise
-        return JSONResponse(job.shown(), 202, {"Location": f"/v1/jobs/{job.id}"})
+        return JSONResponse(job.describe(), 202, {"Location": f"/v1/jobs/{job.id}"})
 
     @router.get("", responses={200: {"model": list[schemas.JobState]}})
     def every() -> Response:
         """All jobs that are kept, the newest first."""
-        return JSONResponse(app.jobs.listed())
+        return JSONResponse(app.jobs.describe_all())
 
     @router.get("/{name}", responses={200: {"model": schemas.JobState}})
     def state(name: str) -> Response:
         """How far a job has come."""
-        return JSONResponse(app.jobs.get(name).shown())
+        return JSONResponse(app.jobs.get(name).describe())
 
     @router.delete("/{name}", responses={200: {"model": schemas.JobState}})
     def cancel(name: str) -> Response:
         """Cancel a job; drop one that has ended."""
-        return JSONResponse(app.jobs.cancel(name).shown())
+        return JSONResponse(app.jobs.cancel(name).describe())
 
     @router.get("/{name}/events", responses={200: {"content": {"text/event-stream": {}}}}, response_class=Response)
     async def events(name: str) -> Response:
         """The states of a job as server-sent events, until it ends."""
         app.jobs.get(name)
 
-        async def told() -> AsyncIterator[str]:
+        async def stream_states() -> AsyncIterator[str]:
             while True:
-                shown = app.jobs.get(name).shown()
-                yield f"event: {shown['state']}\ndata: {json.dumps(shown)}\n\n"
-                if shown["state"] in ENDED or app.guard.draining:
+                job_state = app.jobs.get(name).describe()
+                yield f"event: {job_state['state']}\ndata: {json.dumps(job_state)}\n\n"
+                if job_state["state"] in ENDED or app.guard.draining:
                     return
                 await asyncio.sleep(BEAT)
 
-        return StreamingResponse(told(), media_type="text/event-stream")
+        return StreamingResponse(stream_states(), media_type="text/event-stream")
 
-    @router.get("/{name}/result", responses={200: {"model": schemas.Scored}}, response_class=Response)
+    @router.get("/{name}/result", responses={200: {"model": schemas.ScoreResponse}}, response_class=Response)
     def result(name: str, format: Annotated[str, Query(description=" ".join(RESULT_FORMATS))] = "json") -> Response:  # noqa: A002
         """The results of a job with all segments: json, jsonl or tsv (a row per segment)."""
         if format not in RESULT_FORMATS:
@@ -290,7 +290,7 @@ def _jobs(app: App) -> APIRouter:
         if format == "json":
             return FileResponse(app.jobs.path(name, "results.json"), media_type=JSON, headers=headers)
         pieces = render_results(app.jobs.results(name), format, version=VERSION, segments=True)
-        return StreamingResponse(_gathered(pieces), media_type=RESULT_FORMATS[format], headers=headers)
+        return StreamingResponse(_join_pieces(pieces), media_type=RESULT_FORMATS[format], headers=headers)
 
     @router.get("/{name}/report", responses={200: {"content": {"text/html": {}, JSON: {}}}}, response_class=Response)
     def report(
@@ -312,15 +312,15 @@ def _jobs(app: App) -> APIRouter:
         return FileResponse(app.jobs.path(name, "comparison.json"), media_type=JSON)
 
     @router.get("/{name}/segments", responses={200: {"content": {JSON: {"schema": {"type": "object"}}}}})
-    def segments(name: str, view: Annotated[browse.View, Query()]) -> Response:
+    def segments(name: str, view: Annotated[browse.SegmentQuery, Query()]) -> Response:
         """Segments of a job with texts, scores and plans, searched, filtered and sorted; a page of them."""
         return JSONResponse(browse.page(app.jobs, name, view))
 
     return router
 
 
-def _gathered(pieces: Iterable[str]) -> Iterator[bytes]:
-    """Pieces of a text, small ones put together: each that is sent costs a turn of the event loop."""
+def _join_pieces(pieces: Iterable[str]) -> Iterator[bytes]:
+    """Yield the text in large chunks: each chunk that is sent costs a turn of the event loop."""
     held: list[str] = []
     size = 0
     for piece in pieces:
@@ -332,8 +332,8 @@ def _gathered(pieces: Iterable[str]) -> Iterator[bytes]:
     yield "".join(held).encode()
 
 
-def _health(app: App) -> APIRouter:
-    """Whether it lives, whether it is ready, what it is."""
+def _health_routes(app: App) -> APIRouter:
+    """Return the routes for health, counters and version."""
     router, service = APIRouter(tags=["health"]), app.service
 
     @router.get("/health/live")
@@ -353,14 +353,14 @@ def _health(app: App) -> APIRouter:
             name = "runs the jobs" if service.engine.alive else "owns the models"
             raise Refusal(503, f"the thread that {name} has ended", None, "start the service again")
         most = service.limits.seconds + STALLED
-        if service.engine.longest > most:
+        if service.engine.longest_seconds > most:
             raise Refusal(503, f"the engine has made no progress for {most} seconds", most, "start the service again")
         return JSONResponse({"status": "ready"})
 
     @router.get("/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}})
     def metrics() -> Response:
         """Counters for Prometheus."""
-        states = [one["state"] for one in app.jobs.listed()]
+        states = [job["state"] for job in app.jobs.describe_all()]
         for state in (*ENDED, "queued", "running"):
             service.counters.jobs.labels(state).set(states.count(state))
         return Response(service.counters.text(), media_type="text/plain; version=0.0.4")

@@ -1,4 +1,4 @@
-"""What one request may ask for: so many texts, so long, so much work."""
+"""Limits of one request: how many texts, how long, how much work."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from monge.study import Resampling
 from monge.types import Segment
 from monge.web import work
 from monge.web.limits import Limits
-from monge.web.refusals import Refusal, too_much
+from monge.web.refusals import Refusal, limit_refusal
 
 QUICK = 0.5
-"""Seconds of work of a request that others do not have to be protected from."""
+"""Seconds of work up to which a request is quick: it does not hold up others."""
 HEAVY_PART, HEAVY_SHARE = 10, 4
-"""A request is heavy above a tenth of the work that is allowed; a quarter of those that are worked on may be heavy."""
+"""A request is heavy above a tenth of the allowed work; at most a quarter of the requests in flight may be heavy."""
 USUAL_ALPHA = Resampling().alpha
 LONGEST = 50
 """Pairs of a job whose work is estimated: those with the longest texts."""
 
 
 class Checks:
-    """The limits of a service, and how many of its requests are heavy now."""
+    """The limits of a service, and the number of heavy requests in flight."""
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
@@ -36,10 +36,10 @@ class Checks:
     def segments(
         self, systems: dict[str, list[str]], references: Any, sources: Any, *, ids: Sequence[str] | None = None
     ) -> list[Segment]:
-        """The segments of a request, within the limits."""
+        """Return the segments of a request; raise where they exceed the limits."""
         pairs = sum(map(len, systems.values()))
         if pairs > self.limits.pairs:
-            raise too_much("pairs", pairs, "pairs", self.limits.pairs)
+            raise limit_refusal("pairs", pairs, "pairs", self.limits.pairs)
         self.check_systems(len(systems))
         if not pairs:
             raise DataError("hypotheses: there is nothing to score")
@@ -55,49 +55,55 @@ class Checks:
     def check_systems(self, count: int) -> None:
         """Raise where there are too many systems: every two are tested against each other."""
         if count > self.limits.systems:
-            raise too_much("systems", count, "systems", self.limits.systems)
+            raise limit_refusal("systems", count, "systems", self.limits.systems)
 
     def check_row(self, row: Segment) -> Segment:
-        """The segment, if it is within the limits."""
+        """Return the segment; raise where it exceeds the limits."""
         if len(row.references) > self.limits.references:
-            what = f"references of item {row.id}"
-            raise too_much(what, len(row.references), "references", self.limits.references)
+            subject = f"references of item {row.id}"
+            raise limit_refusal(subject, len(row.references), "references", self.limits.references)
         longest = max(len(text) for text in (row.hypothesis, *row.references, row.source or ""))
         if longest > self.limits.characters:
-            raise too_much(f"characters of a text of item {row.id}", longest, "characters", self.limits.characters)
+            raise limit_refusal(f"characters of a text of item {row.id}", longest, "characters", self.limits.characters)
         return row
 
     # --- work -------------------------------------------------------------------------------------------------------
 
-    def work_of(
+    def estimate_work(
         self, metrics: Sequence[api.Metric], rows: Sequence[Segment], cells: int = work.MOST_CELLS
-    ) -> work.Work:
-        """The work of scoring segments; raises where it is too much for one request."""
-        found = work.of_rows(metrics, rows, self.limits.work, cells)
-        work.check(found, self.limits.work)
-        return found
+    ) -> work.WorkEstimate:
+        """Estimate the work of scoring segments; raise where it is too much for one request."""
+        estimate = work.estimate_scoring(metrics, rows, self.limits.work, cells)
+        work.check(estimate, self.limits.work)
+        return estimate
 
     def check_pairs(self, metrics: Sequence[api.Metric], rows: Sequence[Segment]) -> None:
         """Raise where one pair of a job is too much work."""
         length = lambda row: len(row.hypothesis) * max(map(len, (*row.references, row.source or "")), default=0)  # noqa: E731
-        work.check_pair(work.of_rows(metrics, nlargest(LONGEST, rows, key=length), self.limits.work), self.limits.work)
+        work.check_pair(
+            work.estimate_scoring(metrics, nlargest(LONGEST, rows, key=length), self.limits.work), self.limits.work
+        )
 
-    def check_resampling(self, metrics: Sequence[api.Metric], systems: int, resampling: Resampling) -> work.Work:
-        """The work of comparing systems; raises where it takes too many resamples, or is too much."""
+    def check_resampling(
+        self, metrics: Sequence[api.Metric], systems: int, resampling: Resampling
+    ) -> work.WorkEstimate:
+        """Estimate the work of comparing systems; raise where it needs too many resamples, or is too much."""
         most = self.limits.resamples
         if resampling.resamples > most:
-            raise too_much("resamples", resampling.resamples, "resamples", most)
-        needed, usual = (one.enough(systems).resamples for one in (resampling, replace(resampling, alpha=USUAL_ALPHA)))
+            raise limit_refusal("resamples", resampling.resamples, "resamples", most)
+        needed, usual = (
+            settings.enough(systems).resamples for settings in (resampling, replace(resampling, alpha=USUAL_ALPHA))
+        )
         if needed > max(most, usual):
-            what = f"alpha={resampling.alpha:g} with {systems} systems needs {needed} resamples, at most {most}"
-            raise Refusal(413, what, most, "take a larger alpha, or start with --limit resamples=N")
-        found = work.of_comparison(metrics, systems, needed)
-        work.check(found, self.limits.work)
-        return found
+            message = f"alpha={resampling.alpha:g} with {systems} systems needs {needed} resamples, at most {most}"
+            raise Refusal(413, message, most, "take a larger alpha, or start with --limit resamples=N")
+        estimate = work.estimate_comparison(metrics, systems, needed)
+        work.check(estimate, self.limits.work)
+        return estimate
 
     @contextmanager
-    def place(self, seconds: float) -> Iterator[str]:
-        """A place for a request of so much work: its pace; raises where too many heavy ones are worked on."""
+    def admit(self, seconds: float) -> Iterator[str]:
+        """Admit a request of so much work and yield its pace; raise where too many heavy ones are in flight."""
         if seconds <= max(QUICK, self.limits.work / HEAVY_PART):
             yield "quick" if seconds <= QUICK else "slow"
             return

@@ -1,4 +1,4 @@
-"""What the page shows before anybody has typed, and what is known of metrics: bundled, nothing is fetched."""
+"""Bundled examples for the page, and the recorded agreement and cost of metrics; nothing is fetched."""
 
 from __future__ import annotations
 
@@ -37,42 +37,52 @@ SYSTEMS = Systems({name: _lines(name)[:12] for name in ("system-a", "system-b")}
 
 
 SHOWN = "wmt17"
-"""The kept evaluation whose figures stand beside the metrics; one that is not in it has those of the first that has."""
+"""The evaluation whose figures are shown beside the metrics; a metric that it lacks has those of the first with it."""
 
 
 @cache
 def agreement() -> dict[str, Any]:
-    """Agreement with people by metric, from what `monge recommend` answers from; `mean` is that over groups."""
-    found: dict[str, Any] = {}
-    for kept in sorted(judgements(), key=lambda one: one.key != SHOWN):
-        about = {"data": kept.title, "statistic": STATISTICS[kept.statistic], "model": kept.model, "n": kept.n}
-        for name, one in kept.metrics.items():
-            figures = {"mean": one.value, "low": one.low, "high": one.high, "signature": one.signature}
-            found.setdefault(name, {**about, **figures})
-    return found
+    """Return the agreement with people by metric, from the results behind `monge recommend`; `mean` is over groups."""
+    figures_by_metric: dict[str, Any] = {}
+    for evaluation in sorted(judgements(), key=lambda evaluation: evaluation.key != SHOWN):
+        about = {
+            "data": evaluation.title,
+            "statistic": STATISTICS[evaluation.statistic],
+            "model": evaluation.model,
+            "n": evaluation.n,
+        }
+        for name, agreement in evaluation.metrics.items():
+            figures = {
+                "mean": agreement.value,
+                "low": agreement.low,
+                "high": agreement.high,
+                "signature": agreement.signature,
+            }
+            figures_by_metric.setdefault(name, {**about, **figures})
+    return figures_by_metric
 
 
 HERE, SENTENCES = "here", "sentences"
 
 
 def is_measured(model: str) -> bool:
-    """Whether costs with a model are kept."""
-    return any(one["texts"] == SENTENCES and one["model"] == model for one in workloads())
+    """Return whether costs with a model are recorded."""
+    return any(workload["texts"] == SENTENCES and workload["model"] == model for workload in workloads())
 
 
 def measured_here(milliseconds: float | None) -> dict[str, Any]:
-    """The cost of a pair as this service measured it when it started, if it did."""
+    """Return the cost per pair as this service measured it when it started, None if it did not."""
     return {"milliseconds_a_pair": milliseconds, "measured_on": None if milliseconds is None else HERE}
 
 
-def cost(name: str, model: str) -> dict[str, Any]:
-    """The cost of a pair of sentences as it is kept, and the machine it was measured on; None where it was not."""
-    found = cost_of(name, SENTENCES, model)
-    if found is None:
+def kept_cost(name: str, model: str) -> dict[str, Any]:
+    """Return the recorded cost per pair of sentences and the machine it was measured on; None where there is none."""
+    measured_cost = cost_of(name, SENTENCES, model)
+    if measured_cost is None:
         return {"milliseconds_a_pair": None, "measured_on": None}
-    return {"milliseconds_a_pair": found.seconds, "measured_on": machine()}  # seconds a thousand pairs
+    return {"milliseconds_a_pair": measured_cost.seconds, "measured_on": machine()}  # seconds a thousand pairs
 
 
 def machine() -> str:
-    """What the kept costs were measured on."""
-    return next(str(one["machine"]) for one in workloads() if one["texts"] == SENTENCES)
+    """Return the machine that the recorded costs were measured on."""
+    return next(str(workload["machine"]) for workload in workloads() if workload["texts"] == SENTENCES)

@@ -1,4 +1,4 @@
-"""A job: a directory with what was asked, the uploaded files, its state, and at the end its results."""
+"""A job: a directory with its order, the uploaded files, its state, and at the end its results."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SCORING, COMPARING, EXPLAINING, WRITING = "scoring", "comparing", "explaining", 
 
 
 @dataclass(frozen=True)
-class Order:
+class JobOrder:
     """What a job was asked to do; `files` name the uploads by role: hypotheses, references, source or table."""
 
     metrics: tuple[str, ...]
@@ -54,7 +54,7 @@ class _KeptOrder(_Strict):
 
 
 class _KeptJob(_Strict):
-    """What `job.json` holds."""
+    """The content of `job.json`."""
 
     created: float = Field(ge=0, le=1e12)
     order: _KeptOrder
@@ -68,7 +68,7 @@ class _KeptError(_Strict):
 
 
 class _KeptState(_Strict):
-    """What `state.json` holds."""
+    """The content of `state.json`."""
 
     state: Literal["queued", "running", "done", "failed", "cancelled"]
     error: _KeptError | None
@@ -77,16 +77,16 @@ class _KeptState(_Strict):
 
 
 class UnreadableJob(Exception):
-    """A directory that is not a job as this service writes it; says what is wrong."""
+    """A directory that is not a job as this service writes it; the message says what is wrong."""
 
 
 @dataclass
 class Job:
-    """A job and how far it has come."""
+    """A job and its progress."""
 
     id: str
     folder: Path
-    order: Order
+    order: JobOrder
     created: float
     state: str = QUEUED
     done: int = 0
@@ -100,17 +100,17 @@ class Job:
     begun_at: int = 0
     ticket: Ticket = field(default_factory=Ticket)
 
-    def shown(self) -> dict[str, Any]:
-        """What a client sees."""
-        now, made = time.monotonic() - self.started, self.done - self.begun_at
-        counted = self.state == RUNNING and self.phase == SCORING and made
-        left = (self.total - self.done) * now / made if counted else None
+    def describe(self) -> dict[str, Any]:
+        """Return the JSON object that describes the job to a client."""
+        now, scored_now = time.monotonic() - self.started, self.done - self.begun_at
+        is_measurable = self.state == RUNNING and self.phase == SCORING and scored_now
+        remaining = (self.total - self.done) * now / scored_now if is_measurable else None
         return {
             "id": self.id,
             "state": self.state,
             "done": self.done,
             "total": self.total,
-            "remaining_seconds": left,
+            "remaining_seconds": remaining,
             "phase": self.phase if self.state == RUNNING else None,
             "compared": self.compared,
             "explained": list(self.explained),
@@ -122,22 +122,22 @@ class Job:
         }
 
     def write(self) -> None:
-        """Keep the state on disk."""
-        kept = {"state": self.state, "error": self.error, "systems": list(self.systems), "total": self.total}
-        keep_file(self.folder / "state.json", json.dumps(kept) + "\n")
+        """Write the state to disk."""
+        state = {"state": self.state, "error": self.error, "systems": list(self.systems), "total": self.total}
+        keep_file(self.folder / "state.json", json.dumps(state) + "\n")
 
     def write_order(self) -> None:
-        """Keep what was asked on disk."""
+        """Write the order to disk."""
         keep_file(self.folder / "job.json", json.dumps({"created": self.created, "order": asdict(self.order)}) + "\n")
 
     @classmethod
     def read(cls, folder: Path) -> Job:
-        """A job from its directory; raises UnreadableJob where its files are not as they were written."""
-        asked = _read(folder / "job.json", _KeptJob)
-        kept = _read(folder / "state.json", _KeptState)
-        job = cls(folder.name, folder, Order(**dict(asked.order)), asked.created, kept.state)
-        job.error = None if kept.error is None else kept.error.model_dump()
-        job.systems, job.total = kept.systems, kept.total
+        """Return the job in a directory; raise UnreadableJob where its files are not as they were written."""
+        saved_job = _read(folder / "job.json", _KeptJob)
+        saved_state = _read(folder / "state.json", _KeptState)
+        job = cls(folder.name, folder, JobOrder(**dict(saved_job.order)), saved_job.created, saved_state.state)
+        job.error = None if saved_state.error is None else saved_state.error.model_dump()
+        job.systems, job.total = saved_state.systems, saved_state.total
         job.done = job.total if job.state == DONE else 0
         if job.state not in ENDED:
             missing = [path.name for path in job.inputs() if not path.is_file()]
@@ -146,15 +146,15 @@ class Job:
         return job
 
     def inputs(self) -> list[Path]:
-        """The uploaded files."""
+        """Return the paths of the uploaded files."""
         return [self.folder / f"input-{k}" for k in range(len(self.order.files))]
 
     def statistics_file(self, name: str) -> Path:
-        """Where the job holds statistics that it was sent with."""
+        """Return the path of statistics that the job was sent with."""
         return self.folder / f"statistics-{name}.json"
 
     def rows(self) -> list[Segment]:
-        """The segments of the uploaded files; systems have the names their files were sent under."""
+        """Return the segments of the uploaded files; systems have the names their files were sent under."""
         by_role: dict[str, list[tuple[Path, str]]] = {}
         for path, (role, name) in zip(self.inputs(), self.order.files, strict=True):
             by_role.setdefault(role, []).append((path, name))
@@ -162,18 +162,18 @@ class Job:
             rows = list(read_table(by_role["table"][0][0], format=self.order.table_format))
         else:
             texts = by_role.get("hypotheses", [])
-            called = {path.name: name for path, name in texts}
+            name_of_file = {path.name: name for path, name in texts}
             source = by_role.get("source")
             read = read_parallel(
                 [path for path, _ in texts],
                 [path for path, _ in by_role.get("references", ())],
                 source[0][0] if source else None,
             )
-            rows = [Segment(r.id, r.hypothesis, r.references, r.source, called[r.system]) for r in read]
+            rows = [Segment(r.id, r.hypothesis, r.references, r.source, name_of_file[r.system]) for r in read]
         return rows
 
-    def told(self, message: str) -> str:
-        """A message with the names that the client gave its files, instead of where they lie here."""
+    def with_client_names(self, message: str) -> str:
+        """Return a message with the names that the client gave its files instead of the paths on this machine."""
         for k, (_, name) in reversed(list(enumerate(self.order.files))):
             message = message.replace(str(self.folder / f"input-{k}"), name)
         return message
@@ -186,5 +186,5 @@ def _read(path: Path, kind: type[Kept]) -> Kept:
         raise UnreadableJob(f"{path.name}: {error.strerror}") from None
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
-        where = ".".join(map(str, first["loc"])) or "the file"
-        raise UnreadableJob(f"{path.name}: {where}: {first['msg']}") from None
+        location = ".".join(map(str, first["loc"])) or "the file"
+        raise UnreadableJob(f"{path.name}: {location}: {first['msg']}") from None

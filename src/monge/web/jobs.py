@@ -42,20 +42,20 @@ from monge.web.job import (
     SCORING,
     WRITING,
     Job,
-    Order,
+    JobOrder,
     UnreadableJob,
 )
-from monge.web.refusals import Refusal, of_error, too_much
+from monge.web.refusals import Refusal, limit_refusal, refusal_of_error
 from monge.web.report import PLANS_FILE as PLANS_FILE
 from monge.web.report import JobReport, unpaired_files
 from monge.web.results import read_results
-from monge.web.service import VERSION, Service, named
-from monge.web.state import JOURNAL, StateFolder, full, keep_file, remove_job, sync_file, sync_folder
+from monge.web.service import VERSION, Service, names_and_labels
+from monge.web.state import JOURNAL, StateFolder, disk_refusal, keep_file, remove_job, sync_file, sync_folder
 from monge.web.ticket import Gone
 
 log = logging.getLogger("monge.web")
 STOPPING = 3.0
-"""Seconds that a job has to end what it does when the service stops."""
+"""Seconds that a job has to finish when the service stops."""
 
 
 class Jobs:
@@ -66,20 +66,20 @@ class Jobs:
         self._jobs: dict[str, Job] = {}
         self._changed, self._stopping = Condition(), Event()
         for folder in state.job_folders():
-            self._take_up(folder)
+            self._restore(folder)
         self._thread = Thread(target=self._run, name="jobs", daemon=True)
 
     def start(self) -> None:
-        """Begin to run what waits."""
+        """Start to run queued jobs."""
         self._thread.start()
 
     @property
     def alive(self) -> bool:
-        """Whether what waits will be run."""
+        """Whether the thread of the jobs runs."""
         return self._thread.is_alive()
 
-    def _take_up(self, folder: Path) -> None:
-        """A job that an earlier service left; what cannot be read is set aside."""
+    def _restore(self, folder: Path) -> None:
+        """Restore a job of an earlier service; one that cannot be read is set aside."""
         try:
             job = Job.read(folder)
         except UnreadableJob as error:
@@ -91,8 +91,8 @@ class Jobs:
 
     # --- what requests ask ------------------------------------------------------------------------------------------
 
-    def room(self) -> Path:
-        """A directory for a new job's uploads, if another may wait."""
+    def make_upload_folder(self) -> Path:
+        """Return a new directory for a job's uploads; raise where too many jobs wait."""
         limits = self._service.limits
         if sum(job.state not in ENDED for job in list(self._jobs.values())) >= limits.jobs:
             raise Refusal(429, f"{limits.jobs} jobs wait already", limits.jobs, "come back later", retry=30)
@@ -101,17 +101,17 @@ class Jobs:
         try:
             folder.mkdir()
         except OSError as error:
-            raise full(error) from None
+            raise disk_refusal(error) from None
         return folder
 
-    def submit(self, folder: Path, order: Order) -> Job:
-        """Accept a job whose files lie in its directory; bad names, settings and lines are refused here."""
+    def submit(self, folder: Path, order: JobOrder) -> Job:
+        """Accept a job whose files are in its directory; raise where a name, setting or line is wrong."""
         job = Job(folder.name, folder, order, time.time())
         self._check(job)
         try:
             for name in order.statistics:
-                kept = self._service.statistics(name).to_dict()
-                keep_file(job.statistics_file(name), json.dumps(kept, allow_nan=False) + "\n")
+                stats = self._service.statistics(name).to_dict()
+                keep_file(job.statistics_file(name), json.dumps(stats, allow_nan=False) + "\n")
             for path in job.inputs():
                 sync_file(path)
             job.write_order()
@@ -119,23 +119,25 @@ class Jobs:
             job.folder = folder.rename(self._state.jobs / job.id)
             sync_folder(self._state.jobs)
         except OSError as error:
-            raise full(error) from None
+            raise disk_refusal(error) from None
         with self._changed:
             self._jobs[job.id] = job
             self._changed.notify_all()
         return job
 
     def _check(self, job: Job) -> None:
-        """Raise where a job cannot be done, and count what it has to do."""
+        """Raise where a job cannot be done; set its number of segments and its systems."""
         service, order = self._service, job.order
         if len(order.metrics) > service.limits.metrics:
-            raise too_much("metrics", len(order.metrics), "metrics", service.limits.metrics)
+            raise limit_refusal("metrics", len(order.metrics), "metrics", service.limits.metrics)
         metrics = [service.metric(name, order.settings, order.lang, order.model) for name in order.metrics]
         service.corpora(order.statistics)
         try:
             rows = job.rows()
         except MongeError as error:
-            raise Refusal(error.http_status, job.told(str(error)), None, "mend the file and send it again") from None
+            raise Refusal(
+                error.http_status, job.with_client_names(str(error)), None, "mend the file and send it again"
+            ) from None
         if len(rows) > service.limits.job_pairs:
             most = service.limits.job_pairs
             raise Refusal(413, f"pairs: {len(rows)}, at most {most}", most, "cut it, or --limit job_pairs=N")
@@ -146,14 +148,14 @@ class Jobs:
         service.check_pairs(metrics, rows)
 
     def get(self, name: str) -> Job:
-        """A job by its id."""
+        """Return a job by its id."""
         if name not in self._jobs:
             raise Refusal(404, f"no job {name[:40]!r}", None, "it may have been dropped: jobs are kept for some days")
         return self._jobs[name]
 
-    def listed(self) -> list[dict[str, Any]]:
-        """All jobs, the newest first."""
-        return [job.shown() for job in sorted(self._jobs.values(), key=lambda job: -job.created)]
+    def describe_all(self) -> list[dict[str, Any]]:
+        """Return the descriptions of all jobs, the newest first."""
+        return [job.describe() for job in sorted(self._jobs.values(), key=lambda job: -job.created)]
 
     def cancel(self, name: str) -> Job:
         """Stop a job that has not ended; drop one that has."""
@@ -167,29 +169,29 @@ class Jobs:
         return job
 
     def results(self, name: str) -> list[Result]:
-        """The results of a job that is done."""
+        """Return the results of a job that is done."""
         return read_results(self.path(name, "results.json").read_text("utf-8"))
 
     def path(self, name: str, file: str) -> Path:
-        """A file of a job that is done."""
+        """Return the path of a file of a job that is done."""
         job = self.get(name)
         if job.state != DONE:
             hint = (
                 "wait for it: GET /v1/jobs/ID/events" if job.state not in ENDED else str((job.error or {}).get("error"))
             )
             raise Refusal(409, f"job {name} is {job.state}: it has no result", None, hint)
-        found = job.folder / file
-        if not found.is_file():
+        result_path = job.folder / file
+        if not result_path.is_file():
             raise Refusal(
                 404, f"job {name} has no {file}", None, "a comparison needs two systems with the same segments"
             )
-        return found
+        return result_path
 
     def drop_old(self) -> None:
-        """Drop what ended too long ago, then the oldest that ended while all are too large."""
+        """Drop jobs that ended too long ago, then the oldest ended ones while all take too much space."""
         limits = self._service.limits
         ended = sorted((job for job in list(self._jobs.values()) if job.state in ENDED), key=lambda job: job.created)
-        sizes = {job.id: _size(job.folder) for job in list(self._jobs.values())}
+        sizes = {job.id: _folder_size(job.folder) for job in list(self._jobs.values())}
         for job in ended:
             old = time.time() - job.created > limits.job_days * 86400
             if old or sum(sizes.values()) > limits.state_bytes:
@@ -201,7 +203,7 @@ class Jobs:
         remove_job(job.folder)
 
     def stop(self) -> None:
-        """Leave the running job where it is: the next service goes on with it."""
+        """Interrupt the running job: the next service resumes it."""
         with self._changed:
             self._stopping.set()
             for job in list(self._jobs.values()):
@@ -231,17 +233,17 @@ class Jobs:
                 log.exception("job %s", job.id)
 
     def _outcome(self, job: Job) -> tuple[str | None, Refusal | None]:
-        """Run a job: the state it ends in, and why if that is not done; no state where the service stops."""
+        """Run a job; return the state it ends in, and the error if it failed; no state where the service stops."""
         try:
             self._score(job)
         except Gone:
             return (None if self._stopping.is_set() else CANCELLED), None
         except MongeError as error:
-            return FAILED, of_error(error)
+            return FAILED, refusal_of_error(error)
         except Refusal as error:
             return FAILED, error
         except OSError as error:
-            return FAILED, full(error)
+            return FAILED, disk_refusal(error)
         except Exception as error:  # a defect ends its job, not the service
             log.exception("job %s", job.id)
             return FAILED, Refusal(500, f"{type(error).__name__}", None, "this is a defect of monge")
@@ -252,9 +254,9 @@ class Jobs:
         return min(waiting, key=lambda job: job.created) if waiting else None
 
     def _end(self, job: Job, state: str, error: Refusal | None = None) -> None:
-        """End a job: on disk first, so that what is told of it stands there."""
+        """End a job: on disk first, so that what clients are told survives a restart."""
         if error is not None:
-            job.error = {**error.body(), "error": job.told(error.detail)}
+            job.error = {**error.body(), "error": job.with_client_names(error.detail)}
         try:
             replace(job, state=state).write()
             shutil.rmtree(job.folder / JOURNAL, ignore_errors=True)
@@ -267,7 +269,7 @@ class Jobs:
         service, order = self._service, job.order
         metrics = [service.metric(name, order.settings, order.lang, order.model) for name in order.metrics]
         rows = job.rows()
-        paired = _paired(rows)
+        paired = _pair_segments(rows)
         rows = paired or rows
 
         def progress(count: int) -> None:
@@ -275,15 +277,19 @@ class Jobs:
             job.ticket.check()
 
         job.done, job.begun_at, job.phase = 0, 0, SCORING
-        corpora, watch, shared = self._corpora(job), api.Watch(progress), service.engine.shared(job.ticket, "job")
+        corpora, watch, shared = (
+            self._corpora(job),
+            api.Watch(progress),
+            service.engine.window_scorer(job.ticket, "job"),
+        )
         with closing(Store(job.folder / JOURNAL, vectors=False)) as journal:
             results = api.score_segments(metrics, rows, corpora=corpora, cache=journal, watch=watch, score=shared)
         compared = None
         if paired:
             job.phase = COMPARING
-            compared = found = job.ticket.run(lambda: self._compared(job, metrics, results))
-            plain = json.loads(render_study(found, "json", version=VERSION))
-            keep_file(job.folder / "comparison.json", json.dumps({**plain, "verdict": found.verdict}) + "\n")
+            compared = comparison = job.ticket.run(lambda: self._compare_systems(job, metrics, results))
+            plain = json.loads(render_study(comparison, "json", version=VERSION))
+            keep_file(job.folder / "comparison.json", json.dumps({**plain, "verdict": comparison.verdict}) + "\n")
         reported = JobReport(service.engine, job, metrics, corpora)
         files = reported.files(results, rows, compared) if paired or len(job.systems) == 1 else unpaired_files(results)
         job.phase = WRITING
@@ -291,16 +297,18 @@ class Jobs:
             keep_file(job.folder / name, text)
         keep_file(job.folder / "results.json", render_results(results, "json", version=VERSION, segments=True))
 
-    def _compared(self, job: Job, metrics: Sequence[api.Metric], results: Sequence[Result]) -> Comparison:
-        """The systems compared, metric by metric."""
-        found: list[Comparison] = []
-        for place, one in enumerate(named(metrics)):
+    def _compare_systems(self, job: Job, metrics: Sequence[api.Metric], results: Sequence[Result]) -> Comparison:
+        """Return the comparison of the systems, computed metric by metric."""
+        comparisons: list[Comparison] = []
+        for place, name_and_label in enumerate(names_and_labels(metrics)):
             job.compared = place
-            found.append(compare_results([one], results[place :: len(metrics)]))
-        return replace(found[0], standings=tuple(each for one in found for each in one.standings))
+            comparisons.append(compare_results([name_and_label], results[place :: len(metrics)]))
+        return replace(
+            comparisons[0], standings=tuple(standing for comparison in comparisons for standing in comparison.standings)
+        )
 
     def _corpora(self, job: Job) -> api.Corpora:
-        """The statistics that a job was sent with, which it holds; those of an older service lie with the others."""
+        """Return the statistics that a job holds; jobs of an older service have theirs in the common directory."""
         names = job.order.statistics
         files = [job.statistics_file(name) for name in names]
         if not all(path.is_file() for path in files):
@@ -308,19 +316,19 @@ class Jobs:
         return api.Corpora(reduce(or_, map(api.load_stats, files)) if files else None)
 
 
-def _paired(rows: Sequence[Segment]) -> list[Segment]:
-    """The segments as a comparison wants them; none where systems do not have the same items."""
+def _pair_segments(rows: Sequence[Segment]) -> list[Segment]:
+    """Return the segments aligned for a comparison; none where systems do not have the same items."""
     try:
-        return [row for some in aligned(rows).values() for row in some]
+        return [row for system_rows in aligned(rows).values() for row in system_rows]
     except (Misaligned, UsageError):
         return []
 
 
-def _size(folder: Path) -> int:
+def _folder_size(folder: Path) -> int:
     """Bytes of the files of a directory, as far as they stay while they are looked at."""
     size = 0
     with suppress(FileNotFoundError):
-        for one in folder.rglob("*"):
+        for path in folder.rglob("*"):
             with suppress(FileNotFoundError):
-                size += one.stat().st_size
+                size += path.stat().st_size
     return size

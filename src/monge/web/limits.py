@@ -43,19 +43,19 @@ class Limits:
     head: int = 20
     drain: int = 30
 
-    def changed(self, given: Iterable[str]) -> Limits:
+    def with_changes(self, changes: Iterable[str]) -> Limits:
         """The limits after `NAME=VALUE` changes, as `--limit` takes them."""
-        known = [one.name for one in fields(self)]
-        found = self
-        for change in given:
+        names = [limit.name for limit in fields(self)]
+        limits = self
+        for change in changes:
             name, equals, text = change.partition("=")
             key = name.strip().replace("-", "_")
             if not equals:
                 raise InvalidSetting(f"--limit takes NAME=VALUE, got {change!r}")
-            if key not in known:
-                raise UnknownName("limit", name, known)
+            if key not in names:
+                raise UnknownName("limit", name, names)
             number = text.strip().replace("_", "")
             if not number.isdecimal() or not 0 < int(number) < 2**53:
                 raise InvalidSetting(f"--limit {name} takes a whole number of at least 1, got {text!r}")
-            found = replace(found, **{key: int(number)})
-        return found
+            limits = replace(limits, **{key: int(number)})
+        return limits

@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     from monge.scoring.transport import TransportMetric
 
 FEW, SHORT = 16, 8_000
-"""Segments of a small request, and characters of them, at the most."""
+"""The most segments of a small request, and characters of them."""
 
 
 @dataclass(frozen=True, eq=False)
-class Brief:
-    """A small request: its metrics and segments, and what is made of its results."""
+class SmallRequest:
+    """A small request: its metrics and segments, and the function that writes its answer."""
 
     metrics: Sequence[api.Metric]
     rows: Sequence[Segment]
@@ -40,7 +40,7 @@ class Brief:
     @property
     def scorers(self) -> list[TransportMetric]:
         """Its metrics, which all compare vectors."""
-        return [cast("TransportMetric", one.scorer) for one in self.metrics]
+        return [cast("TransportMetric", metric.scorer) for metric in self.metrics]
 
     @property
     def texts(self) -> list[str]:
@@ -48,49 +48,54 @@ class Brief:
         return distinct(self.rows)
 
 
-def is_brief(metrics: Sequence[api.Metric], rows: Sequence[Segment]) -> bool:
-    """Whether a request is small, and its scores are functions of its segments and the settings alone."""
-    if len(rows) > FEW or not all(row.references for row in rows) or not all(map(_of_segments, metrics)):
+def is_small_request(metrics: Sequence[api.Metric], rows: Sequence[Segment]) -> bool:
+    """Return whether a request is small, and its scores depend on its segments and settings alone."""
+    if len(rows) > FEW or not all(row.references for row in rows) or not all(map(_uses_own_texts_only, metrics)):
         return False
     return sum(len(text) for row in rows for text in (row.hypothesis, *row.references)) <= SHORT
 
 
-def _of_segments(metric: api.Metric) -> bool:
-    """Whether a metric compares vectors with references and takes nothing from other texts."""
-    one = metric.scorer.members.get("")  # of a blend none stands there
-    if one is None or not one.reads or one.block != 1:
+def _uses_own_texts_only(metric: api.Metric) -> bool:
+    """Return whether a metric compares vectors with references and takes nothing from other texts."""
+    scorer = metric.scorer.members.get("")  # of a blend none stands there
+    if scorer is None or not scorer.reads or scorer.block != 1:
         return False
-    mine = cast("TransportMetric", one)
-    asks = mine.fits or mine.needs_given or mine.language_model is not None or mine.spec.scale.name == "human"
-    return mine.against == REFERENCES and not asks
+    vector_metric = cast("TransportMetric", scorer)
+    uses_other_texts = (
+        vector_metric.fits
+        or vector_metric.needs_given
+        or vector_metric.language_model is not None
+        or vector_metric.spec.scale.name == "human"
+    )
+    return vector_metric.against == REFERENCES and not uses_other_texts
 
 
-def answered(briefs: Sequence[Brief], encoding: Encoding) -> list[bytes | MongeError]:
-    """The answers of small requests that ask for the same metrics; what is wrong with one is its answer."""
-    rows = [row for one in briefs for row in one.rows]
+def answer_requests(requests: Sequence[SmallRequest], encoding: Encoding) -> list[bytes | MongeError]:
+    """Answer small requests that ask for the same metrics; a request that fails has its error as its answer."""
+    rows = [row for request in requests for row in request.rows]
     window = Window(rows, encoding)
-    scorers = briefs[0].scorers
-    plain = [CorpusStats(one.reader.key) for one in scorers]
+    scorers = requests[0].scorers
+    plain = [CorpusStats(scorer.reader.key) for scorer in scorers]
     systems = dict.fromkeys(row.system for row in rows)
-    scores = [one.score(window, dict.fromkeys(systems, stats)) for one, stats in zip(scorers, plain, strict=True)]
-    found, start = list[bytes | MongeError](), 0
-    for one in briefs:
-        places = range(start, start + len(one.rows))
-        found.append(_answer(one, [each.at(places) for each in scores], plain, encoding))
-        start += len(one.rows)
-    return found
+    scores = [scorer.score(window, dict.fromkeys(systems, stats)) for scorer, stats in zip(scorers, plain, strict=True)]
+    answers, start = list[bytes | MongeError](), 0
+    for request in requests:
+        places = range(start, start + len(request.rows))
+        answers.append(_answer(request, [metric_scores.at(places) for metric_scores in scores], plain, encoding))
+        start += len(request.rows)
+    return answers
 
 
 def _answer(
-    one: Brief, scores: Sequence[Scores], plain: Sequence[CorpusStats], encoding: Encoding
+    request: SmallRequest, scores: Sequence[Scores], plain: Sequence[CorpusStats], encoding: Encoding
 ) -> bytes | MongeError:
-    """The answer of a run whose windows have been scored."""
-    looked = scan_input(one.rows)
-    shard = ShardContext(looked, [dict.fromkeys(looked.systems, stats) for stats in plain], [one.rows], encoding)
+    """Return the answer of a request whose segments have been scored."""
+    summary = scan_input(request.rows)
+    shard = ShardContext(summary, [dict.fromkeys(summary.systems, stats) for stats in plain], [request.rows], encoding)
     try:
-        run = ScoringRun(one.scorers, one.rows, score=lambda metrics, stats, window: list(scores), shard=shard)
+        run = ScoringRun(request.scorers, request.rows, score=lambda metrics, stats, window: list(scores), shard=shard)
         results = watched(run, None, Watch())
-        names = labels((metric.name, metric.asked) for metric in one.metrics)
-        return one.answer([replace(each, metric=names[k % len(names)]) for k, each in enumerate(results)])
+        names = labels((metric.name, metric.asked) for metric in request.metrics)
+        return request.answer([replace(result, metric=names[k % len(names)]) for k, result in enumerate(results)])
     except MongeError as error:
         return error

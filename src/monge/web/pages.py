@@ -1,4 +1,4 @@
-"""The page: rendered here, moved by a little script of our own; nothing comes from elsewhere."""
+"""The pages: rendered here, with a small script of our own; nothing is loaded from other sites."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ SHARED = {
     "palette.css": palette_css(),
     "report.css": STYLE + report_style(),
 }
-"""What is drawn here as in reports."""
+"""Scripts and styles that pages share with reports."""
 STATIC = {
-    **{one.name: one.read_bytes() for one in (files(__package__) / "static").iterdir() if one.is_file()},
+    **{file.name: file.read_bytes() for file in (files(__package__) / "static").iterdir() if file.is_file()},
     **{name: text.encode() for name, text in SHARED.items()},
 }
 
 
 def router(app: App) -> APIRouter:
-    """The pages and what they load."""
-    found = APIRouter(include_in_schema=False)
+    """Return the routes of the pages and of the files they load."""
+    routes = APIRouter(include_in_schema=False)
     environment = Environment(
         loader=PackageLoader("monge.web"), autoescape=select_autoescape(), undefined=StrictUndefined
     )
@@ -52,45 +52,47 @@ def router(app: App) -> APIRouter:
         return HTMLResponse(template.render(view=name, title=title, **_shared(app), **more))
 
     for path in VIEWS:
-        found.add_api_route(path, view, methods=["GET"])
+        routes.add_api_route(path, view, methods=["GET"])
 
-    @found.get("/docs")
+    @routes.get("/docs")
     def docs(request: Request) -> HTMLResponse:
-        shown = {"api": app.openapi(), "base": str(request.base_url).rstrip("/")}
+        variables = {"api": app.openapi(), "base": str(request.base_url).rstrip("/")}
         template = environment.get_template("docs.html")
-        return HTMLResponse(template.render(view="docs", title="HTTP interface", **shown, **_shared(app)))
+        return HTMLResponse(template.render(view="docs", title="HTTP interface", **variables, **_shared(app)))
 
-    @found.get("/static/{name}")
+    @routes.get("/static/{name}")
     def static(name: str) -> Response:
         if name not in STATIC:
             raise Refusal(404, "no such file", None, "")
         return Response(STATIC[name], media_type=KINDS[name.rpartition(".")[2]], headers={"cache-control": "no-cache"})
 
-    @found.get("/favicon.ico")
+    @routes.get("/favicon.ico")
     def icon() -> Response:
         return Response(STATIC["icon.svg"], media_type=KINDS["svg"])
 
-    return found
+    return routes
 
 
 def _catalogue(app: App) -> dict[str, Any]:
-    """The metrics, and where their times were measured: on one machine, all of them."""
+    """Return the metrics, and the one machine that all their times were measured on."""
     metrics = app.service.catalogue()
-    here = any(one["measured_on"] == HERE for one in metrics.values())
-    return {"catalogue": metrics, "machine": "here, when the service started" if here else machine()}
+    is_measured_here = any(metric["measured_on"] == HERE for metric in metrics.values())
+    return {"catalogue": metrics, "machine": "here, when the service started" if is_measured_here else machine()}
 
 
 def _code(text: str) -> Markup:
-    """A sentence with what stands between backticks as code."""
+    """Return a sentence as HTML, with `backticked` parts as code."""
     parts = text.split("`")
-    return Markup("").join(Markup("<code>{}</code>").format(one) if k % 2 else one for k, one in enumerate(parts))
+    return Markup("").join(Markup("<code>{}</code>").format(part) if k % 2 else part for k, part in enumerate(parts))
 
 
 def _shared(app: App) -> dict[str, Any]:
-    """What every page is given."""
+    """Return the variables that every page has."""
     service = app.service
     bootstrap = {
-        "pairs": [{"name": name, "hypothesis": one, "reference": other} for name, one, other in PAIRS],
+        "pairs": [
+            {"name": name, "hypothesis": hypothesis, "reference": reference} for name, hypothesis, reference in PAIRS
+        ],
         "systems": {"systems": dict(SYSTEMS.systems), "references": SYSTEMS.references},
         "metrics": {name: {"title": row.title, "kind": kind_of(name)} for name, row in EVERY.items()},
         "chosen": list(service.config.metrics),

@@ -1,4 +1,4 @@
-"""Connections of uvicorn that are closed where the head of a request does not come whole in time, or is too long."""
+"""A uvicorn protocol that closes connections whose request head is too slow or too long."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from monge.web.refusals import Refusal
 
 MOST_HEAD = 65_536
-"""Bytes of the head of a request, and of what stands around the pieces of its body."""
+"""The most bytes of the head of a request, and of the framing of its body."""
 FRAMING = 16
-"""So many more for every byte of a body, which may come in pieces of one byte."""
+"""Bytes of framing allowed per byte of a body, which may come in chunks of one byte."""
 
 
-def long_head() -> Refusal:
-    """What is said where a head is too long."""
+def long_head_refusal() -> Refusal:
+    """Return the refusal of a head that is too long."""
     return Refusal(431, f"the head of the request is longer than {MOST_HEAD} bytes", MOST_HEAD, "send fewer headers")
 
 
-def _raw(refusal: Refusal) -> bytes:
-    """An answer to somebody whose request is not read."""
+def _raw_response(refusal: Refusal) -> bytes:
+    """Return a refusal as a raw HTTP response, for a request that is not parsed to its end."""
     body = json.dumps(refusal.body()).encode()
     head = f"HTTP/1.1 {refusal.status_code} Refused\r\ncontent-type: application/json\r\ncontent-length: {len(body)}"
     return f"{head}\r\nconnection: close\r\n\r\n".encode() + body
 
 
-def patient(seconds: int) -> type[asyncio.Protocol]:
-    """The protocol of connections that give the head of a request so many seconds, from its first byte on.
+def make_timed_protocol(seconds: int) -> type[asyncio.Protocol]:
+    """Return a protocol class that gives the head of a request so many seconds, from its first byte on.
 
     The parser keeps a head until it is whole, however long it is: bytes are counted as they come, those of bodies
     aside, and a connection is closed with 431 where they are too many. What comes behind a body is counted too.
@@ -37,8 +37,8 @@ def patient(seconds: int) -> type[asyncio.Protocol]:
     A new connection has as long for its first byte; afterwards it is uvicorn's keep-alive that ends an idle one.
     """
 
-    class Patient(HttpToolsProtocol):
-        """A connection with a clock."""
+    class TimedProtocol(HttpToolsProtocol):
+        """A connection with a timer."""
 
         clock: asyncio.TimerHandle | None = None
         heads = bodies = 0  # bytes of the request that is being read
@@ -47,7 +47,7 @@ def patient(seconds: int) -> type[asyncio.Protocol]:
             self.heads += len(data)
             super().data_received(data)
             if self.heads > MOST_HEAD + FRAMING * self.bodies and not self.transport.is_closing():
-                self.transport.write(_raw(long_head()))
+                self.transport.write(_raw_response(long_head_refusal()))
                 self.transport.close()
 
         def on_body(self, body: bytes) -> None:
@@ -89,4 +89,4 @@ def patient(seconds: int) -> type[asyncio.Protocol]:
             if not self.transport.is_closing():
                 self.transport.close()
 
-    return Patient
+    return TimedProtocol

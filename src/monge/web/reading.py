@@ -1,4 +1,4 @@
-"""Bodies into requests: JSON as it is defined, and uploaded files into a job's directory."""
+"""Reads requests from bodies: strict JSON, and uploaded files into a job's directory."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from fastapi.routing import APIRoute
 from pydantic import BaseModel, ValidationError
 from starlette.datastructures import FormData, UploadFile
 
-from monge.web.job import TABLES, Order
+from monge.web.job import TABLES, JobOrder
 from monge.web.refusals import Refusal
-from monge.web.state import full
+from monge.web.state import disk_refusal
 
 ROLES = ("hypotheses", "references", "source", "table")
 WORDS = ("metric", "setting", "statistics")
@@ -30,15 +30,15 @@ LONGEST_NAME = 120
 PACKED = ".gz"
 CHUNK = 1 << 20
 SHORT_BODY = 32_768
-"""Bytes of a body that is read at once, on the event loop."""
+"""Bytes of a body that is parsed on the event loop; longer ones are parsed in a thread."""
 MOST_KEYS = 1000
-"""Keys of an object inside a request."""
+"""The most keys of an object inside a request."""
 _PLAIN: dict[str, Any] = {"include_url": False, "include_input": False, "include_context": False}
 
 
 @contextmanager
-def uncollected() -> Iterator[None]:
-    """Without the garbage collector: it looks at half a million new lists over and over, and nobody else can run."""
+def pause_garbage_collector() -> Iterator[None]:
+    """Pause the garbage collector: it would scan half a million new lists repeatedly, and no other thread could run."""
     gc.disable()
     try:
         yield
@@ -47,10 +47,13 @@ def uncollected() -> Iterator[None]:
 
 
 def strict_json(body: bytes) -> Any:
-    """The value of a JSON text in UTF-8: no key twice, no NaN, no number beyond a float, not nested without end."""
+    """Return the value of a JSON text in UTF-8; refuse duplicate keys, NaN, infinite numbers and deep nesting."""
     try:
         return json.loads(
-            body.decode("utf-8"), object_pairs_hook=_distinct, parse_constant=_no_number, parse_float=_finite
+            body.decode("utf-8"),
+            object_pairs_hook=_refuse_duplicate_keys,
+            parse_constant=_refuse_constant,
+            parse_float=_parse_finite,
         )
     except UnicodeDecodeError as error:
         raise Refusal(400, f"the body is not UTF-8 (byte {error.start})", None, "send JSON in UTF-8") from None
@@ -60,22 +63,22 @@ def strict_json(body: bytes) -> Any:
         raise Refusal(400, f"the body is not JSON: {error}", None, "GET /docs shows examples") from None
 
 
-def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        seen: set[str] = set()
+def _refuse_duplicate_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    unique_pairs = dict(pairs)
+    if len(unique_pairs) != len(pairs):
+        keys: set[str] = set()
         for key, _ in pairs:
-            if key in seen:
+            if key in keys:
                 raise ValueError(f"key {key[:80]!r} stands twice")
-            seen.add(key)
-    return found
+            keys.add(key)
+    return unique_pairs
 
 
-def _no_number(word: str) -> NoReturn:
+def _refuse_constant(word: str) -> NoReturn:
     raise ValueError(f"{word} is no JSON number")
 
 
-def _finite(text: str) -> float:
+def _parse_finite(text: str) -> float:
     value = float(text)
     if not isfinite(value):
         raise ValueError(f"{text[:20]} is beyond what a float holds")
@@ -83,12 +86,12 @@ def _finite(text: str) -> float:
 
 
 def read_request(body: bytes, model: type[BaseModel]) -> BaseModel:
-    """The request that a JSON text holds; the first thing that does not fit is a refusal.
+    """Return the request that a JSON text holds; raise a refusal for the first fault.
 
     It takes a time in proportion to the body: lists stop at their first fault, objects have a limit of keys, and an
     unknown key is refused before its value is looked at.
     """
-    with uncollected() if len(body) > SHORT_BODY else nullcontext():
+    with pause_garbage_collector() if len(body) > SHORT_BODY else nullcontext():
         value = strict_json(body)
     if isinstance(value, dict):
         unknown = next((key for key in value if key not in model.model_fields), None)
@@ -103,7 +106,7 @@ def read_request(body: bytes, model: type[BaseModel]) -> BaseModel:
     try:
         return model.model_validate(value)
     except ValidationError as error:
-        raise invalid(error) from None
+        raise invalid_refusal(error) from None
 
 
 class StrictRequest(Request):
@@ -112,7 +115,7 @@ class StrictRequest(Request):
     model: type[BaseModel] | None = None
 
     async def json(self) -> Any:
-        """The body."""
+        """Return the parsed body."""
         if not hasattr(self, "_strict"):
             body = await self.body()
             if self.model is None:
@@ -128,7 +131,7 @@ class StrictRoute(APIRoute):
     """A route that reads its JSON strictly, and nothing but JSON."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """The handler behind the check of the content type."""
+        """Return the handler, preceded by a check of the content type."""
         handler = super().get_route_handler()
         model = None if self.body_field is None else cast("type[BaseModel]", self.body_field.field_info.annotation)
 
@@ -143,89 +146,89 @@ class StrictRoute(APIRoute):
         return strict
 
 
-def invalid(error: RequestValidationError | ValidationError) -> Refusal:
-    """The first thing that does not fit the description, without repeating what was sent."""
-    every = error.errors() if isinstance(error, RequestValidationError) else error.errors(**_PLAIN)
-    first = every[0]
-    where = ".".join(str(part) for part in first["loc"] if part != "body") or "the body"
-    more = f" (and {len(every) - 1} more faults)" if len(every) > 1 else ""
-    return Refusal(422, f"{where[:120]}: {first['msg']}{more}", None, "GET /docs shows what is accepted")
+def invalid_refusal(error: RequestValidationError | ValidationError) -> Refusal:
+    """Return a refusal that names the first fault, without repeating what was sent."""
+    faults = error.errors() if isinstance(error, RequestValidationError) else error.errors(**_PLAIN)
+    first = faults[0]
+    location = ".".join(str(part) for part in first["loc"] if part != "body") or "the body"
+    more = f" (and {len(faults) - 1} more faults)" if len(faults) > 1 else ""
+    return Refusal(422, f"{location[:120]}: {first['msg']}{more}", None, "GET /docs shows what is accepted")
 
 
-async def order_of(form: FormData, folder: Path, most: int) -> Order:
-    """What a job is asked to do; its files are put into the directory as input-0, input-1 …
+async def read_order(form: FormData, folder: Path, most: int) -> JobOrder:
+    """Return the order of a job; its files are put into the directory as input-0, input-1 …
 
     Packed ones are unpacked, to `most` bytes together.
     """
-    known, room = (*ROLES, *WORDS, *SINGLE), most
+    fields, room = (*ROLES, *WORDS, *SINGLE), most
     files: list[tuple[str, str]] = []
     words: dict[str, list[str]] = {}
     for key, value in form.multi_items():
-        if key not in known:
-            raise Refusal(422, f"unknown field {key[:80]!r}", None, f"fields: {', '.join(known)}")
+        if key not in fields:
+            raise Refusal(422, f"unknown field {key[:80]!r}", None, f"fields: {', '.join(fields)}")
         if isinstance(value, UploadFile) != (key in ROLES):
             raise Refusal(422, f"{key} is {'a file' if key in ROLES else 'a word'}", None, "curl -F hypotheses=@FILE")
         if isinstance(value, UploadFile):
             path, name = folder / f"input-{len(files)}", value.filename or ""
-            await _put(value, path)
+            await _save_upload(value, path)
             if name.lower().endswith(PACKED):
                 name = name[: -len(PACKED)]
                 room -= await asyncio.to_thread(_unpack, path, name, room)
-            files.append((key, _unique(name, [taken for role, taken in files if role == key])))
+            files.append((key, _unique_name(name, [used_name for role, used_name in files if role == key])))
         else:
             words.setdefault(key, []).append(value)
     _check_files(files)
     table = next((name for role, name in files if role == "table"), None)
-    single = {key: words[key][0] for key in SINGLE if key in words}
-    return Order(
+    single_values = {key: words[key][0] for key in SINGLE if key in words}
+    return JobOrder(
         metrics=tuple(words.get("metric", ["twmd"])),
         files=tuple(files),
         settings=tuple(words.get("setting", ())),
-        lang=single.get("lang"),
-        model=single.get("model"),
+        lang=single_values.get("lang"),
+        model=single_values.get("model"),
         statistics=tuple(words.get("statistics", ())),
-        table_format=None if table is None else _format(single.get("table_format"), table),
+        table_format=None if table is None else _table_format(single_values.get("table_format"), table),
     )
 
 
-async def _put(upload: UploadFile, path: Path) -> None:
+async def _save_upload(upload: UploadFile, path: Path) -> None:
     try:
         with path.open("wb") as file:
-            while some := await upload.read(CHUNK):
-                file.write(some)
+            while chunk := await upload.read(CHUNK):
+                file.write(chunk)
     except OSError as error:
-        raise full(error) from None
+        raise disk_refusal(error) from None
 
 
 def _unpack(path: Path, name: str, most: int) -> int:
-    """Unpack a gzip file in its place; the bytes that it holds, which may be no more than so many."""
+    """Unpack a gzip file in its place and return its size; raise where that exceeds `most` bytes."""
     size, unpacked = 0, path.with_name(f"{path.name}-unpacked")
     try:
         with gzip.open(path) as source, unpacked.open("wb") as target:
-            while some := source.read(CHUNK):
-                size += len(some)
+            while chunk := source.read(CHUNK):
+                size += len(chunk)
                 if size > most:
                     raise Refusal(413, f"{name[:80]}: the files unpack to more than {most} bytes", most, "cut them")
-                target.write(some)
+                target.write(chunk)
         unpacked.replace(path)
     except (gzip.BadGzipFile, zlib.error, EOFError):
         raise Refusal(422, f"{name[:80]}{PACKED}: not a gzip file", None, "send it as it is") from None
     except OSError as error:
-        raise full(error) from None
+        raise disk_refusal(error) from None
     finally:
         unpacked.unlink(missing_ok=True)
     return size
 
 
-def _unique(name: str, taken: list[str]) -> str:
-    """A file's name as its system is called: its last part, printable, not yet taken."""
+def _unique_name(name: str, used_names: list[str]) -> str:
+    """Return a system's name from a file name: its last part, printable, not yet used."""
     last = name.replace("\\", "/").rpartition("/")[2]
-    plain = "".join(one for one in last if one.isprintable())[:LONGEST_NAME] or "unnamed"
-    number, found = 1, plain
-    while found in taken:
+    plain = "".join(character for character in last if character.isprintable())[:LONGEST_NAME] or "unnamed"
+    number, unique_name = 1, plain
+    while unique_name in used_names:
         number += 1
-        found = f"{plain} ({number})"
-    return found
+        unique_name = f"{plain} ({number})"
+    return unique_name
 
 
 def _check_files(files: list[tuple[str, str]]) -> None:
@@ -238,8 +241,8 @@ def _check_files(files: list[tuple[str, str]]) -> None:
         raise Refusal(422, "source: one file, got several", None, "send one")
 
 
-def _format(asked: str | None, name: str) -> str:
-    found = asked or name.rpartition(".")[2].lower()
-    if found not in TABLES:
+def _table_format(requested: str | None, name: str) -> str:
+    table_format = requested or name.rpartition(".")[2].lower()
+    if table_format not in TABLES:
         raise Refusal(422, f"{name}: a table is {', '.join(TABLES)} here", None, "name it so, or give table_format")
-    return found
+    return table_format

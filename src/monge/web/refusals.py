@@ -1,4 +1,4 @@
-"""What the service says where it does not do what was asked: one typed object, one status.
+"""The error answers of the service: one typed object, one status.
 
 {"error": what is wrong, "error_type": a word for programs, "limit": the number that was met or null, "hint": a way out}
 """
@@ -31,7 +31,7 @@ KINDS: dict[int, str] = {
     504: "timeout",
     507: "disk_full",
 }
-"""The `error_type` of each status that the service gives."""
+"""The `error_type` of each status that the service answers with."""
 
 
 class Refusal(HTTPException):
@@ -44,14 +44,14 @@ class Refusal(HTTPException):
         self.limit, self.hint = limit, hint
 
     def body(self) -> dict[str, Any]:
-        """The object that a client gets."""
+        """Return the JSON object of the answer."""
         kind = KINDS.get(self.status_code, "refused")
         return {"error": self.detail, "error_type": kind, "limit": self.limit, "hint": self.hint}
 
 
-def too_much(what: str, got: int, name: str, most: int) -> Refusal:
-    """A request above one of the limits of a request."""
-    return Refusal(413, f"{what}: {got}, at most {most}", most, f"send less, or start with --limit {name}=N")
+def limit_refusal(subject: str, count: int, name: str, most: int) -> Refusal:
+    """Return the refusal of a request that exceeds a limit."""
+    return Refusal(413, f"{subject}: {count}, at most {most}", most, f"send less, or start with --limit {name}=N")
 
 
 _HINTS: dict[type[MongeError], str] = {
@@ -62,7 +62,7 @@ _HINTS: dict[type[MongeError], str] = {
 }
 
 
-def of_error(error: MongeError) -> Refusal:
-    """The refusal of an error that the library raises for a user's mistake."""
+def refusal_of_error(error: MongeError) -> Refusal:
+    """Return the refusal of an error that the library raises for a user's mistake."""
     hint = next((text for kind, text in _HINTS.items() if isinstance(error, kind)), "")
     return Refusal(error.http_status, " ".join(str(error).split()), None, hint)

@@ -18,9 +18,9 @@ from monge.report.material import gathered, with_plans
 from monge.spec.signature import shortened
 from monge.study import Comparison
 from monge.types import Result, Segment, Transported
-from monge.web.engine import Engine, SlicedEncoding
+from monge.web.engine import BatchingEngine, SlicedEncoding
 from monge.web.job import EXPLAINING, WRITING, Job
-from monge.web.service import VERSION, named
+from monge.web.service import VERSION, names_and_labels
 
 if TYPE_CHECKING:
     from monge.scoring.encoding import Encoding
@@ -32,51 +32,51 @@ UNPAIRED = "The systems have different segments: their scores are shown, and whe
 class JobReport:
     """Makes the report of a job whose systems have the same segments."""
 
-    def __init__(self, engine: Engine, job: Job, metrics: Sequence[api.Metric], corpora: api.Corpora) -> None:
+    def __init__(self, engine: BatchingEngine, job: Job, metrics: Sequence[api.Metric], corpora: api.Corpora) -> None:
         self._engine, self._job, self._metrics, self._corpora = engine, job, metrics, corpora
 
     def files(
         self, results: Sequence[Result], rows: Sequence[Segment], comparison: Comparison | None
     ) -> dict[str, str]:
-        """The files that the job keeps, by name; raises Gone where it is cancelled meanwhile."""
+        """Return the files that the job keeps, by name; raise Gone where it is cancelled meanwhile."""
         self._job.phase = EXPLAINING
-        return self._job.ticket.run(lambda: self._made(results, rows, comparison))
+        return self._job.ticket.run(lambda: self._make_files(results, rows, comparison))
 
-    def _made(
+    def _make_files(
         self, results: Sequence[Result], rows: Sequence[Segment], comparison: Comparison | None
     ) -> dict[str, str]:
-        labels = [label for _, label in named(self._metrics)]
+        labels = [label for _, label in names_and_labels(self._metrics)]
         material = with_plans(
             gathered(results, rows, comparison=comparison),
             dict(zip(labels, self._metrics, strict=True)),
-            find_plans=self._plans,
-            progress=self._tell,
+            find_plans=self._find_plans,
+            progress=self._report_progress,
             remedy="",
         )
         self._job.phase = WRITING
         content = report_content(material, version=VERSION, signed=shortened)
-        kept = {"explained": list(material.explained), "plans": material.plans}
+        plans = {"explained": list(material.explained), "plans": material.plans}
         return {
             REPORT_FILE: report_page(material, content),
             CONTENT_FILE: _content(content, browser_of(material)),
-            PLANS_FILE: json.dumps(kept, separators=(",", ":")) + "\n",
+            PLANS_FILE: json.dumps(plans, separators=(",", ":")) + "\n",
         }
 
-    def _tell(self, done: int, total: int) -> None:
+    def _report_progress(self, done: int, total: int) -> None:
         self._job.explained = done, total
 
-    def _plans(
-        self, metric: api.Metric, every: Sequence[Segment], rows: Sequence[Segment], expect: dict[str, str] | None
+    def _find_plans(
+        self, metric: api.Metric, all_rows: Sequence[Segment], rows: Sequence[Segment], expect: dict[str, str] | None
     ) -> Iterable[tuple[int, Transported]]:
-        """The plans of some segments, whose texts are read in turn with those of requests."""
+        """Return the plans of some segments, whose texts are encoded in turn with those of requests."""
         members = [metric.by_transport("plans")]
         encoding = cast("Encoding", SlicedEncoding(self._engine, members, self._job.ticket))
-        found = api.transported_segments([metric], every, [rows], corpora=self._corpora, encoding=encoding)
-        return ((place, plan) for _, place, plan in found)
+        transported = api.transported_segments([metric], all_rows, [rows], corpora=self._corpora, encoding=encoding)
+        return ((place, plan) for _, place, plan in transported)
 
 
 def unpaired_files(results: Sequence[Result]) -> dict[str, str]:
-    """The files of a job whose systems have different segments: a page of scores, which compares nothing."""
+    """Return the files of a job whose systems have different segments: a page of scores without a comparison."""
     by_metric: dict[str, list[Result]] = {}
     for result in results:
         by_metric.setdefault(result.metric, []).append(result)

@@ -1,4 +1,4 @@
-"""What requests hold and answers look like: the source of the OpenAPI description."""
+"""Models of requests and answers: the source of the OpenAPI description."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SIGNATURES = tuple(
 )
 Name = Annotated[str, Field(max_length=2000)]
 Texts = Annotated[list[str], Field(fail_fast=True)]
-"""A list that is looked at up to its first fault: a long one of wrong things costs no more than a short one."""
+"""A list that is validated up to its first fault, so that a long list of faults costs no more than a short one."""
 ListsOfTexts = Annotated[list[Texts], Field(fail_fast=True)]
 Names = Annotated[list[Name], Field(fail_fast=True)]
 MOST_SETTINGS = 64
@@ -36,7 +36,7 @@ Sources = Annotated[
 ]
 
 
-class Asked(BaseModel):
+class MetricRequest(BaseModel):
     """What every request about metrics may say: settings for all of them, language, model, statistics."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
@@ -47,7 +47,7 @@ class Asked(BaseModel):
     statistics: Names = Field([], description="Ids that POST /v1/stats gave.", max_length=8)
 
 
-class ScoreRequest(Asked):
+class ScoreRequest(MetricRequest):
     """Texts to score, and how."""
 
     model_config = ConfigDict(
@@ -78,12 +78,16 @@ class ScoreRequest(Asked):
     )
     refit: bool = Field(False, description="With signatures: accept statistics of other texts.")
 
-    def listed(self) -> tuple[dict[str, list[str]], Any, list[str] | None]:
-        """Hypotheses by system, references and sources as lists."""
-        given, references = self.hypotheses, self.references
-        systems = given if isinstance(given, dict) else {"": [given] if isinstance(given, str) else given}
+    def as_lists(self) -> tuple[dict[str, list[str]], Any, list[str] | None]:
+        """Return hypotheses by system, references and sources as lists."""
+        hypotheses, references = self.hypotheses, self.references
+        systems = (
+            hypotheses
+            if isinstance(hypotheses, dict)
+            else {"": [hypotheses] if isinstance(hypotheses, str) else hypotheses}
+        )
         sources = [self.sources] if isinstance(self.sources, str) else self.sources
-        if not isinstance(given, str):
+        if not isinstance(hypotheses, str):
             return systems, references, sources
         if isinstance(references, str):
             return systems, [references], sources
@@ -91,7 +95,7 @@ class ScoreRequest(Asked):
         return systems, [references] if several else references, sources
 
 
-class ExplainRequest(Asked):
+class ExplainRequest(MetricRequest):
     """One pair to explain."""
 
     model_config = ConfigDict(
@@ -106,7 +110,7 @@ class ExplainRequest(Asked):
     whole: bool = Field(False, description="With every cost and mass, for texts that are not very long.")
 
 
-class CompareRequest(Asked):
+class CompareRequest(MetricRequest):
     """Systems to compare on the same items."""
 
     model_config = ConfigDict(
@@ -197,14 +201,14 @@ class SegmentScore(BaseModel):
     flags: list[str]
 
 
-class Interval(BaseModel):
+class ScoreInterval(BaseModel):
     """A bootstrap interval."""
 
     low: float
     high: float
 
 
-class ResultOf(BaseModel):
+class SystemResult(BaseModel):
     """The scores of one system by one metric."""
 
     metric: str
@@ -215,15 +219,15 @@ class ResultOf(BaseModel):
     parts: dict[str, float]
     signature: str
     run: dict[str, Any]
-    interval: Interval | None = None
+    interval: ScoreInterval | None = None
     segments: list[SegmentScore] | None = None
 
 
-class Scored(BaseModel):
+class ScoreResponse(BaseModel):
     """What `monge score --format json` prints."""
 
     monge: str
-    results: list[ResultOf]
+    results: list[SystemResult]
 
 
 class Fitted(BaseModel):

@@ -1,4 +1,4 @@
-"""The process: it listens, says where and when it is ready, and on SIGTERM finishes what it has accepted."""
+"""The process: it listens, reports when it is ready, and on SIGTERM finishes the requests it has accepted."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ import uvicorn
 
 from monge.errors import UsageError
 from monge.web.app import App, create
-from monge.web.patience import patient
+from monge.web.patience import make_timed_protocol
 from monge.web.service import Config
 
 BACKLOG = 1024
 ENDING = 5
-"""Seconds that a stopping service takes, at the most, behind the `drain` seconds for what it has accepted."""
+"""The most seconds that a stopping service takes after its `drain` seconds."""
 QUIET_TICKS = 5
-"""Tenths of a second that nothing comes before a stopping service ends."""
+"""Tenths of a second without a request after which a stopping service ends."""
 
 
 class Server(uvicorn.Server):
-    """A server that, asked to stop, answers new requests with 503 until the accepted ones are answered."""
+    """A server that, once asked to stop, answers new requests with 503 until the accepted ones are answered."""
 
     def __init__(self, config: uvicorn.Config, app: App) -> None:
         super().__init__(config)
@@ -37,7 +37,7 @@ class Server(uvicorn.Server):
         self._drained, self._ticks = 0.0, 0
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Begin to drain; a second signal stops at once. From now on the process ends, whatever is stuck in it."""
+        """Begin to drain, and make sure that the process ends in time; a second signal stops at once."""
         if self._app.guard.draining:
             self.should_exit = self.force_exit = True
             return
@@ -48,7 +48,7 @@ class Server(uvicorn.Server):
         _end_within(drain + ENDING, 130 if self.interrupted else 0)
 
     async def on_tick(self, counter: int) -> bool:
-        """Stop when all that was accepted is answered, or its time is up."""
+        """Stop when all accepted requests are answered, or the time is up."""
         if self._app.guard.draining and not self.should_exit:
             self._ticks += 1
             late = time.monotonic() > self._drained
@@ -70,27 +70,27 @@ def _end_within(seconds: float, code: int) -> None:
     signal.setitimer(signal.ITIMER_REAL, seconds + 1)
 
 
-class OneLine(logging.Formatter):
-    """Log lines as JSON objects: time, level, message; texts are never in them."""
+class JsonFormatter(logging.Formatter):
+    """A formatter of log lines as JSON objects: time, level, message; never a text of a request."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """The line."""
-        said = {"time": self.formatTime(record), "level": record.levelname.lower(), "message": record.getMessage()}
+        """Return the line."""
+        entry = {"time": self.formatTime(record), "level": record.levelname.lower(), "message": record.getMessage()}
         if record.exc_info:
-            said["error"] = self.formatException(record.exc_info)
-        return json.dumps(said)
+            entry["error"] = self.formatException(record.exc_info)
+        return json.dumps(entry)
 
 
 def run(config: Config, host: str, port: int, stream: TextIO, *, quiet: bool = False) -> int:
-    """Serve until a signal comes; the exit code."""
+    """Serve until a signal comes; return the exit code."""
     handler = logging.StreamHandler(stream)
-    handler.setFormatter(OneLine())
+    handler.setFormatter(JsonFormatter())
     for name in ("monge.web", "uvicorn.error"):
         logger = logging.getLogger(name)
         logger.handlers, logger.propagate = [handler], False
         logger.setLevel(logging.WARNING if quiet or name != "monge.web" else logging.INFO)
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")  # waking threads costs more than cutting a few texts
-    listening = _listening(host, port)
+    listening = _open_socket(host, port)
     try:
         app = create(config)
     except BaseException:
@@ -98,20 +98,20 @@ def run(config: Config, host: str, port: int, stream: TextIO, *, quiet: bool = F
         raise
     settings = uvicorn.Config(
         app, log_config=None, access_log=False, server_header=False, timeout_keep_alive=30, lifespan="on", ws="none",
-        http=patient(config.limits.head),
+        http=make_timed_protocol(config.limits.head),
         timeout_graceful_shutdown=1,
     )  # fmt: skip
     server = Server(settings, app)
     bound = listening.getsockname()
-    shown = f"[{bound[0]}]" if ":" in bound[0] else bound[0]
+    address = f"[{bound[0]}]" if ":" in bound[0] else bound[0]
     if not quiet:
-        stream.write(f"monge: listening on http://{shown}:{bound[1]}/, loading models\n")
+        stream.write(f"monge: listening on http://{address}:{bound[1]}/, loading models\n")
         stream.flush()
-    return asyncio.run(_served(server, app, listening, stream, quiet))
+    return asyncio.run(_serve(server, app, listening, stream, quiet))
 
 
-async def _served(server: Server, app: App, listening: socket.socket, stream: TextIO, quiet: bool) -> int:
-    """Serve; a model that cannot be loaded ends it with the error that says why."""
+async def _serve(server: Server, app: App, listening: socket.socket, stream: TextIO, quiet: bool) -> int:
+    """Serve and return the exit code; raise the error of a model that cannot be loaded."""
     serving = asyncio.create_task(server.serve([listening]))
     while not serving.done() and not hasattr(app.state, "warming"):
         await asyncio.sleep(0.01)
@@ -131,14 +131,16 @@ async def _served(server: Server, app: App, listening: socket.socket, stream: Te
     return 130 if server.interrupted else 0
 
 
-def _listening(host: str, port: int) -> socket.socket:
+def _open_socket(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    found = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # named, or asyncio leaves Nagle's delay on
-    found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener = socket.socket(
+        family, socket.SOCK_STREAM, socket.IPPROTO_TCP
+    )  # named, or asyncio leaves Nagle's delay on
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        found.bind((host, port))
+        listener.bind((host, port))
     except (OSError, OverflowError) as error:
-        found.close()
+        listener.close()
         raise UsageError(f"cannot listen on {host}:{port} ({getattr(error, 'strerror', error)})") from None
-    found.listen(BACKLOG)
-    return found
+    listener.listen(BACKLOG)
+    return listener

@@ -1,4 +1,4 @@
-"""The service without HTTP: models that are loaded and warm, and what each kind of request gives."""
+"""The service without HTTP: loaded models, and a method per kind of request."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ from monge.types import CorpusStats, Explanation, Result, Segment
 from monge.web import schemas, work
 from monge.web.allowed import check_settings
 from monge.web.checks import QUICK, Checks
-from monge.web.counters import Counters
-from monge.web.engine import Engine, Ticket
-from monge.web.examples import SYSTEMS, agreement, cost, is_measured, measured_here
+from monge.web.counters import ServiceCounters
+from monge.web.engine import BatchingEngine, Ticket
+from monge.web.examples import SYSTEMS, agreement, is_measured, kept_cost, measured_here
 from monge.web.limits import Limits
-from monge.web.lots import FEW, Brief, is_brief
-from monge.web.refusals import too_much
+from monge.web.lots import FEW, SmallRequest, is_small_request
+from monge.web.refusals import limit_refusal
 from monge.web.state import StateFolder
 from monge.web.statistics import KeptStatistics
 
@@ -46,7 +46,7 @@ VERSION = version("monge")
 
 @dataclass(frozen=True)
 class Config:
-    """What a service is started with: metrics to warm, models it may use, their precision, and its limits.
+    """The configuration of a service: metrics to warm, models it may use, their precision, and its limits.
 
     `state` is where jobs and statistics are kept; `token` is what clients must show; `hosts` are the names
     it answers to, any where there are none; `share` off gives every request an encoding pass of its own, which is for
@@ -65,16 +65,18 @@ class Config:
 
 
 class Service(Checks):
-    """Metrics by name, requests in, bytes out; safe to be called by many threads."""
+    """Answers requests with bytes; safe to be called by many threads."""
 
     def __init__(self, config: Config, state: StateFolder | None = None) -> None:
         if EMBEDDED.path is not None:  # under one name, so that it is loaded once
-            config = replace(config, models=tuple(EMBEDDED.name if one == "auto" else one for one in config.models))
+            config = replace(
+                config, models=tuple(EMBEDDED.name if model == "auto" else model for model in config.models)
+            )
         super().__init__(config.limits)
-        self.config, self.counters = config, Counters()
+        self.config, self.counters = config, ServiceCounters()
         for name in config.metrics:  # a wrong name is known before a model is loaded
             check_settings(resolve(name, self._changes(name, ()))[1], config.models, config.precision)
-        self.engine = Engine(self.counters, share=config.share)
+        self.engine = BatchingEngine(self.counters, share=config.share)
         self.ready = False
         self.models: dict[str, str] = {}
         self.signatures: dict[str, str] = {}
@@ -96,7 +98,7 @@ class Service(Checks):
                 if alone is not None and alone.reads:
                     self.models[model] = metric.by_transport("warm").reader.encoder.name
                 results = ScoringRun(
-                    [metric.scorer], rows, score=self.engine.shared(Ticket())
+                    [metric.scorer], rows, score=self.engine.window_scorer(Ticket())
                 ).results()  # any language
                 if model == self.config.models[0]:
                     started = time.perf_counter()
@@ -112,67 +114,67 @@ class Service(Checks):
     # --- metrics ----------------------------------------------------------------------------------------------------
 
     def _changes(self, name: str, settings: Iterable[str]) -> tuple[str, ...]:
-        """Settings behind the precision of this service, which metrics of words do not have."""
+        """Return settings preceded by the precision of this service, which lexical metrics do not have."""
         bare = name.partition("[")[0].strip()
         own = bare in EVERY and kind_of(bare) != "lexical" and self.config.precision != "fp32"
         return (*((f"encoder.precision={self.config.precision}",) if own else ()), *settings)
 
-    def resolved(self, name: str, settings: Sequence[str], lang: str | None) -> tuple[str, Spec]:
-        """Name and spec of a metric as it was asked for, if this service may compute it."""
-        found, spec = resolve(name, self._changes(name, settings), lang)
+    def resolve_metric(self, name: str, settings: Sequence[str], lang: str | None) -> tuple[str, Spec]:
+        """Return name and spec of a metric; raise where this service may not compute it."""
+        bare_name, spec = resolve(name, self._changes(name, settings), lang)
         check_settings(spec, self.config.models, self.config.precision)
-        return found, spec
+        return bare_name, spec
 
     def metric(self, name: str, settings: Sequence[str], lang: str | None, model: str | None) -> api.Metric:
-        """A metric with its model; those asked for lately are kept."""
-        where = self._model(model)
-        key = name, tuple(settings), lang, where
-        kept = self._kept(key)
-        if kept is not None:
-            return kept
-        found = api.bind(*self.resolved(name, settings, lang), model=where, device=self.config.device)
+        """Return a metric with its model; recent ones are cached."""
+        model_name = self._model_key(model)
+        key = name, tuple(settings), lang, model_name
+        cached = self._cached_metric(key)
+        if cached is not None:
+            return cached
+        metric = api.bind(*self.resolve_metric(name, settings, lang), model=model_name, device=self.config.device)
         with self._lock:
-            self._metrics[key] = found
+            self._metrics[key] = metric
             while len(self._metrics) > KEPT_METRICS:
                 self._metrics.popitem(last=False)
-        return found
+        return metric
 
-    def _kept(self, key: tuple[Any, ...]) -> api.Metric | None:
+    def _cached_metric(self, key: tuple[Any, ...]) -> api.Metric | None:
         with self._lock:
             if key in self._metrics:
                 self._metrics.move_to_end(key)
             return self._metrics.get(key)
 
-    def _model(self, model: str | None) -> str:
+    def _model_key(self, model: str | None) -> str:
         if model is None:
             return self.config.models[0]
-        called = {**{name: key for key, name in self.models.items()}, **{key: key for key in self.config.models}}
-        if model not in called:
-            raise UnknownName("model", model[:80], called, "(this service: " + ", ".join(called) + ")")
-        return called[model]
+        key_of_name = {**{name: key for key, name in self.models.items()}, **{key: key for key in self.config.models}}
+        if model not in key_of_name:
+            raise UnknownName("model", model[:80], key_of_name, "(this service: " + ", ".join(key_of_name) + ")")
+        return key_of_name[model]
 
-    def asked_for(self, asked: schemas.Asked, names: Sequence[str]) -> list[api.Metric]:
-        """The metrics of a request."""
+    def metrics_of(self, request: schemas.MetricRequest, names: Sequence[str]) -> list[api.Metric]:
+        """Return the metrics of a request."""
         if len(names) > self.limits.metrics:
-            raise too_much("metrics", len(names), "metrics", self.limits.metrics)
-        settings = changes_of(asked.settings)
-        return [self.metric(name, settings, asked.lang, asked.model) for name in names]
+            raise limit_refusal("metrics", len(names), "metrics", self.limits.metrics)
+        settings = changes_of(request.settings)
+        return [self.metric(name, settings, request.lang, request.model) for name in names]
 
-    def _replayed(self, request: schemas.ScoreRequest) -> tuple[list[api.Metric], list[dict[str, str]]]:
+    def _replay(self, request: schemas.ScoreRequest) -> tuple[list[api.Metric], list[dict[str, str]]]:
         if request.settings or "metrics" in request.model_fields_set:
             raise UsageError("signatures replay metrics: give them or metrics and settings, not both")
         if len(request.signatures) > self.limits.metrics:
-            raise too_much("signatures", len(request.signatures), "metrics", self.limits.metrics)
-        found = []
+            raise limit_refusal("signatures", len(request.signatures), "metrics", self.limits.metrics)
+        replayed = []
         for line in request.signatures:
             models = (*self.config.models, *self.models.values())
             check_settings(parse(line).spec, models, self.config.precision)
-            found.append(api.replay(line, model=self._model(request.model), device=self.config.device))
-        return [metric for metric, _ in found], [digests for _, digests in found]
+            replayed.append(api.replay(line, model=self._model_key(request.model), device=self.config.device))
+        return [metric for metric, _ in replayed], [digests for _, digests in replayed]
 
     # --- requests ---------------------------------------------------------------------------------------------------
 
-    def scored(
+    def score_rows(
         self,
         metrics: Sequence[api.Metric],
         rows: Sequence[Segment],
@@ -181,72 +183,84 @@ class Service(Checks):
         expect: list[dict[str, str]] | None = None,
         pace: str = "quick",
     ) -> list[Result]:
-        """Results of some segments, their windows scored together with those of other requests."""
+        """Return the results of segments, whose windows are encoded together with those of other requests."""
         started = time.perf_counter()
-        shared = self.engine.shared(ticket, pace)
-        found = api.score_segments(metrics, rows, corpora=corpora, expect=expect, score=shared)
-        self.counters.stage("request", time.perf_counter() - started)
-        return found
+        shared = self.engine.window_scorer(ticket, pace)
+        results = api.score_segments(metrics, rows, corpora=corpora, expect=expect, score=shared)
+        self.counters.count_stage("request", time.perf_counter() - started)
+        return results
 
     def score(self, request: schemas.ScoreRequest, ticket: Ticket) -> bytes:
-        """What `monge score --format json` prints."""
-        coming = self.brief(request, ticket)
+        """Return what `monge score --format json` prints."""
+        coming = self.submit_small(request, ticket)
         if coming is not None:
             return coming.result()
         rows, expect = self._rows(request), None
         if request.signatures:
-            metrics, digests = self._replayed(request)
+            metrics, digests = self._replay(request)
             expect = None if request.refit else digests
         else:
-            metrics = self.asked_for(request, request.metrics)
-            if self._is_brief(request, metrics, rows):  # its metrics were not loaded before
-                return self.engine.brief(Brief(metrics, rows, _json(request)), ticket).result()
-        with self.place(self.work_of(metrics, rows).seconds) as pace:
-            results = self.scored(metrics, rows, ticket, self.corpora(request.statistics), expect, pace)
+            metrics = self.metrics_of(request, request.metrics)
+            if self._is_small(request, metrics, rows):  # its metrics were not loaded before
+                return self.engine.submit_small(SmallRequest(metrics, rows, _json_writer(request)), ticket).result()
+        with self.admit(self.estimate_work(metrics, rows).seconds) as pace:
+            results = self.score_rows(metrics, rows, ticket, self.corpora(request.statistics), expect, pace)
             if request.intervals:
                 results = ticket.run(lambda: api.with_intervals(results, seed=request.seed))
-        return _json(request)(results)
+        return _json_writer(request)(results)
 
-    def brief(self, request: schemas.ScoreRequest, ticket: Ticket) -> Future[bytes] | None:
-        """The answer of a small request with metrics that are loaded, when it is there; None for any other.
+    def submit_small(self, request: schemas.ScoreRequest, ticket: Ticket) -> Future[bytes] | None:
+        """Queue a small request with loaded metrics and return the future of its answer; None for any other.
 
         Quick, and waits for nothing: what an event loop may call.
         """
-        given = request.hypotheses
-        many = 1 if isinstance(given, str) else sum(map(len, given.values())) if isinstance(given, dict) else len(given)
-        if many > FEW or request.signatures or len(request.metrics) > self.limits.metrics:
+        hypotheses = request.hypotheses
+        count = (
+            1
+            if isinstance(hypotheses, str)
+            else sum(map(len, hypotheses.values()))
+            if isinstance(hypotheses, dict)
+            else len(hypotheses)
+        )
+        if count > FEW or request.signatures or len(request.metrics) > self.limits.metrics:
             return None
-        settings, where = tuple(changes_of(request.settings)), self._model(request.model)
-        metrics = [one for name in request.metrics if (one := self._kept((name, settings, request.lang, where)))]
+        settings, model_name = tuple(changes_of(request.settings)), self._model_key(request.model)
+        metrics = [
+            metric
+            for name in request.metrics
+            if (metric := self._cached_metric((name, settings, request.lang, model_name)))
+        ]
         if len(metrics) < len(request.metrics):
             return None
         rows = self._rows(request)
-        if not self._is_brief(request, metrics, rows):
+        if not self._is_small(request, metrics, rows):
             return None
-        return self.engine.brief(Brief(metrics, rows, _json(request)), ticket)
+        return self.engine.submit_small(SmallRequest(metrics, rows, _json_writer(request)), ticket)
 
-    def _is_brief(self, request: schemas.ScoreRequest, metrics: Sequence[api.Metric], rows: Sequence[Segment]) -> bool:
-        if request.statistics or request.intervals or not is_brief(metrics, rows):
+    def _is_small(self, request: schemas.ScoreRequest, metrics: Sequence[api.Metric], rows: Sequence[Segment]) -> bool:
+        if request.statistics or request.intervals or not is_small_request(metrics, rows):
             return False
-        return work.bound_of(metrics, rows).is_at_most(QUICK)
+        return work.bound_scoring(metrics, rows).is_at_most(QUICK)
 
     def _rows(self, request: schemas.ScoreRequest) -> list[Segment]:
-        return self.segments(*request.listed())
+        return self.segments(*request.as_lists())
 
     def explain(self, request: schemas.ExplainRequest, ticket: Ticket, form: str) -> bytes:
-        """Why a pair gets its score, as json, svg or html."""
+        """Explain the score of a pair, as json, svg or html."""
         row = self.check_row(Segment("1", request.hypothesis, (request.reference,)))
-        metric = self.asked_for(request, [request.metric])[0]
+        metric = self.metrics_of(request, [request.metric])[0]
         stats = self.corpora(request.statistics).stats
-        with self.place(self.work_of([metric], [row], work.EXPLAINED_CELLS).seconds):
-            found = self.engine.alone(lambda: metric.explain(row.hypothesis, request.reference, stats=stats), ticket)
+        with self.admit(self.estimate_work([metric], [row], work.EXPLAINED_CELLS).seconds):
+            explanation = self.engine.run_alone(
+                lambda: metric.explain(row.hypothesis, request.reference, stats=stats), ticket
+            )
             json_of = partial(bounded_json, cells=WHOLE_CELLS if request.whole else FULL_CELLS)
-            shown: dict[str, Callable[[Explanation], str]]
-            shown = {"json": json_of, "svg": explanation_svg, "html": explanation_html}
-            return ticket.run(lambda: shown[form](found).encode())
+            writers: dict[str, Callable[[Explanation], str]]
+            writers = {"json": json_of, "svg": explanation_svg, "html": explanation_html}
+            return ticket.run(lambda: writers[form](explanation).encode())
 
     def compare(self, request: schemas.CompareRequest, ticket: Ticket) -> bytes:
-        """What `monge compare --format json` prints."""
+        """Return what `monge compare --format json` prints."""
         resampling = Resampling(
             resamples=request.resamples,
             confidence=request.confidence,
@@ -255,60 +269,60 @@ class Service(Checks):
             test=request.test,
         )
         by_system = aligned(self.segments(request.systems, request.references, request.sources))
-        rows = [row for some in by_system.values() for row in some]
-        metrics = self.asked_for(request, request.metrics)
+        rows = [row for system_rows in by_system.values() for row in system_rows]
+        metrics = self.metrics_of(request, request.metrics)
         seconds = self.check_resampling(metrics, len(by_system), resampling).seconds
-        with self.place(seconds + self.work_of(metrics, rows).seconds) as pace:
-            results = self.scored(metrics, rows, ticket, self.corpora(request.statistics), pace=pace)
-            found = ticket.run(lambda: compare_results(named(metrics), results, resampling=resampling))
-        return render_study(found, "json", version=VERSION).encode()
+        with self.admit(seconds + self.estimate_work(metrics, rows).seconds) as pace:
+            results = self.score_rows(metrics, rows, ticket, self.corpora(request.statistics), pace=pace)
+            comparison = ticket.run(lambda: compare_results(names_and_labels(metrics), results, resampling=resampling))
+        return render_study(comparison, "json", version=VERSION).encode()
 
     def fit(self, request: schemas.FitRequest, ticket: Ticket) -> dict[str, Any]:
-        """Fit statistics and keep them; their id is the digest of what they hold."""
+        """Fit statistics and keep them under the digest of their content."""
         if len(request.references) > self.limits.pairs:
-            raise too_much("references", len(request.references), "pairs", self.limits.pairs)
+            raise limit_refusal("references", len(request.references), "pairs", self.limits.pairs)
         rows = [text for row in request.references for text in ([row] if isinstance(row, str) else row)]
         texts = [*rows, *request.hypotheses]
         if len(texts) > self.limits.pairs:
-            raise too_much("texts", len(texts), "pairs", self.limits.pairs)
+            raise limit_refusal("texts", len(texts), "pairs", self.limits.pairs)
         for text in texts:
             self.check_row(Segment("1", text))
         metric = self.metric(request.metric, changes_of(request.settings), request.lang, request.model)
         work = lambda: metric.fit(request.references, hypotheses=request.hypotheses)  # noqa: E731
-        found = self.engine.alone(work, ticket)
-        metric.scorer.check_stats(found)
-        return {"id": self._statistics.keep(found), "metric": metric.name, "holds": list(found.held())}
+        stats = self.engine.run_alone(work, ticket)
+        metric.scorer.check_stats(stats)
+        return {"id": self._statistics.keep(stats), "metric": metric.name, "holds": list(stats.held())}
 
     # --- statistics -------------------------------------------------------------------------------------------------
 
     def statistics(self, name: str) -> CorpusStats:
-        """Statistics by their id."""
+        """Return statistics by their id."""
         return self._statistics.get(name)
 
     def corpora(self, names: Sequence[str]) -> api.Corpora:
-        """The statistics of a request, united where there are several."""
+        """Return the statistics of a request, merged where there are several."""
         return api.Corpora(reduce(or_, map(self.statistics, names)) if names else None)
 
     # --- the catalogue ----------------------------------------------------------------------------------------------
 
     def catalogue(self) -> dict[str, Any]:
-        """Every metric: what it measures, range, cost a pair where it was measured, agreement with people."""
-        known, model = agreement(), self.models.get(self.config.models[0], "")
-        kept = is_measured(model)  # all times are of one machine: that of the kept ones, or this one
+        """Return every metric: what it measures, range, cost per pair where known, agreement with people."""
+        agreements, model = agreement(), self.models.get(self.config.models[0], "")
+        has_kept_costs = is_measured(model)  # all times are of one machine: that of the kept ones, or this one
         return {
             name: {
                 **row,
                 "kind": kind_of(name),
                 "range": range_of(resolve(name)[1]),
-                **(cost(name, model) if kept else measured_here(self.milliseconds.get(name))),
-                "agreement": known.get(name),
+                **(kept_cost(name, model) if has_kept_costs else measured_here(self.milliseconds.get(name))),
+                "agreement": agreements.get(name),
             }
             for name, row in listed().to_dict().items()
         }
 
     def variant(self, name: str, settings: Sequence[str], lang: str | None) -> dict[str, Any]:
-        """A metric with its settings, the form they are set by, and the signature it would sign with."""
-        bare, spec = self.resolved(name, settings, lang)
+        """Return a metric with its settings, the form they are set by, and its signature."""
+        bare, spec = self.resolve_metric(name, settings, lang)
         metric = self.metric(name, settings, lang, None)
         alone = metric.scorer.members.get("")
         lacking = metric.scorer.fits or getattr(alone, "needs_given", False)  # it signs digests of what it is given
@@ -324,26 +338,26 @@ class Service(Checks):
         }
 
 
-def _json(request: schemas.ScoreRequest) -> Callable[[list[Result]], bytes]:
-    """What writes results as `monge score --format json` prints them."""
-    return lambda found: "".join(render_results(found, "json", version=VERSION, segments=request.segments)).encode()
+def _json_writer(request: schemas.ScoreRequest) -> Callable[[list[Result]], bytes]:
+    """Return a function that writes results as `monge score --format json` prints them."""
+    return lambda results: "".join(render_results(results, "json", version=VERSION, segments=request.segments)).encode()
 
 
 def range_of(spec: Spec) -> str:
-    """Between what scores lie, as `monge show` has it, with a real minus sign."""
+    """Return the range of the scores as `monge show` has it, with a real minus sign."""
     low, high = (f"{end:.4g}".replace("-", "−").replace("inf", "∞") for end in bounds_of(spec).shown)
     return f"{low} to {high}"
 
 
-def named(metrics: Sequence[api.Metric]) -> list[tuple[str, str]]:
-    """Name and label of every metric of a run."""
-    called = labels((metric.name, metric.asked) for metric in metrics)
-    return [(metric.name, label) for metric, label in zip(metrics, called, strict=True)]
+def names_and_labels(metrics: Sequence[api.Metric]) -> list[tuple[str, str]]:
+    """Return name and label of every metric of a run."""
+    metric_labels = labels((metric.name, metric.asked) for metric in metrics)
+    return [(metric.name, label) for metric, label in zip(metrics, metric_labels, strict=True)]
 
 
 def changes_of(settings: Sequence[str] | dict[str, Any]) -> tuple[str, ...]:
-    """Settings as AXIS=VALUE texts."""
+    """Return settings as AXIS=VALUE texts."""
     if isinstance(settings, dict):
-        shown = {True: "yes", False: "no"}
-        return tuple(f"{key}={shown[one] if isinstance(one, bool) else one}" for key, one in settings.items())
+        written = {True: "yes", False: "no"}
+        return tuple(f"{key}={written[value] if isinstance(value, bool) else value}" for key, value in settings.items())
     return tuple(settings)

@@ -1,4 +1,4 @@
-"""The state directory: jobs and statistics of one service, in a directory that says so and that one service holds.
+"""The state directory: jobs and statistics of one service, in a marked directory that one service locks.
 
 `monge-state.json` marks a directory as ours, `lock` is held while a service runs. Only names that a service makes are
 read, replaced or removed. What has such a name and cannot be read is moved into `set-aside/`; everything else stays
@@ -33,25 +33,25 @@ JOB_FILE = re.compile(
     r"|(job|state|results|comparison|plans|report)\.json|report\.html"
     r"|\.((job|state|results|comparison|plans|report)\.json|report\.html)\..*"
 )
-"""Files of a job, and what is left of one that a killed service was writing."""
+"""Files of a job, and temporary files of a service that was killed while writing."""
 JOURNAL = "scores"
 SYSTEM_NAMES = ("lost+found",)
 log = logging.getLogger("monge.web")
 
 
 class StateFolder:
-    """A state directory that this process holds the lock of."""
+    """A state directory whose lock this process holds."""
 
     def __init__(self, folder: Path, lock: IO[bytes], *, temporary: bool) -> None:
         self.folder, self._lock, self._temporary = folder, lock, temporary
         for name in (JOBS, UPLOADS, STATISTICS):
             (folder / name).mkdir(exist_ok=True)
-        for upload in self._ours(UPLOADS, JOB_NAME):  # a killed service had not accepted it
+        for upload in self._own_entries(UPLOADS, JOB_NAME):  # a killed service had not accepted it
             remove_job(upload)
 
     @classmethod
-    def opened(cls, folder: Path | None) -> StateFolder:
-        """The state in a directory, or in a new temporary one that goes with the service.
+    def open_folder(cls, folder: Path | None) -> StateFolder:
+        """Return the state in a directory, or in a temporary one that is removed with the service.
 
         Raises UsageError where the directory cannot be written, is in use, or holds something else.
         """
@@ -61,7 +61,7 @@ class StateFolder:
             folder.mkdir(parents=True, exist_ok=True)
             if not (folder / MARKER).exists():
                 _check_unmarked(folder)
-            lock = _locked(folder)
+            lock = _lock_folder(folder)
             try:
                 _check_marker(folder)
                 return cls(folder, lock, temporary=temporary)
@@ -74,43 +74,43 @@ class StateFolder:
             raise UsageError(f"--state {folder}: {refusal.detail}") from None
 
     def close(self) -> None:
-        """Let another service have the directory."""
+        """Release the lock, and remove a temporary directory."""
         if self._temporary:
             shutil.rmtree(self.folder, ignore_errors=True)
         self._lock.close()
 
     @property
     def jobs(self) -> Path:
-        """Where accepted jobs lie."""
+        """The directory of accepted jobs."""
         return self.folder / JOBS
 
     @property
     def uploads(self) -> Path:
-        """Where jobs lie that are not accepted yet."""
+        """The directory of jobs that are not accepted yet."""
         return self.folder / UPLOADS
 
     @property
     def statistics(self) -> Path:
-        """Where statistics lie."""
+        """The directory of statistics."""
         return self.folder / STATISTICS
 
     def job_folders(self) -> list[Path]:
-        """The directories that have the name of a job."""
-        return self._ours(JOBS, JOB_NAME)
+        """Return the directories that have the name of a job."""
+        return self._own_entries(JOBS, JOB_NAME)
 
     def statistics_files(self) -> list[Path]:
-        """The files that have the name of statistics."""
-        return self._ours(STATISTICS, STATISTICS_NAME)
+        """Return the files that have the name of statistics."""
+        return self._own_entries(STATISTICS, STATISTICS_NAME)
 
-    def _ours(self, room: str, name: re.Pattern[str]) -> list[Path]:
+    def _own_entries(self, room: str, name: re.Pattern[str]) -> list[Path]:
         entries = sorted((self.folder / room).iterdir())
         foreign = [entry.name for entry in entries if not name.fullmatch(entry.name) or entry.is_symlink()]
         if foreign:
-            log.warning("%s/%s: not made by monge and left alone: %s", self.folder, room, _listed(foreign))
+            log.warning("%s/%s: not made by monge and left alone: %s", self.folder, room, _summarise_names(foreign))
         return [entry for entry in entries if entry.name not in foreign]
 
     def set_aside(self, path: Path, reason: str) -> None:
-        """Move what cannot be read out of the way, and log it."""
+        """Move what cannot be read into the directory `set-aside`, and log it."""
         room = self.folder / SET_ASIDE
         target, number = room / path.name, 1
         try:
@@ -126,20 +126,20 @@ class StateFolder:
 
 
 def _check_unmarked(folder: Path) -> None:
-    """Raise where a directory without a marker holds what no earlier version of the service made."""
+    """Raise where a directory without a marker holds files that no version of the service made."""
     for entry in _entries(folder):
         rooms = {JOBS: JOB_NAME, UPLOADS: JOB_NAME, STATISTICS: STATISTICS_NAME}
         if entry.name in (LOCK, SET_ASIDE):
             continue
         if entry.name in rooms and entry.is_dir() and not entry.is_symlink():
-            names = [one.name for one in _entries(entry)]
+            names = [inner.name for inner in _entries(entry)]
             foreign = [f"{entry.name}/{name}" for name in names if not rooms[entry.name].fullmatch(name)]
         else:
             foreign = [entry.name]
         if foreign:
             raise UsageError(
-                f"--state {folder}: holds {_listed(foreign)}, which monge serve did not make; give an empty directory "
-                "or one that monge serve made"
+                f"--state {folder}: holds {_summarise_names(foreign)}, which monge serve did not make; "
+                "give an empty directory or one that monge serve made"
             )
 
 
@@ -147,7 +147,7 @@ def _entries(folder: Path) -> Iterator[Path]:
     return (entry for entry in sorted(folder.iterdir()) if entry.name not in SYSTEM_NAMES)
 
 
-def _locked(folder: Path) -> IO[bytes]:
+def _lock_folder(folder: Path) -> IO[bytes]:
     lock = (folder / LOCK).open("ab")
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -160,28 +160,28 @@ def _locked(folder: Path) -> IO[bytes]:
 
 
 def _check_marker(folder: Path) -> None:
-    """Mark a directory as ours; raise where it is marked by a version that this one does not know."""
+    """Mark a directory as a state directory; raise where its marker is of an unknown version."""
     marker = folder / MARKER
     if not marker.exists():
         keep_file(marker, json.dumps({"monge-state": FORMAT}) + "\n")
         return
     try:
-        found = json.loads(marker.read_text("utf-8"))
+        marked = json.loads(marker.read_text("utf-8"))
     except ValueError:
-        found = None
-    if not isinstance(found, dict) or found.get("monge-state") != FORMAT:
+        marked = None
+    if not isinstance(marked, dict) or marked.get("monge-state") != FORMAT:
         raise UsageError(
             f"--state {folder}: {MARKER} is not of a state that this version reads; give another directory"
         )
 
 
-def _listed(names: list[str]) -> str:
-    shown = ", ".join(ascii(name)[1:-1] for name in names[:5])
-    return shown if len(names) <= 5 else f"{shown} and {len(names) - 5} more"
+def _summarise_names(names: list[str]) -> str:
+    text = ", ".join(ascii(name)[1:-1] for name in names[:5])
+    return text if len(names) <= 5 else f"{text} and {len(names) - 5} more"
 
 
 def remove_job(folder: Path) -> None:
-    """Remove the files that a job has, and its directory unless something else is in it."""
+    """Remove the files of a job, and its directory unless something else is in it."""
     if folder.is_symlink():
         return
     shutil.rmtree(folder / JOURNAL, ignore_errors=True)
@@ -197,7 +197,7 @@ def remove_job(folder: Path) -> None:
 
 
 def keep_file(path: Path, text: str | Iterable[str]) -> None:
-    """Write a file whole and have it on the disk; a directory that is full or gone is a refusal."""
+    """Write a file atomically and flush it to disk; raise a refusal where the directory is full or gone."""
     try:
         with whole_file(path) as place, place.open("w", encoding="utf-8", newline="\n") as file:
             file.writelines([text] if isinstance(text, str) else text)
@@ -207,17 +207,17 @@ def keep_file(path: Path, text: str | Iterable[str]) -> None:
     except UsageError as error:
         raise Refusal(507, f"--state cannot be written: {error}", None, "make room under --state") from None
     except OSError as error:
-        raise full(error) from None
+        raise disk_refusal(error) from None
 
 
 def sync_file(path: Path) -> None:
-    """Have a file on the disk that has been written."""
+    """Flush a written file to disk."""
     with path.open("rb") as file:
         os.fsync(file.fileno())
 
 
 def sync_folder(folder: Path) -> None:
-    """Have the names in a directory on the disk."""
+    """Flush the entries of a directory to disk."""
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(handle)
@@ -225,7 +225,7 @@ def sync_folder(folder: Path) -> None:
         os.close(handle)
 
 
-def full(error: OSError) -> Refusal:
-    """A directory that cannot be written."""
+def disk_refusal(error: OSError) -> Refusal:
+    """Return the refusal for a directory that cannot be written."""
     status = 507 if error.errno in (errno.ENOSPC, errno.EDQUOT) else 500
     return Refusal(status, f"--state cannot be written: {error.strerror}", None, "make room under --state")

@@ -1,4 +1,4 @@
-"""Statistics that clients fitted, kept under the digest of what they hold; the oldest go first."""
+"""Statistics that clients fitted, kept under the digest of their content; the oldest are dropped first."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from monge.web.state import STATISTICS_NAME, StateFolder, keep_file
 
 
 class KeptStatistics:
-    """So many statistics by their id, in memory and under the state directory where there is one."""
+    """A bounded number of statistics by id, in memory and under the state directory where there is one."""
 
     def __init__(self, state: StateFolder | None, most: int) -> None:
         self._state, self._most = state, most
@@ -24,7 +24,7 @@ class KeptStatistics:
         self._lock = Lock()
 
     def keep(self, stats: CorpusStats) -> str:
-        """Keep statistics; their id."""
+        """Keep statistics and return their id."""
         text = json.dumps(stats.to_dict(), sort_keys=True, allow_nan=False)
         name = blake2b(text.encode(), digest_size=12).hexdigest()
         if self._state is not None:
@@ -35,15 +35,15 @@ class KeptStatistics:
         return name
 
     def get(self, name: str) -> CorpusStats:
-        """Statistics by their id; what stands there and cannot be read is set aside."""
+        """Return statistics by their id; a file that cannot be read is set aside."""
         with self._lock:
-            found = self._kept.get(name)
-        if found is None and self._state is not None and STATISTICS_NAME.fullmatch(f"{name}.json"):
-            found = self._read(self._state, self._state.statistics / f"{name}.json")
-        if found is None:
+            stats = self._kept.get(name)
+        if stats is None and self._state is not None and STATISTICS_NAME.fullmatch(f"{name}.json"):
+            stats = self._read(self._state, self._state.statistics / f"{name}.json")
+        if stats is None:
             raise Refusal(404, f"no statistics {name[:40]!r} are kept here", None, "fit them with POST /v1/stats")
-        self._remember(name, found)
-        return found
+        self._remember(name, stats)
+        return stats
 
     def _read(self, state: StateFolder, path: Path) -> CorpusStats | None:
         if not path.is_file():
@@ -63,7 +63,7 @@ class KeptStatistics:
 
 
 def _age(path: Path) -> float:
-    """When a file was written; one that has just gone is the oldest."""
+    """Return when a file was written; 0 for one that has just been removed."""
     try:
         return path.stat().st_mtime
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""What a request or a job works under: once it is cancelled, the work stops, wherever it is.
+"""Cancellation of a request or a job: once its ticket is cancelled, its work stops, wherever it is.
 
 Work is done in threads. `Ticket.run` says which thread works for a ticket; `Ticket.cancel` raises an exception in it,
 between two steps of Python, which ends a loop of any library without a check in it. Only computing is run so, never
@@ -23,23 +23,23 @@ from typing import TypeVar
 
 T = TypeVar("T")
 AGAIN = 0.2
-"""Seconds until work that goes on is told again, for code that takes an exception for its own."""
+"""Seconds until work that goes on is interrupted again, in case a library caught the exception."""
 LEFT_ALONE = ("<frozen importlib._bootstrap>", threading.__file__, logging.__file__, queue.__file__, weakref.__file__)
-"""Code that a thread is not interrupted in: what it leaves half done would be everybody's."""
+"""Code that a thread is not interrupted in, because other threads depend on its state."""
 _raise_in = ctypes.pythonapi.PyThreadState_SetAsyncExc
 _raise_in.argtypes = [ctypes.c_ulong, ctypes.py_object]
 
 
 class Gone(Exception):
-    """Nobody waits for the answer any more."""
+    """The request or job was cancelled: nobody waits for the answer any more."""
 
 
 class _Interrupted(BaseException):
-    """Raised in a thread that works for a cancelled ticket; no handler of a library's own errors takes it."""
+    """Raised in a thread that works for a cancelled ticket; handlers of `Exception` do not catch it."""
 
 
 def _forget_interruptions() -> None:
-    """Say nothing of an interruption that came while Python cleaned up: it cannot be raised there, and comes again."""
+    """Do not report an interruption raised while Python cleaned up: it is lost there, and raised again later."""
     report = sys.unraisablehook
 
     def report_others(unraisable: sys.UnraisableHookArgs) -> None:
@@ -53,23 +53,23 @@ _forget_interruptions()
 
 
 class Ticket:
-    """A request or a job on its way."""
+    """The cancellation token of a request or a job."""
 
     def __init__(self) -> None:
         self._lock, self._threads, self._cancelled = Lock(), set[int](), False
 
     @property
     def cancelled(self) -> bool:
-        """Whether nobody waits any more."""
+        """Whether the ticket was cancelled."""
         return self._cancelled
 
     def check(self) -> None:
-        """Raise where nobody waits any more."""
+        """Raise Gone where the ticket was cancelled."""
         if self._cancelled:
             raise Gone
 
     def cancel(self) -> None:
-        """Stop what works for the ticket; what would begin to does not."""
+        """Interrupt the threads that work for the ticket; later work is refused."""
         with self._lock:
             before, self._cancelled = self._cancelled, True
             self._interrupt()
@@ -89,7 +89,7 @@ class Ticket:
                 self._interrupt()
 
     def run(self, work: Callable[[], T]) -> T:
-        """What the work gives; raises Gone as soon as the ticket is cancelled.
+        """Return what the work returns; raise Gone as soon as the ticket is cancelled.
 
         When it returns or raises, no exception is on its way to this thread any more: a thread is taken out, and what
         was sent to it withdrawn, under the lock under which it is sent.
@@ -113,7 +113,7 @@ class Ticket:
 
 
 def _is_safe(thread: int) -> bool:
-    """Whether a thread, in what it does under `Ticket.run`, can be interrupted now; it stands still while we look."""
+    """Return whether a thread under `Ticket.run` can be interrupted now; it stands still meanwhile."""
     frame = sys._current_frames().get(thread)
     while frame is not None and frame.f_code is not Ticket.run.__code__:
         if frame.f_code.co_filename in LEFT_ALONE:

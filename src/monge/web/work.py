@@ -1,4 +1,4 @@
-"""How many seconds of work a request asks for, estimated before it begins from what it says and how long its texts are.
+"""Estimates the seconds of work of a request from its settings and the lengths of its texts, before it begins.
 
 The constants were measured on one core of the machine that the figures of docs/serve.md are from, on the texts that
 take longest. An estimate only has to be right within a small factor: it refuses what could never end in time. Encoding
@@ -26,96 +26,104 @@ if TYPE_CHECKING:
     from monge.scoring.transport import TransportMetric
 
 CELL = 6e-8
-"""Seconds of a pair of pieces: its cost, and what is read out of the plan."""
+"""Seconds per pair of pieces: its cost, and the readout of the plan."""
 SWEEP = 2e-9
-"""Seconds of a sweep over a pair of pieces; a transport that is swept until it settles takes some `SETTLED` of them."""
+"""Seconds per sweep and pair of pieces; transport that is swept until it converges takes about `SETTLED` sweeps."""
 SETTLED = 400
 NEWTON = 1.6e-8
-"""Seconds of the steps that solve a system of equations on the way there, times pairs of pieces to the power of 1.5."""
+"""Seconds of the Newton steps on the way there, times pairs of pieces to the power of 1.5."""
 FLOW = 2.5e-10
-"""Seconds of exact transport, times the number of pairs of pieces to the power of 1.5."""
+"""Seconds of exact transport, times pairs of pieces to the power of 1.5."""
 WORDS = {"ter": 2.2e-6, "rougeL": 1.5e-7, "meteor": 3e-7}
-"""Seconds of a pair of words by a metric that compares every two; the others go through a text once."""
+"""Seconds per pair of words, of metrics that compare every two words; the others read a text once."""
 MATCH = 4e-6
-"""Seconds of a pair of equal words by meteor, which orders them."""
+"""Seconds per pair of equal words of meteor, which orders them."""
 CHARACTER = 1e-5
-"""Seconds of a character by a metric that goes through a text once."""
+"""Seconds per character, of metrics that read a text once."""
 DRAW, POOLED_DRAW = 5e-7, 2e-5
-"""Seconds of a resampled difference of two systems: of their means, and of scores that a library makes of counts."""
+"""Seconds per resampled difference of two systems: of their means, and of scores computed from pooled counts."""
 FEW_PIECES = 64
-"""A text of so few pieces is not counted."""
+"""Texts with at most this many pieces are not tokenised to count them."""
 MOST_CELLS, EXPLAINED_CELLS = 4_000_000, 1_000_000
-"""Pairs of pieces of two texts that are scored (a matrix of 32 MB) and explained (a move for each of them)."""
+"""The most pairs of pieces of two texts that are scored (a matrix of 32 MB), and that are explained."""
 TOKEN = re.compile(r"[\u2e80-\uffff]|[^\W\u2e80-\uffff]+|[^\w\s]")
-"""What a tokenizer of words may cut: a word, a sign, a character of a script without spaces."""
+"""What a word tokenizer may cut: a word, a sign, a character of a script without spaces."""
 
 
 @dataclass
-class Work:
-    """Seconds of work, and the part of it that one pair asks for by one metric, where that is most."""
+class WorkEstimate:
+    """Estimated seconds of work, and its largest part: one pair by one metric."""
 
     seconds: float = 0.0
     largest: float = 0.0
-    told: str = ""
+    label: str = ""
     cells: int = 0
 
     def is_at_most(self, seconds: float, cells: int = MOST_CELLS) -> bool:
-        """Whether it is no more than so many seconds, and no matrix is too large."""
+        """Return whether it is no more than so many seconds, and no matrix is too large."""
         return self.seconds <= seconds and self.cells <= cells
 
-    def add(self, seconds: float, told: str, cells: int = 0) -> None:
+    def add(self, seconds: float, label: str, cells: int = 0) -> None:
         """Add a part, with the pairs of pieces that it compares."""
         self.seconds += seconds
         self.cells = max(self.cells, cells)
         if seconds > self.largest:
-            self.largest, self.told = seconds, told
+            self.largest, self.label = seconds, label
 
 
-def of_rows(metrics: Sequence[api.Metric], rows: Sequence[Segment], most: int, cells: int = MOST_CELLS) -> Work:
-    """The work of scoring segments; pieces are counted only where texts of that length could be too much.
+def estimate_scoring(
+    metrics: Sequence[api.Metric], rows: Sequence[Segment], most: int, cells: int = MOST_CELLS
+) -> WorkEstimate:
+    """Estimate the work of scoring segments; texts are tokenised only where their lengths could be too much.
 
     Raises where a pair has more pieces than can be compared.
     """
-    found = bound_of(metrics, rows)
-    if found.is_at_most(most, cells):
-        return found
-    found = _of_rows(metrics, rows, counted=True)
-    if found.cells > cells:
-        told = f"two texts have {found.cells} pairs of pieces, at most {cells}"
-        raise Refusal(413, told, cells, "send shorter texts, or set encoder.overlong=truncate")
-    return found
+    estimate = bound_scoring(metrics, rows)
+    if estimate.is_at_most(most, cells):
+        return estimate
+    estimate = _estimate_rows(metrics, rows, count_pieces=True)
+    if estimate.cells > cells:
+        message = f"two texts have {estimate.cells} pairs of pieces, at most {cells}"
+        raise Refusal(413, message, cells, "send shorter texts, or set encoder.overlong=truncate")
+    return estimate
 
 
-def bound_of(metrics: Sequence[api.Metric], rows: Sequence[Segment]) -> Work:
-    """The most work that scoring segments can be, by the number of their characters."""
-    return _of_rows(metrics, rows, counted=False)
+def bound_scoring(metrics: Sequence[api.Metric], rows: Sequence[Segment]) -> WorkEstimate:
+    """Return an upper bound of the work of scoring segments, from the number of their characters."""
+    return _estimate_rows(metrics, rows, count_pieces=False)
 
 
-def _of_rows(metrics: Sequence[api.Metric], rows: Sequence[Segment], *, counted: bool) -> Work:
-    found = Work()
-    pairs = [(row, other) for row in rows for other in row.references or ((row.source,) if row.source else ())]
-    texts = dict.fromkeys(text for row, other in pairs for text in (row.hypothesis, other))
+def _estimate_rows(metrics: Sequence[api.Metric], rows: Sequence[Segment], *, count_pieces: bool) -> WorkEstimate:
+    estimate = WorkEstimate()
+    pairs = [
+        (row, compared_text)
+        for row in rows
+        for compared_text in row.references or ((row.source,) if row.source else ())
+    ]
+    texts = dict.fromkeys(text for row, compared_text in pairs for text in (row.hypothesis, compared_text))
     for metric in metrics:
         for member in metric.scorer.members.values():
-            told = f"{metric.name} of item "
+            label = f"{metric.name} of item "
             if member.reads:
-                mine = cast("TransportMetric", member)
-                sizes = {text: _pieces(mine, text, counted=counted) for text in texts}
-                for row, other in pairs:
-                    cells = sizes[row.hypothesis] * sizes[other]
-                    found.add(_transport_seconds(mine, cells), told + row.id, cells)
+                vector_metric = cast("TransportMetric", member)
+                sizes = {text: _count_pieces(vector_metric, text, count_pieces=count_pieces) for text in texts}
+                for row, compared_text in pairs:
+                    cells = sizes[row.hypothesis] * sizes[compared_text]
+                    estimate.add(_transport_seconds(vector_metric, cells), label + row.id, cells)
             else:
-                for row, other in pairs:
-                    found.add(_words_seconds(cast("LexicalMetric", member), row.hypothesis, other), told + row.id)
-    return found
+                for row, compared_text in pairs:
+                    estimate.add(
+                        _words_seconds(cast("LexicalMetric", member), row.hypothesis, compared_text), label + row.id
+                    )
+    return estimate
 
 
-def _pieces(metric: TransportMetric, text: str, *, counted: bool) -> int:
-    """The pieces of a text: as many as are read, or no fewer than that."""
+def _count_pieces(metric: TransportMetric, text: str, *, count_pieces: bool) -> int:
+    """Return the number of pieces of a text, or an upper bound of it."""
     reader = metric.reader
     longest = sys.maxsize if reader.overlong == "window" else reader.longest
     bound = min(len(text.encode(errors="replace")) + 2, longest)
-    if not counted or bound <= FEW_PIECES:
+    if not count_pieces or bound <= FEW_PIECES:
         return bound
     return min(len(reader.encoder.tokenise([text], prefix=reader.prefix)[0].ids), longest)
 
@@ -125,15 +133,17 @@ def _transport_seconds(metric: TransportMetric, cells: int) -> float:
     seconds = CELL * cells * max(spec.units.ngram, 1)
     if isinstance(spec.transport, Tempered):
         plans = 2 if spec.transport.order == "both" else 1
-        seconds += plans * (SWEEP * cells * spec.transport.sweeps if spec.transport.sweeps else _settled(cells))
+        seconds += plans * (
+            SWEEP * cells * spec.transport.sweeps if spec.transport.sweeps else _settling_seconds(cells)
+        )
     elif spec.transport.name not in ("onesided", "independent"):
         seconds += FLOW * cells * sqrt(cells)
     if isinstance(spec.readout, Spectrum):
-        seconds += _settled(cells) * len(spec.readout.temperatures)
+        seconds += _settling_seconds(cells) * len(spec.readout.temperatures)
     return seconds * (3 if isinstance(spec.readout, SelfNormalised) else 1)
 
 
-def _settled(cells: int) -> float:
+def _settling_seconds(cells: int) -> float:
     return SWEEP * cells * SETTLED + NEWTON * cells * sqrt(cells)
 
 
@@ -142,42 +152,45 @@ def _tokens(text: str) -> Counter[str]:
     return Counter(TOKEN.findall(text))
 
 
-def _words_seconds(metric: LexicalMetric, hypothesis: str, other: str) -> float:
-    seconds = CHARACTER * (len(hypothesis) + len(other))
-    each = WORDS.get(metric.name)
-    if each is None:
+def _words_seconds(metric: LexicalMetric, hypothesis: str, compared_text: str) -> float:
+    seconds = CHARACTER * (len(hypothesis) + len(compared_text))
+    seconds_per_pair = WORDS.get(metric.name)
+    if seconds_per_pair is None:
         return seconds
-    mine, theirs = _tokens(hypothesis), _tokens(other)
-    seconds += each * mine.total() * theirs.total()
+    hypothesis_counts, compared_counts = _tokens(hypothesis), _tokens(compared_text)
+    seconds += seconds_per_pair * hypothesis_counts.total() * compared_counts.total()
     if metric.name == "meteor":
-        seconds += MATCH * sum(count * theirs[word] for word, count in mine.items())
+        seconds += MATCH * sum(count * compared_counts[word] for word, count in hypothesis_counts.items())
     return seconds
 
 
-def of_comparison(metrics: Iterable[api.Metric], systems: int, resamples: int) -> Work:
-    """The work of comparing every two of some systems."""
-    found, pairs = Work(), systems * (systems - 1) // 2
+def estimate_comparison(metrics: Iterable[api.Metric], systems: int, resamples: int) -> WorkEstimate:
+    """Estimate the work of comparing every two of the systems."""
+    estimate, pairs = WorkEstimate(), systems * (systems - 1) // 2
     for metric in metrics:
-        pooled = any(getattr(one, "pool", None) is not None for one in metric.scorer.members.values())
+        pooled = any(getattr(member, "pool", None) is not None for member in metric.scorer.members.values())
         seconds = resamples * (pairs + systems) * (POOLED_DRAW if pooled else DRAW)
-        found.add(seconds, f"{metric.name} of {systems} systems with {resamples} resamples")
-    return found
+        estimate.add(seconds, f"{metric.name} of {systems} systems with {resamples} resamples")
+    return estimate
 
 
-def check(work: Work, most: int) -> None:
-    """Raise where that is more work than one request may ask for."""
+def check(work: WorkEstimate, most: int) -> None:
+    """Raise where this is more work than one request may ask for."""
     if work.seconds > most:
-        asked = f"about {_shown(work.seconds)} seconds of work ({work.told}: {_shown(work.largest)}), at most {most}"
+        message = (
+            f"about {_format_seconds(work.seconds)} seconds of work "
+            f"({work.label}: {_format_seconds(work.largest)}), at most {most}"
+        )
         hint = "send shorter texts, fewer pairs, metrics, sweeps or resamples, or a job; --limit work=N allows more"
-        raise Refusal(413, f"this asks for {asked}", most, hint)
+        raise Refusal(413, f"this asks for {message}", most, hint)
 
 
-def check_pair(work: Work, most: int) -> None:
+def check_pair(work: WorkEstimate, most: int) -> None:
     """Raise where one pair of a job is more work than one request may ask for."""
     if work.largest > most:
-        asked = f"{work.told} is about {_shown(work.largest)} seconds of work, at most {most} for one pair"
-        raise Refusal(413, asked, most, "cut long texts, or ask for fewer sweeps; --limit work=N allows more")
+        message = f"{work.label} is about {_format_seconds(work.largest)} seconds of work, at most {most} for one pair"
+        raise Refusal(413, message, most, "cut long texts, or ask for fewer sweeps; --limit work=N allows more")
 
 
-def _shown(seconds: float) -> str:
+def _format_seconds(seconds: float) -> str:
     return f"{seconds:,.0f}" if seconds >= 10 else f"{seconds:.1g}"
