@@ -22,7 +22,7 @@ def sheets_jsonl(sheets: Sequence[Sheet]) -> str:
 
 
 def sheets_tsv(sheets: Sequence[Sheet]) -> str:
-    r"""Render values between tabs under a header, one line per record; \t, \n and \\ escape characters that break a line."""
+    r"""Render values between tabs under a header, one line per record; \t, \n and \\ are escapes."""
     head = column_names(sheets[0]) if _is_list(sheets) else _CELL
     rows = (record.values() for record in _records(sheets))
     return "".join(tsv_line(row) for row in (head, *rows))
