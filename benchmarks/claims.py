@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from monge.data.judged import Group
-from monge.study.agreement import Column, drawn_values, standing
+from monge.study.agreement import Column, draw_values, standing
 from monge.study.task import question
 from monge.types import Segment
 
@@ -73,7 +73,7 @@ def simulate(setting: Setting, metrics: int, effect: float, seed: int) -> tuple[
     asked = question(replace(_EMPTY, segments=segments, scores=human), setting.statistic, 1)
     values = np.array([asked.value(one) for one in scores])
     resamples = 1000 if setting.statistic == "pearson" else 300
-    draws = drawn_values(asked, scores, resamples=resamples, seed=seed)
+    draws = draw_values(asked, scores, resamples=resamples, seed=seed)
     stands = standing(Column(values, draws, n, asked, scores), test_name=setting.test, seed=seed)
     worse = [stands.mark(k, ALPHA) == "" for k in range(metrics)]
     return any(worse), sum(worse) / (metrics - 1) if stands.best == 0 else 0.0

@@ -32,13 +32,13 @@ _COLUMN, _BETWEEN = 118.0, 84.0
 
 
 def arcs(e: Explanation, plan: str, *, tall: bool | None = None) -> Drawing:
-    """The arcs of a plan: the texts in two rows, or as two columns (`tall`), which fit a phone."""
+    """Return the arcs of a plan: the texts in two rows, or as two columns (`tall`), which fit a phone."""
     wide = max(_span(getattr(e, name)) for name in SIDES)
     tall = wide > WIDEST if tall is None else tall
     places, boxes, width, height = _columns(e) if tall else _rows(e, wide)
     heading = text(0, 14, PLANS.get(plan, plan), "mg-soft", size=13)
-    drawn = [*_arcs(e, e.plans[plan], places, tall=tall), *boxes]
-    return stacked([Drawing(max(width, CAPTION), 18, heading), Drawing(width, height, "\n".join(drawn))], gap=4)
+    pieces = [*_arcs(e, e.plans[plan], places, tall=tall), *boxes]
+    return stacked([Drawing(max(width, CAPTION), 18, heading), Drawing(width, height, "\n".join(pieces))], gap=4)
 
 
 def _span(side: Side) -> float:
@@ -54,7 +54,7 @@ Laid = tuple[Places, list[str], float, float]
 
 
 def _rows(e: Explanation, wide: float) -> Laid:
-    """The hypothesis above, the reference below, both in the middle."""
+    """Return the hypothesis above, the reference below, both in the middle."""
     places: Places = {}
     boxes = []
     for name, y in zip(SIDES, (0.0, _BOX + _DEEP), strict=True):
@@ -68,7 +68,7 @@ def _rows(e: Explanation, wide: float) -> Laid:
 
 
 def _columns(e: Explanation) -> Laid:
-    """The hypothesis on the left, the reference on the right, a word a line."""
+    """Return the hypothesis on the left, the reference on the right, a word a line."""
     places: Places = {}
     boxes = []
     for name, x in zip(SIDES, (0.0, _COLUMN + _BETWEEN), strict=True):
@@ -94,7 +94,7 @@ def _box(e: Explanation, name: str, unit: int, x: float, y: float, width: float)
 def _arcs(e: Explanation, plan: Array, places: Places, *, tall: bool) -> Iterator[str]:
     heaviest = float(plan.max()) or 1.0
     order = np.argwhere(plan > FAINT * heaviest)
-    for row, column in sorted(order.tolist(), key=lambda one: plan[one[0], one[1]]):
+    for row, column in sorted(order.tolist(), key=lambda place: plan[place[0], place[1]]):
         (ax, ay), (bx, by) = places["hypothesis"][row], places["reference"][column]
         mx, my = (ax + bx) / 2, (ay + by) / 2
         curve = f"{mx:.1f} {ay:.1f} {mx:.1f} {by:.1f}" if tall else f"{ax:.1f} {my:.1f} {bx:.1f} {my:.1f}"
@@ -108,14 +108,14 @@ def _arcs(e: Explanation, plan: Array, places: Places, *, tall: bool) -> Iterato
 
 
 def key(e: Explanation) -> Drawing:
-    """What width and colours mean."""
+    """Return the legend of width and colours."""
     ramp = "".join(bar(f"mg-c{k}", k * 12, 0, 12, 12) for k in range(LEVELS))
     top = number(e.cost.max())
     lost = "".join(bar(f"mg-l{k}", (k + 2) * 12, 22, 12, 12) for k in range(1, 10))
-    said = [
+    sentences = [
         ramp,
         text(LEVELS * 12 + 8, 11, f"cost from 0 to {top}; thicker: more mass", size=13),
         lost,
         text(LEVELS * 12 + 8, 33, f"what a word lost, up to {number(e.most_lost)}", size=13),
     ]  # below each other: fonts of readers differ in width
-    return Drawing(500, 40, "\n".join(said))
+    return Drawing(500, 40, "\n".join(sentences))

@@ -12,7 +12,7 @@ from monge.types.result import place_of
 
 
 def pyarrow() -> tuple[Any, Any]:
-    """The library and its reader and writer of Parquet; raises where it is not installed."""
+    """Return the library and its reader and writer of Parquet; raises where it is not installed."""
     try:
         import pyarrow
         from pyarrow import parquet
@@ -24,33 +24,33 @@ def pyarrow() -> tuple[Any, Any]:
 def segment_schema(parts: Sequence[str], *, texts: bool, metadata: dict[str, str] | None = None) -> Any:
     """Columns metric, system, id, score, the parts, best_reference (from 1), flags and, if wanted, the texts."""
     arrow, _ = pyarrow()
-    listed = arrow.list_(arrow.string())
+    string_list = arrow.list_(arrow.string())
     columns = [*((name, arrow.string()) for name in ("metric", "system", "id"))]
     columns += [(name, arrow.float64()) for name in ("score", *parts)]
-    columns += [("best_reference", arrow.int32()), ("flags", listed)]
+    columns += [("best_reference", arrow.int32()), ("flags", string_list)]
     if texts:
-        columns += [("hypothesis", arrow.string()), ("references", listed), ("source", arrow.string())]
+        columns += [("hypothesis", arrow.string()), ("references", string_list), ("source", arrow.string())]
     return arrow.schema(columns, metadata=metadata)
 
 
 def arrow_row(metric: str, system: str, row: dict[str, Any], parts: Sequence[str]) -> dict[str, Any]:
-    """The JSON row of a segment as a row of the table; a part that the metric does not have is null."""
+    """Return the JSON row of a segment as a row of the table; a part that the metric does not have is null."""
     rest = {name: value for name, value in row.items() if name not in ("parts", "reference")}
     own = {name: row["parts"].get(name) for name in parts}
     return {"metric": metric, "system": system, **own, "best_reference": place_of(row["reference"]), **rest}
 
 
 def arrow_columns(result: Result, parts: Sequence[str]) -> dict[str, Any]:
-    """The columns of the table, without texts, for all segments of a result."""
+    """Return the columns of the table, without texts, for all segments of a result."""
     nothing = [None] * result.n
-    found: dict[str, Any] = {"metric": [result.metric] * result.n, "system": [result.system] * result.n}
-    found |= {"id": result.ids, "score": result.segments}
-    found |= {name: result.parts.get(name, nothing) for name in parts}
-    return {**found, "best_reference": list(map(place_of, result.references)), "flags": list(map(list, result.flags))}
+    columns: dict[str, Any] = {"metric": [result.metric] * result.n, "system": [result.system] * result.n}
+    columns |= {"id": result.ids, "score": result.segments}
+    columns |= {name: result.parts.get(name, nothing) for name in parts}
+    return {**columns, "best_reference": list(map(place_of, result.references)), "flags": list(map(list, result.flags))}
 
 
 def arrow_rows(results: Iterable[Result], parts: Sequence[str], texts: Texts | None) -> Iterator[dict[str, Any]]:
-    """The rows of every segment of every result."""
+    """Yield the rows of every segment of every result."""
     for result in results:
         for row in segment_rows(result, texts):
             yield arrow_row(result.metric, result.system, row, parts)

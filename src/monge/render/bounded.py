@@ -16,7 +16,7 @@ MOST_MOVES = 2_000
 
 
 def bounded_json(e: Explanation, cells: int = FULL_CELLS) -> str:
-    """What `explanation_json` gives, or for long texts as much of it as a client can use.
+    """Return `explanation_json`, shortened for long texts.
 
     Matrices of more than so many cells are empty, and of each plan the largest MOST_MOVES moves are there;
     `left_out` then says how many cells there are, and of each plan how many moves are not listed and their mass.
@@ -24,15 +24,15 @@ def bounded_json(e: Explanation, cells: int = FULL_CELLS) -> str:
     checked_explanation(e)
     if e.cost.size <= FULL_CELLS:
         return dumps(e.to_dict()) + "\n"
-    kept = e.cost.size <= cells
+    has_all_cells = e.cost.size <= cells
     moves, rest = [], {}
     for plan in e.plans:
-        mine = [move for move in e.moves if move.plan == plan]  # largest mass first
-        moves += mine[:MOST_MOVES]
-        others = mine[MOST_MOVES:]
-        rest[plan] = {"moves": len(others), "mass": sum(move.mass for move in others)}
+        plan_moves = [move for move in e.moves if move.plan == plan]  # largest mass first
+        moves += plan_moves[:MOST_MOVES]
+        small_moves = plan_moves[MOST_MOVES:]
+        rest[plan] = {"moves": len(small_moves), "mass": sum(move.mass for move in small_moves)}
     short, nothing = replace(e, moves=tuple(moves)), np.zeros((0, 0))
-    if not kept:
+    if not has_all_cells:
         short = replace(short, cost=nothing, similarity=nothing, plans=dict.fromkeys(e.plans, nothing))
     vars(short).update(full=e.full, dearest=e.dearest, most_lost=e.most_lost)  # they come from the matrices
-    return dumps({**short.to_dict(), "left_out": {"cells": 0 if kept else e.cost.size, "moves": rest}}) + "\n"
+    return dumps({**short.to_dict(), "left_out": {"cells": 0 if has_all_cells else e.cost.size, "moves": rest}}) + "\n"

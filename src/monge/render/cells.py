@@ -19,12 +19,12 @@ GAP, DASH = "  ", "–"
 
 
 def decimals(value: float, digits: int = 3) -> str:
-    """A number as tables print it, without a negative zero."""
+    """Return a number as tables print it, without a negative zero."""
     return f"{round(float(value), digits) + 0.0:.{digits}f}"
 
 
 def number(value: float) -> str:
-    """A score: four decimals."""
+    """Return a score: four decimals."""
     return decimals(value, 4)
 
 
@@ -37,12 +37,12 @@ _ENDINGS = frozenset(
 
 
 def with_minus(text: str) -> str:
-    """The numbers of a cell with a minus sign instead of a hyphen."""
+    """Return the numbers of a cell with a minus sign instead of a hyphen."""
     return _HYPHEN.sub(MINUS, text)
 
 
 def supported_digits(intervals: Iterable[tuple[float, float]]) -> int:
-    """The decimals that intervals support: two digits of the width of the narrowest one, at most four decimals.
+    """Return the decimals that intervals support: two digits of the width of the narrowest one, at most four decimals.
 
     An interval without width says nothing, and a column without any other has four.
     """
@@ -51,7 +51,7 @@ def supported_digits(intervals: Iterable[tuple[float, float]]) -> int:
 
 
 def p_value(value: float, *, bound: bool = False) -> str:
-    """A p-value in three decimals without its leading zero, in as many as show one digit where it is smaller.
+    """Return a p-value in three decimals without its leading zero, in as many as show one digit where it is smaller.
 
     `bound`: it is the smallest that so many random draws can give, and the true one is at most that.
     """
@@ -63,11 +63,11 @@ def p_value(value: float, *, bound: bool = False) -> str:
 
 
 def short_names(names: Iterable[str]) -> dict[str, str]:
-    """Name -> the name without the endings of files, where all names stay apart without them."""
-    every = list(dict.fromkeys(names))
-    shorter = {name: _without_endings(name) for name in every}
-    taken = Counter(shorter.values())
-    return {name: shorter[name] if taken[shorter[name]] == 1 else name for name in every}
+    """Map each name to the name without file endings, if all names stay distinct."""
+    unique_names = list(dict.fromkeys(names))
+    shorter = {name: _without_endings(name) for name in unique_names}
+    counts = Counter(shorter.values())
+    return {name: shorter[name] if counts[shorter[name]] == 1 else name for name in unique_names}
 
 
 def _without_endings(name: str) -> str:
@@ -76,22 +76,22 @@ def _without_endings(name: str) -> str:
 
 
 def dashed(value: float | None, digits: int = 2) -> str:
-    """A number, or a dash where it is undefined."""
+    """Return a number, or a dash where it is undefined."""
     return DASH if value is None else decimals(value, digits)
 
 
 def span(low: float | None, high: float | None, digits: int = 3) -> str:
-    """An interval, or nothing."""
+    """Return an interval, or nothing."""
     return "" if low is None or high is None else f"[{decimals(low, digits)}, {decimals(high, digits)}]"
 
 
 def listed(names: Sequence[str], word: str = "and") -> str:
-    """Names as a sentence lists them."""
+    """Join names as in a sentence."""
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {word} {names[-1]}"
 
 
 def printable(text: str) -> str:
-    """The text with control, direction-override and lone surrogate characters written as escapes.
+    """Return the text with control, direction-override and lone surrogate characters written as escapes.
 
     A system name or a hypothesis can hold anything; a terminal must not obey it.
     """
@@ -102,20 +102,20 @@ def printable(text: str) -> str:
 
 
 def display_width(text: str) -> int:
-    """Columns of a terminal that the text takes: wide East Asian characters and emoji 2, marks and styling 0."""
+    """Return the terminal columns that a text takes: wide East Asian characters and emoji 2, marks and styling 0."""
     return sum(width for _, width in _columns(_STYLE.sub("", text)))
 
 
 def _columns(text: str) -> Iterator[tuple[str, int]]:
     """Each character with the columns it adds: what is joined to an emoji adds none, what makes one wide adds one."""
-    before, joined = 0, False
+    before, is_joined = 0, False
     for char in text:
         width = _char_width(char)
         if char == _WIDE_MARK:
             width = 1 if before == 1 else 0
-        elif joined:
+        elif is_joined:
             width = 0
-        before, joined = (width or before), char == _JOINER
+        before, is_joined = (width or before), char == _JOINER
         yield char, width
 
 
@@ -126,26 +126,26 @@ def _char_width(char: str) -> int:
 
 
 def pad(text: str, width: int, side: str = "l") -> str:
-    """The text filled with spaces to a display width; side "l" or "r" says where the text stands."""
+    """Return the text filled with spaces to a display width; side "l" or "r" says where the text stands."""
     space = " " * max(0, width - display_width(text))
     return space + text if side == "r" else text + space
 
 
 def clip(text: str, width: int) -> str:
-    """The text cut to a display width, the cut shown by an ellipsis."""
+    """Return the text cut to a display width, the cut shown by an ellipsis."""
     if display_width(text) <= width:
         return text
-    used, kept = 1, []
+    used, characters = 1, []
     for char, columns in _columns(text):
         used += columns
         if used > width:
             break
-        kept.append(char)
-    return "".join(kept) + "…"
+        characters.append(char)
+    return "".join(characters) + "…"
 
 
 def styled(text: str, style: str, colour: bool) -> str:
-    """The text in an ANSI style (bold, dim, good, bad), or as it is without colour."""
+    """Return the text in an ANSI style (bold, dim, good, bad), or as it is without colour."""
     return f"\x1b[{_CODES[style]}m{text}\x1b[0m" if colour and text else text
 
 
@@ -168,7 +168,7 @@ def table(rows: Sequence[Sequence[str]], align: str, *, width: int | None = None
 
 
 def fold(text: str, width: int) -> list[str]:
-    """The text in lines of at most `width` columns, broken between words.
+    """Return the text in lines of at most `width` columns, broken between words.
 
     A longer word is broken behind punctuation, or where the line ends. Every line begins with the spaces that the
     text begins with.
@@ -185,9 +185,9 @@ def fold(text: str, width: int) -> list[str]:
             lines.append(line)
             line = margin + word
         while display_width(line) > width > display_width(margin) + 1:
-            kept = _cut(line, width)
-            lines.append(line[:kept])
-            line = margin + line[kept:]
+            line_part = _cut(line, width)
+            lines.append(line[:line_part])
+            line = margin + line[line_part:]
     return [*lines, line]
 
 
@@ -207,7 +207,7 @@ def _cut(text: str, width: int) -> int:
 
 
 def column_widths(rows: Sequence[Sequence[str]], align: str, width: int | None, least: int) -> list[int]:
-    """The widths of the columns of a table, the first row of which is its head.
+    """Return the widths of the columns of a table, the first row of which is its head.
 
     Where the table is wider than `width`, cells of words ("l") and heads are narrowed until they must be broken inside
     words, then down to `least`; numbers are never broken. The widest column loses first.
@@ -219,9 +219,9 @@ def column_widths(rows: Sequence[Sequence[str]], align: str, width: int | None, 
         for column, side in zip(columns, align, strict=True)
     ]
     words = [_longest(column if side == "l" else column[:1]) for column, side in zip(columns, align, strict=True)]
-    whole = [max(pair) for pair in zip(words, numbers, strict=True)]
+    widths = [max(pair) for pair in zip(words, numbers, strict=True)]
     broken = [max(min(word, least), number) for word, number in zip(words, numbers, strict=True)]
-    for smallest in (whole, broken):
+    for smallest in (widths, broken):
         while width is not None and total_width(wide) > width:
             candidates = [k for k in range(len(wide)) if wide[k] > smallest[k]]
             if not candidates:
@@ -231,17 +231,17 @@ def column_widths(rows: Sequence[Sequence[str]], align: str, width: int | None, 
 
 
 def _longest(cells: Sequence[str]) -> int:
-    """The width of the longest word of some cells."""
+    """Return the width of the longest word of some cells."""
     return max((display_width(word) for cell in cells for word in cell.split()), default=0)
 
 
 def total_width(wide: Sequence[int]) -> int:
-    """How wide a table with columns of these widths is."""
+    """Return the width of a table with columns of these widths."""
     return sum(wide) + len(GAP) * (len(wide) - 1)
 
 
 def folded_row(row: Sequence[str], align: str, wide: Sequence[int]) -> list[str]:
-    """The lines of a row of a table: cells that are wider than their column are broken."""
+    """Return the lines of a row of a table: cells that are wider than their column are broken."""
     cells = [fold(cell, most) for cell, most in zip(row, wide, strict=True)]
     return [
         GAP.join(pad(cell, columns, side) for cell, columns, side in zip(line, wide, align, strict=True)).rstrip()
@@ -262,7 +262,7 @@ def _narrowed(wide: list[int], align: str, width: int | None, least: int = 8) ->
 
 
 def gloss(pairs: Sequence[tuple[str, str]], *, width: int, indent: str = "  ") -> list[str]:
-    """Two-line blocks, each word over its annotation, broken at the width: an interlinear gloss."""
+    """Return two-line blocks, each word over its annotation, broken at the width: an interlinear gloss."""
     return [
         line
         for block in _blocks(pairs, width - len(indent))

@@ -38,21 +38,21 @@ class Hill:
 
 
 def _signed(value: float, digits: int) -> str:
-    """A number at an axis, with a true minus."""
+    """Return a number at an axis, with a true minus."""
     return decimals(value, digits).replace("-", "−")
 
 
-def _figure(title: str, height: float, content: Sequence[str], told: str) -> str:
+def _figure(title: str, height: float, content: Sequence[str], description: str) -> str:
     inside = "\n".join(content)
     return (
         f"<figure><figcaption>{safe(title)}</figcaption>"
-        f'<svg class="chart" role="img" aria-label="{safe(told)}" width="{_WIDE:g}" height="{height:g}" '
+        f'<svg class="chart" role="img" aria-label="{safe(description)}" width="{_WIDE:g}" height="{height:g}" '
         f'viewBox="0 0 {_WIDE:g} {height:g}">\n{inside}\n</svg></figure>'
     )
 
 
 def _ends(low: float, high: float, y: float) -> list[str]:
-    """The numbers at both ends of an axis."""
+    """Return the numbers at both ends of an axis."""
     digits = 1 if max(abs(low), abs(high)) >= 10 else 3
     return [
         f'<text class="soft" x="0" y="{y:g}">{_signed(low, digits)}</text>',
@@ -61,9 +61,9 @@ def _ends(low: float, high: float, y: float) -> list[str]:
 
 
 def _axes(across: tuple[float, float], up: tuple[float, float], names: tuple[str, str]) -> list[str]:
-    """The axes of a square with their names and the numbers at their ends."""
+    """Return the axes of a square with their names and the numbers at their ends."""
     side, left = _SIDE, _LEFT
-    found = [f'<path class="axis" d="M{left:g} 4V{side + 4:g}H{left + side:g}"/>']
+    parts = [f'<path class="axis" d="M{left:g} 4V{side + 4:g}H{left + side:g}"/>']
     below, beside = f'y="{side + 22:g}"', f'transform="translate(20 {side + 4:g}) rotate(-90)"'
     for place, (low, high), name in ((below, across, names[0]), (beside, up, names[1])):
         digits = 1 if max(abs(low), abs(high)) >= 10 else 2
@@ -73,12 +73,12 @@ def _axes(across: tuple[float, float], up: tuple[float, float], names: tuple[str
             (start + side / 2, "middle", f"{clip(name, 18)} →"),
             (start + side, "end", _signed(high, digits)),
         ):
-            found.append(f'<text class="soft" x="{at:g}" {place} text-anchor="{anchor}">{safe(words)}</text>')
-    return found
+            parts.append(f'<text class="soft" x="{at:g}" {place} text-anchor="{anchor}">{safe(words)}</text>')
+    return parts
 
 
 def ridges(title: str, hills: Sequence[Hill], low: float, high: float) -> str:
-    """A histogram a system below each other on one scale, each with its mean."""
+    """Return a histogram a system below each other on one scale, each with its mean."""
     tall, content = 46.0, []
     most = max((max(hill.counts) for hill in hills), default=1) or 1
     for k, hill in enumerate(hills):
@@ -94,19 +94,19 @@ def ridges(title: str, hills: Sequence[Hill], low: float, high: float) -> str:
             f'<text x="2" y="{base - tall + 14:.1f}">{safe(clip(hill.name, 40))}</text>',
         ]
     content += _ends(low, high, len(hills) * tall + 16)
-    told = f"{title}: distributions of {', '.join(hill.name for hill in hills)}; lines are means"
-    return _figure(title, len(hills) * tall + 22, content, told)
+    description = f"{title}: distributions of {', '.join(hill.name for hill in hills)}; lines are means"
+    return _figure(title, len(hills) * tall + 22, content, description)
 
 
 def histogram(values: Array, low: float, high: float, bins: int = 33) -> list[int]:
-    """Counts of values in equal bins."""
-    return [int(one) for one in np.histogram(values, bins, (low, high if high > low else low + 1e-9))[0]]
+    """Count values in equal bins."""
+    return [int(count) for count in np.histogram(values, bins, (low, high if high > low else low + 1e-9))[0]]
 
 
 def density(title: str, x: Array, y: Array, names: tuple[str, str], bins: int = 22) -> str:
-    """Two scores of the same segments against each other: the stronger a square, the more of them stand there."""
+    """Draw two scores of the same segments against each other; darker squares hold more segments."""
     side, left = _SIDE, _LEFT
-    ends = [(float(one.min()), float(max(one.max(), one.min() + 1e-9))) for one in (x, y)]
+    ends = [(float(values.min()), float(max(values.max(), values.min() + 1e-9))) for values in (x, y)]
     counts = np.histogram2d(x, y, bins, ends)[0]
     most, cell = float(np.sqrt(counts.max())) or 1.0, side / bins
     content = _axes(ends[0], ends[1], names)
@@ -119,13 +119,13 @@ def density(title: str, x: Array, y: Array, names: tuple[str, str], bins: int = 
     return _figure(title, side + 30, content, f"{title}: {names[1]} against {names[0]}, {len(x)} segments")
 
 
-def both(one: str, other: str) -> str:
-    """Two charts that stay together."""
-    return f'<div class="both">{one}{other}</div>'
+def both(first: str, second: str) -> str:
+    """Return two charts that stay together."""
+    return f'<div class="both">{first}{second}</div>'
 
 
 def steps(title: str, points: Sequence[tuple[float, float, float, float]], names: tuple[str, str]) -> str:
-    """Means of one score (y, with its interval) in equal parts of another (x), joined by a line."""
+    """Draw means of one score (y, with its interval) in equal parts of another (x), joined by a line."""
     side, left = _SIDE, _LEFT
     low, high = min(p[2] for p in points), max(p[3] for p in points)
     near, far = points[0][0], points[-1][0]

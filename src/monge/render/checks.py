@@ -18,22 +18,22 @@ _FRAGILE = re.compile("[\x7f\x85\u2028\u2029\ud800-\udfff]")
 
 
 def checked(results: Sequence[Result]) -> Sequence[Result]:
-    """The results, if there are any and every number in them is finite."""
+    """Return the results, if there are any and every number in them is finite."""
     if not results:
         raise DataError("there are no results to show")
     for result in results:
-        where = f"{result.metric} of {result.system or 'the system'}"
+        place = f"{result.metric} of {result.system or 'the system'}"
         if result.n == 0:
-            raise DataError(f"{where}: there are no segments to show")
-        _finite(where, "score", result.score)
-        _finite(where, "interval", result.interval or ())
+            raise DataError(f"{place}: there are no segments to show")
+        _finite(place, "score", result.score)
+        _finite(place, "interval", result.interval or ())
         for name, values in {"segments": result.segments, **result.parts}.items():
-            _finite(where, name, values)
+            _finite(place, name, values)
     return results
 
 
 def checked_explanation(e: Explanation) -> Explanation:
-    """The explanation, if every number in it is finite."""
+    """Return the explanation, if every number in it is finite."""
     numbers: Mapping[str, Any] = {
         "score": e.score,
         **e.parts,
@@ -51,11 +51,11 @@ def checked_explanation(e: Explanation) -> Explanation:
     return e
 
 
-def _finite(where: str, name: str, values: Any) -> None:
+def _finite(place: str, name: str, values: Any) -> None:
     values = np.asarray(values, dtype=np.float64)
     if not np.isfinite(values).all():
         bad = next(float(value) for value in values.flat if not isfinite(value))
-        raise InvalidProblem(f"{where}: {name} holds {bad}, which is not a score; nothing was written")
+        raise InvalidProblem(f"{place}: {name} holds {bad}, which is not a score; nothing was written")
 
 
 def dumps(data: Mapping[str, Any]) -> str:

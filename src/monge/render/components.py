@@ -13,16 +13,16 @@ _LINKS = re.compile(r"^import .*?;\n|^export (?=(?:async )?function|const|class)
 
 @cache
 def asset(name: str) -> str:
-    """A file of `assets/`."""
+    """Return a file of `assets/`."""
     return (files(__package__) / "assets" / name).read_text("utf-8")
 
 
 @cache
 def palette_css() -> str:
-    """The colours as variables, and the style of what `plan.js` draws."""
+    """Return the colours as variables, and the style of what `plan.js` draws."""
     return variables_css() + asset("plan.css")
 
 
 def joined(*names: str) -> str:
-    """Modules as one script: what links them to each other goes, in an order in which each needs only those before."""
+    """Join modules, given in order of dependency, into one script without their import and export statements."""
     return "(() => {\n" + "\n".join(_LINKS.sub("", asset(name)) for name in names) + "})();\n"

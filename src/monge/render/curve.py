@@ -20,7 +20,7 @@ class Line:
 
 
 def curve(lines: Sequence[Line], *, across: str) -> str:
-    """The lines below each other over the same x axis, each with its own scale."""
+    """Return the lines below each other over the same x axis, each with its own scale."""
     far = max((x for line in lines for x, _ in line.points), default=1.0) or 1.0
     panels = "\n".join(_panel(line, far, k) for k, line in enumerate(lines))
     height = len(lines) * (_HEIGHT + _TOP + _GAP) + 10

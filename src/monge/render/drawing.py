@@ -27,7 +27,7 @@ _WORST = 3
 
 
 def named(metric: str) -> tuple[str, str]:
-    """The name of a metric and, where it has settings of its own, those: a heading has room for the first."""
+    """Return the name of a metric and, where it has settings of its own, those: a heading has room for the first."""
     name, bracket, rest = metric.partition("[")
     return name, bracket + rest
 
@@ -41,24 +41,24 @@ class Drawing:
     content: str
 
     def at(self, x: float, y: float) -> str:
-        """The piece moved to a place."""
+        """Return the piece moved to a place."""
         return f'<g transform="translate({x:.1f} {y:.1f})">\n{self.content}\n</g>'
 
     def svg(self, label: str, kind: str = "") -> str:
-        """The piece as an element of a page, which has the style."""
+        """Return the piece as an element of a page, which has the style."""
         return (
             f'<svg class="mg {kind}" role="img" aria-label="{safe(label)}" width="{self.width:.0f}" '
             f'height="{self.height:.0f}" viewBox="0 0 {self.width:.0f} {self.height:.0f}">\n{self.content}\n</svg>'
         )
 
     def image(self, label: str, kind: str = "", narrow: Drawing | None = None) -> str:
-        """The piece as an image that carries its style, and another on a narrow screen: for notebooks.
+        """Return the piece as an image that carries its style, and another on a narrow screen: for notebooks.
 
         Viewers of notebooks that trust nobody take the elements of a picture away and leave its words.
         """
-        other = f'<source media="(max-width: 640px)" srcset="{narrow._data()}">' if narrow is not None else ""
+        alternative = f'<source media="(max-width: 640px)" srcset="{narrow._data()}">' if narrow is not None else ""
         size = f'width="{self.width:.0f}" height="{self.height:.0f}"' if narrow is None else ""
-        return f'<picture>{other}<img class="{kind}" alt="{safe(label)}" {size} src="{self._data()}"></picture>'
+        return f'<picture>{alternative}<img class="{kind}" alt="{safe(label)}" {size} src="{self._data()}"></picture>'
 
     def _data(self) -> str:
         size = f"{self.width:.0f}", f"{self.height:.0f}"
@@ -70,16 +70,16 @@ class Drawing:
 
 
 def stacked(pieces: Sequence[Drawing], gap: float = 10) -> Drawing:
-    """Pieces below each other."""
-    placed, y = [], 0.0
+    """Stack pieces below each other."""
+    elements, y = [], 0.0
     for piece in pieces:
-        placed.append(piece.at(0, y))
+        elements.append(piece.at(0, y))
         y += piece.height + gap
-    return Drawing(max(piece.width for piece in pieces), y - gap, "\n".join(placed))
+    return Drawing(max(piece.width for piece in pieces), y - gap, "\n".join(elements))
 
 
 def document(e: Explanation, inside: Drawing) -> str:
-    """A stand-alone SVG file."""
+    """Return a stand-alone SVG file."""
     title = safe(f"{e.metric} {number(e.score)}: transport from the hypothesis to the reference")
     texts = safe(f"Hypothesis: {e.hypothesis.text} Reference: {e.reference.text}")
     width, height = f"{inside.width + 40:.0f}", f"{inside.height + 40:.0f}"
@@ -94,7 +94,7 @@ def document(e: Explanation, inside: Drawing) -> str:
 def text(
     x: float, y: float, words: str, kind: str = "", *, size: float = 13, anchor: str = "start", turn: float = 0
 ) -> str:
-    """A text element; a word (`mg-unit`) is clipped."""
+    """Return a text element; a word (`mg-unit`) is clipped."""
     label = clip(words, LABEL) if kind == "mg-unit" else words
     turned = f' transform="rotate({turn:g} {x:.1f} {y:.1f})"' if turn else ""
     place = f'x="{x:.1f}" y="{y:.1f}" font-size="{size:g}" text-anchor="{anchor}"'
@@ -102,7 +102,7 @@ def text(
 
 
 def paragraph(words: str, width: float, kind: str = "", size: float = 14) -> Drawing:
-    """Sentences in lines of a width."""
+    """Break sentences into lines of a width."""
     lines = wrap(words, max(int(width / (size * 0.56)), 20)) or [""]
     step = size * 1.4
     content = "\n".join(text(0, step * (k + 0.8), line, kind, size=size) for k, line in enumerate(lines))
@@ -110,44 +110,44 @@ def paragraph(words: str, width: float, kind: str = "", size: float = 14) -> Dra
 
 
 def bar(kind: str, x: float, y: float, width: float, height: float) -> str:
-    """A rectangle."""
+    """Return a rectangle."""
     return f'<rect class="{kind}" x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}"/>'
 
 
 def titled(title: str, content: str, kind: str = "") -> str:
-    """A group that says what it is when pointed at."""
-    named = f' class="{kind}"' if kind else ""
-    return f"<g{named}><title>{safe(title)}</title>{content}</g>"
+    """Return a group that says what it is when pointed at."""
+    class_attribute = f' class="{kind}"' if kind else ""
+    return f"<g{class_attribute}><title>{safe(title)}</title>{content}</g>"
 
 
 def worst_told(e: Explanation) -> str:
-    """A sentence that names the moves that lost most."""
+    """Return a sentence that names the moves that lost most."""
     if not e.plans or not e.cost.size:
         return "Nothing was moved."
     lost = [route for route in e.routes if step(route.lost, e.most_lost) > 1][:_WORST]
     if not lost:
         return "No word lost much."
     names = [
-        f"“{e.hypothesis.units[one.hypothesis]}” with “{e.reference.units[one.reference]}” ({number(one.lost)})"
-        for one in lost
+        f"“{e.hypothesis.units[unit.hypothesis]}” with “{e.reference.units[unit.reference]}” ({number(unit.lost)})"
+        for unit in lost
     ]
     return f"Most was lost by matching {listed(names)}."
 
 
 def about(e: Explanation, name: str, unit: int) -> str:
-    """What a word weighs and lost."""
+    """Describe the weight and the loss of a word."""
     side: Side = getattr(e, name)
     return f"{side.units[unit]}: weight {number(side.weights[unit])}, lost {number(e.lost(name)[unit])}"
 
 
 def cost_level(e: Explanation, row: int, column: int) -> int:
-    """The place of a cost on the scale from cheap to dear."""
+    """Return the place of a cost on the scale from cheap to dear."""
     top = float(e.cost.max())
     return 0 if top <= 0 else min(max(round((LEVELS - 1) * float(e.cost[row, column]) / top), 0), LEVELS - 1)
 
 
 def move_told(e: Explanation, row: int, column: int, mass: float) -> str:
-    """A move in words."""
+    """Return a move in words."""
     alike = "" if e.distance else f", similarity {number(e.similarity[row, column])}"
     names = f"{e.hypothesis.units[row]} → {e.reference.units[column]}"
     return f"{names}: mass {number(mass)}, cost {number(e.cost[row, column])}{alike}"

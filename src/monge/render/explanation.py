@@ -41,25 +41,25 @@ def explanation_text(
     units: int | None = UNITS,
     signed: Callable[[str], str] = str,
 ) -> str:
-    """A page for a terminal: score, notes, both texts with what each word lost, the worst moves, who went where.
+    """Return a page for a terminal: score, notes, both texts with what each word lost, the worst moves, who went where.
 
     `width` is that of the terminal in columns, `moves` how many are listed, `colour` in ANSI styles. Of a text with
     more than `units` the worst so many are shown, worst first; None shows all, as they stand in the text. `signed`
     writes the signature, which stays on one line.
     """
     checked_explanation(e)
-    said = [*e.notes, *map(describe_flag, e.flags)]
-    told = [line for note in said for line in wrap(printable(note), max(width, 40))]
+    remarks = [*e.notes, *map(describe_flag, e.flags)]
+    note_lines = [line for note in remarks for line in wrap(printable(note), max(width, 40))]
     blocks = [
         [_headline(e, colour)],
         [styled(line, "bold", colour) for line in wrap(printable(worst_told(e)), max(width, 40))],
-        told,
+        note_lines,
         *(_side(e, name, width, colour, units) for name in SIDES),
     ]
     if e.routes:
-        listed = e.routes[:moves]
-        count = f" ({len(listed)} of {len(e.routes)})" if len(e.routes) > len(listed) else ""
-        blocks.append([styled(f"moves, worst first{count}", "bold", colour), *_moves(e, listed, width)])
+        routes_shown = e.routes[:moves]
+        count = f" ({len(routes_shown)} of {len(e.routes)})" if len(e.routes) > len(routes_shown) else ""
+        blocks.append([styled(f"moves, worst first{count}", "bold", colour), *_moves(e, routes_shown, width)])
     for plan in e.plans:
         of_plan = f" ({printable(plan)})" if len(e.plans) > 1 else ""
         blocks.append([styled(f"alignment{of_plan}", "bold", colour), *_alignment(e, plan, width, units)])
@@ -74,7 +74,7 @@ def _headline(e: Explanation, colour: bool) -> str:
 
 
 def worst_units(e: Explanation, name: str, most: int | None) -> list[int]:
-    """The places of the units of a side that lost most, worst first; all as they stand where they are few."""
+    """Return the places of the units of a side that lost most, worst first; all as they stand where they are few."""
     count = len(getattr(e, name).units)
     if most is None or count <= most:
         return list(range(count))
@@ -86,49 +86,49 @@ def _side(e: Explanation, name: str, width: int, colour: bool, units: int | None
     heading = styled(name, "bold", colour)
     if not side.units:
         return [f"{heading}  (no units) {printable(side.text)}".rstrip()]
-    lost, shown = e.lost(name), worst_units(e, name, units)
+    lost, worst = e.lost(name), worst_units(e, name, units)
     pairs = [
         (
             clip(printable(side.units[k]), max(width - 2, 8)),
             styled(number(lost[k]), "bad" if step(float(lost[k]), e.most_lost) > _MARKED else "dim", colour),
         )
-        for k in shown
+        for k in worst
     ]
-    few = [f"  the worst {len(shown)} of {len(side.units)} units, worst first (--all shows all)"]
-    what = "its share of the cost" if e.share_of == "cost" else "how much of it found no match"
-    head = [f"{heading}: below each word, {what}"]
-    return [*head, *(few if len(shown) < len(side.units) else []), *gloss(pairs, width=width)]
+    worst_note = [f"  the worst {len(worst)} of {len(side.units)} units, worst first (--all shows all)"]
+    meaning = "its share of the cost" if e.share_of == "cost" else "how much of it found no match"
+    head = [f"{heading}: below each word, {meaning}"]
+    return [*head, *(worst_note if len(worst) < len(side.units) else []), *gloss(pairs, width=width)]
 
 
-def _moves(e: Explanation, listed: Sequence[Route], width: int) -> list[str]:
+def _moves(e: Explanation, routes: Sequence[Route], width: int) -> list[str]:
     masses = [plan if len(e.plans) > 1 else "mass" for plan in e.plans]
     rows = [["hypothesis", "", "reference", *map(printable, masses), "cost", "lost"]]
     rows += [
         [
-            printable(e.hypothesis.units[one.hypothesis]),
+            printable(e.hypothesis.units[route.hypothesis]),
             "→",
-            printable(e.reference.units[one.reference]),
-            *(number(value) for value in (*one.masses.values(), one.cost, one.lost)),
+            printable(e.reference.units[route.reference]),
+            *(number(value) for value in (*route.masses.values(), route.cost, route.lost)),
         ]
-        for one in listed
+        for route in routes
     ]
     return ["  " + line for line in table(rows, "lll" + "r" * (len(masses) + 2), width=width - 2)]
 
 
 def _alignment(e: Explanation, plan: str, width: int, units: int | None) -> list[str]:
-    """A line a unit: where a hypothesis unit went; for `recall`, where a reference unit was taken from."""
-    side, ours, theirs, arrow, rows = "hypothesis", e.hypothesis, e.reference, "→", e.plans[plan]
+    """Return a line a unit: where a hypothesis unit went; for `recall`, where a reference unit was taken from."""
+    side, own_side, other_side, arrow, rows = "hypothesis", e.hypothesis, e.reference, "→", e.plans[plan]
     if plan == "recall":
-        side, ours, theirs, arrow, rows = "reference", theirs, ours, "←", rows.T
-    shown = worst_units(e, side, units)
-    labels = [clip(printable(ours.units[k]), width // 3) for k in shown]
+        side, own_side, other_side, arrow, rows = "reference", other_side, own_side, "←", rows.T
+    worst = worst_units(e, side, units)
+    labels = [clip(printable(own_side.units[k]), width // 3) for k in worst]
     room = max(map(display_width, labels), default=0)
     lines = []
-    for label, k in zip(labels, shown, strict=True):
-        targets = ", ".join(_targets(rows[k], theirs.units)) or "(not moved)"
+    for label, k in zip(labels, worst, strict=True):
+        targets = ", ".join(_targets(rows[k], other_side.units)) or "(not moved)"
         lines.append(clip(f"  {pad(label, room)} {arrow} {targets}", width))
-    left = len(ours.units) - len(shown)
-    return [*lines, f"  and {left} more units (--all shows all)"] if left else lines
+    rest_count = len(own_side.units) - len(worst)
+    return [*lines, f"  and {rest_count} more units (--all shows all)"] if rest_count else lines
 
 
 def _targets(row: Array, units: Sequence[str]) -> Iterator[str]:
@@ -142,7 +142,7 @@ def _targets(row: Array, units: Sequence[str]) -> Iterator[str]:
 
 
 def explanation_sheets(e: Explanation) -> list[Sheet]:
-    """The score, the units of both texts with their weights and what they lost, and every move, worst first."""
+    """Return the score, the units of both texts with their weights and what they lost, and every move, worst first."""
     checked_explanation(e)
     name = f"{e.metric} {'↑' if e.higher_is_better else '↓'}"
     score = Sheet(
@@ -154,21 +154,21 @@ def explanation_sheets(e: Explanation) -> list[Sheet]:
     )
     units = []
     for side in SIDES:
-        mine: Side = getattr(e, side)
-        rows = zip(mine.units, mine.weights, e.lost(side), strict=True)
+        units_side: Side = getattr(e, side)
+        rows = zip(units_side.units, units_side.weights, e.lost(side), strict=True)
         cells = tuple((Cell(unit), Cell(number(weight)), Cell(number(lost))) for unit, weight, lost in rows)
         units.append(Sheet(f"{side}: what each unit lost", ("unit", "weight", "lost"), cells))
     masses = [f"mass ({plan})" if len(e.plans) > 1 else "mass" for plan in e.plans]
     moves = tuple(
         (
-            Cell(e.hypothesis.units[one.hypothesis]),
-            Cell(e.reference.units[one.reference]),
-            *(Cell(number(value)) for value in (*one.masses.values(), one.cost, one.lost)),
+            Cell(e.hypothesis.units[route.hypothesis]),
+            Cell(e.reference.units[route.reference]),
+            *(Cell(number(value)) for value in (*route.masses.values(), route.cost, route.lost)),
         )
-        for one in e.routes
+        for route in e.routes
     )
     head = ("hypothesis", "reference", *masses, "cost", "lost")
-    return [one for one in (score, *units, Sheet("moves", head, moves, words=2)) if one.rows]
+    return [sheet for sheet in (score, *units, Sheet("moves", head, moves, words=2)) if sheet.rows]
 
 
 Formatter = Callable[[Explanation, Callable[[str], str]], str]
@@ -189,7 +189,7 @@ def render_explanation(
     colour: bool = False,
     width: int | None = None,
 ) -> str:
-    """The explanation in a named format of `EXPLANATION_FORMATS`; `signed` writes the signature for people.
+    """Return the explanation in a named format of `EXPLANATION_FORMATS`; `signed` writes the signature for people.
 
     `every`: all units of a long text in the text format, not the worst alone. `colour` and `width` are a terminal's.
     """

@@ -56,14 +56,14 @@ _STYLE = f"""
 
 
 def explanation_html(e: Explanation, *, signed: Callable[[str], str] = str) -> str:
-    """A page that needs nothing else: no script, no outside resource, light and dark."""
+    """Return a page that needs nothing else: no script, no outside resource, light and dark."""
     return page(f"monge: {e.metric} {number(e.score)}", explanation_fragment(e, signed=signed))
 
 
 def explanation_fragment(
     e: Explanation, *, title: str = "", signed: Callable[[str], str] = str, images: bool = False
 ) -> str:
-    """The content of `explanation_html` to stand inside another page, such as a notebook's output.
+    """Return the content of `explanation_html` to stand inside another page, such as a notebook's output.
 
     `images`: pictures are images instead of elements of the page, which some viewers of notebooks take away.
     """
@@ -109,7 +109,7 @@ def _side(e: Explanation, name: str) -> str:
 
 
 def located(side: Side) -> list[tuple[int, int]] | None:
-    """Where each unit stands in its text, or None where they do not stand there one after the other.
+    """Return the place of each unit in its text, or None if they do not follow one another.
 
     An uncased model lowers its units, so letter case does not count; a blank takes no room.
     """
@@ -128,36 +128,36 @@ def located(side: Side) -> list[tuple[int, int]] | None:
 
 
 def _routes(e: Explanation, name: str) -> dict[int, list[Route]]:
-    """The routes of every unit of a side, the heaviest first."""
-    found: dict[int, list[Route]] = {}
+    """Return the routes of every unit of a side, the heaviest first."""
+    by_unit: dict[int, list[Route]] = {}
     for route in e.routes:
-        found.setdefault(getattr(route, name), []).append(route)
-    for mine in found.values():
-        mine.sort(key=lambda route: -sum(route.masses.values()))
-    return found
+        by_unit.setdefault(getattr(route, name), []).append(route)
+    for unit_routes in by_unit.values():
+        unit_routes.sort(key=lambda route: -sum(route.masses.values()))
+    return by_unit
 
 
 def _word(side: Side, index: int, spans: list[tuple[int, int]] | None) -> str:
     return side.units[index] if spans is None else side.text[slice(*spans[index])]
 
 
-def _unit(e: Explanation, name: str, index: int, word: str, lost: float, mine: list[Route]) -> str:
+def _unit(e: Explanation, name: str, index: int, word: str, lost: float, routes: list[Route]) -> str:
     if not word:
         return ""
     side: Side = getattr(e, name)
     head = f"weight {number(side.weights[index])} · lost {number(lost)}"
-    lines = [head, *(_tip(e, name, route) for route in mine[:_TIP])]
-    if len(mine) > _TIP:
-        lines.append(f"and {len(mine) - _TIP} smaller moves")
+    lines = [head, *(_tip(e, name, route) for route in routes[:_TIP])]
+    if len(routes) > _TIP:
+        lines.append(f"and {len(routes) - _TIP} smaller moves")
     tip = safe("\n".join(lines))  # an attribute: where styles are taken away the text stays a text
     return f'<span class="unit l{step(lost, e.most_lost)}" tabindex="0" data-tip="{tip}">{safe(word)}</span>'
 
 
 def _tip(e: Explanation, name: str, route: Route) -> str:
-    arrow, other = ("→", e.reference.units[route.reference])
+    arrow, other_unit = ("→", e.reference.units[route.reference])
     if name == "reference":
-        arrow, other = ("←", e.hypothesis.units[route.hypothesis])
-    return f"{arrow} {other}: {_masses(route)}, cost {number(route.cost)}"
+        arrow, other_unit = ("←", e.hypothesis.units[route.hypothesis])
+    return f"{arrow} {other_unit}: {_masses(route)}, cost {number(route.cost)}"
 
 
 def _masses(route: Route) -> str:
@@ -167,35 +167,35 @@ def _masses(route: Route) -> str:
 
 
 def _key(e: Explanation) -> str:
-    what = "its share of the cost" if e.share_of == "cost" else "its weight minus what it matched"
+    meaning = "its share of the cost" if e.share_of == "cost" else "its weight minus what it matched"
     ramp = f'<span class="scale">0 <span class="ramp lost"></span> {number(e.most_lost)}</span>'
-    return f'<div class="key"><span>orange: what a word lost ({what}) {ramp}</span></div>'
+    return f'<div class="key"><span>orange: what a word lost ({meaning}) {ramp}</span></div>'
 
 
 def _pictures(e: Explanation, images: bool) -> str:
-    e, some = focused(e)
-    told = f"Arcs between the words of {e.metric}"
-    drawn = []
+    e, focus_note = focused(e)
+    description = f"Arcs between the words of {e.metric}"
+    pictures = []
     for plan in e.plans:
         flat, tall = arcs(e, plan), arcs(e, plan, tall=True)
-        label = f"{told}, {PLANS.get(plan, plan)}"
+        label = f"{description}, {PLANS.get(plan, plan)}"
         if images:
-            drawn.append(flat.image(label, "fit", tall if flat.width > tall.width else None))
+            pictures.append(flat.image(label, "fit", tall if flat.width > tall.width else None))
             continue
         kinds = ("flat", "tall") if flat.width > tall.width else ("", "")
-        drawn.append(flat.svg(label, kinds[0]) + (tall.svg(label, kinds[1]) if kinds[0] else ""))
+        pictures.append(flat.svg(label, kinds[0]) + (tall.svg(label, kinds[1]) if kinds[0] else ""))
     top = number(e.cost.max())
-    told = "Closeness of every two words, and the mass moved between them"
-    closeness = "\n".join(one.image(told) if images else one.svg(told) for one in grids(e))
+    description = "Closeness of every two words, and the mass moved between them"
+    closeness = "\n".join(drawing.image(description) if images else drawing.svg(description) for drawing in grids(e))
     return (
         "<h2>Which word was matched with which</h2>\n"
-        + (f'<p class="soft">{safe(some)}</p>\n' if some else "")
+        + (f'<p class="soft">{safe(focus_note)}</p>\n' if focus_note else "")
         + '<figure class="arcs" tabindex="0" role="group" aria-label="arcs">\n'
-        + "\n".join(drawn)
+        + "\n".join(pictures)
         + "\n</figure>\n"
         '<div class="key"><span>thicker: more mass moved</span><span>colour: its cost '
         f'<span class="scale">0 <span class="ramp cost"></span> {top}</span></span></div>\n'
-        f"<details{'' if some else ' open'}><summary>As a grid</summary>\n"
+        f"<details{'' if focus_note else ' open'}><summary>As a grid</summary>\n"
         '<figure class="arcs" tabindex="0" role="group" aria-label="grid">\n'
         f"{closeness}\n</figure>\n"
         '<div class="key"><span>stronger cell: the two words are closer <span class="ramp near"></span></span>'
@@ -205,25 +205,25 @@ def _pictures(e: Explanation, images: bool) -> str:
 
 def _moves(e: Explanation) -> str:
     routes = e.routes
-    shown = routes[:LISTED]
+    routes_shown = routes[:LISTED]
     head = [("hypothesis", ""), ("reference", ""), ("lost", "number"), ("", ""), ("cost", "number")]
     head += [(plan if len(e.plans) > 1 else "mass", "number") for plan in e.plans]
-    most = max(route.lost for route in shown) or 1.0
-    rows = [list(_move_cells(e, route, route.lost / most)) for route in shown]
+    most = max(route.lost for route in routes_shown) or 1.0
+    rows = [list(_move_cells(e, route, route.lost / most)) for route in routes_shown]
     first = html_table(head, rows[:FIRST], caption="moves")
     more = ""
     if len(rows) > FIRST:
         lost = number(sum(route.lost for route in routes[FIRST:]))
         count = f"{len(routes) - FIRST} smaller moves, which lost {lost} together"
-        some = f" (the largest {len(rows) - FIRST} of them)" if len(routes) > len(rows) else ""
+        limit_note = f" (the largest {len(rows) - FIRST} of them)" if len(routes) > len(rows) else ""
         rest = html_table(head, rows[FIRST:], caption="smaller moves")
-        more = f"\n<details><summary>{count}{some}</summary>\n{rest}</details>"
-    said = (
+        more = f"\n<details><summary>{count}{limit_note}</summary>\n{rest}</details>"
+    heading = (
         f'<p class="soft">Columns {safe(" and ".join(e.plans))}: how much mass was moved in each plan.</p>\n'
         if len(e.plans) > 1
         else ""
     )
-    return f"<h2>Moves, worst first</h2>\n{said}{first}{more}"
+    return f"<h2>Moves, worst first</h2>\n{heading}{first}{more}"
 
 
 def _move_cells(e: Explanation, route: Route, relative: float) -> Iterator[str]:

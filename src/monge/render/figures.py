@@ -68,20 +68,21 @@ class Mark:
     large: bool = False
 
 
-def sized(title: str, draw: Callable[[float], tuple[str, float]], told: str, *, alone: bool = True) -> str:
-    """A figure; `draw` gives the content and the height for a width. One of several has the width of a panel."""
-    drawn = []
+def sized(title: str, draw: Callable[[float], tuple[str, float]], description: str, *, alone: bool = True) -> str:
+    """Return a figure; `draw` gives the content and the height for a width. One of several has the width of a panel."""
+    sizes_drawn = []
     for kind, width in (("broad", BROAD if alone else PANEL), ("slim", SLIM)):
         content, height = draw(width)
-        drawn.append(
-            f'<svg class="plot {kind}" role="img" aria-label="{safe(told)}" width="{width:g}" height="{height:g}" '
+        sizes_drawn.append(
+            f'<svg class="plot {kind}" role="img" aria-label="{safe(description)}" '
+            f'width="{width:g}" height="{height:g}" '
             f'viewBox="0 0 {width:g} {height:g}">\n{content}\n</svg>'
         )
-    return f"<figure><figcaption>{safe(title)}</figcaption>{''.join(drawn)}</figure>"
+    return f"<figure><figcaption>{safe(title)}</figcaption>{''.join(sizes_drawn)}</figure>"
 
 
 def nice_ticks(low: float, high: float, most: int = 6) -> list[float]:
-    """Round numbers between two ends: steps of 1, 2 or 5 times a power of ten."""
+    """Return round numbers between two ends: steps of 1, 2 or 5 times a power of ten."""
     room = (high - low) or abs(high) or 1.0
     power = 10.0 ** floor(log10(room / most))
     step = next(step for step in (power, 2 * power, 5 * power, 10 * power) if room / step <= most)
@@ -104,7 +105,7 @@ def curves(
     chosen: int | None = None,
     alone: bool = True,
 ) -> str:
-    """Lines over the places of an axis, intervals as bands; `groups` are thin lines, `chosen` is the place to take.
+    """Draw lines over the places of an axis, intervals as bands, `groups` as thin lines, the `chosen` place marked.
 
     With several lines each is named where it ends.
     """
@@ -113,28 +114,28 @@ def curves(
         room = 92.0 if len(series) > 1 else 0.0
         frame = _Frame(_LEFT, _TOP, width - _LEFT - _RIGHT - room, _TALL - _TOP - _BOTTOM, *ends)
         content = [*frame.rules(), *frame.labels(ticks, across)]
-        content += [f'<polyline class="group" points="{frame.path(ticks, one.values)}"/>' for one in groups]
-        for one in series:
-            if one.low and one.high:
+        content += [f'<polyline class="group" points="{frame.path(ticks, line.values)}"/>' for line in groups]
+        for line in series:
+            if line.low and line.high:
                 back = [
-                    *zip(ticks.places, one.high, strict=True),
-                    *reversed([*zip(ticks.places, one.low, strict=True)]),
+                    *zip(ticks.places, line.high, strict=True),
+                    *reversed([*zip(ticks.places, line.low, strict=True)]),
                 ]
                 content.append(f'<polygon class="band" points="{frame.points(back)}"/>')
-            content.append(f'<polyline class="{one.kind}" points="{frame.path(ticks, one.values)}"/>')
+            content.append(f'<polyline class="{line.kind}" points="{frame.path(ticks, line.values)}"/>')
         if chosen is not None:
             content += frame.chosen(ticks, chosen, series[0].values[chosen])
         if len(series) > 1:
             content += frame.names(series)
         return "\n".join(content), _TALL
 
-    told = f"{title}: " + "; ".join(f"{one.name} over {across}, {_told(one, ticks)}" for one in series)
-    return sized(title, draw, told, alone=alone)
+    description = f"{title}: " + "; ".join(f"{line.name} over {across}, {_told(line, ticks)}" for line in series)
+    return sized(title, draw, description, alone=alone)
 
 
-def _told(one: Series, ticks: Ticks) -> str:
-    best = max(range(len(one.values)), key=lambda k: one.values[k])
-    return f"highest at {ticks.labels[best]} ({decimals(one.values[best])})"
+def _told(line: Series, ticks: Ticks) -> str:
+    best = max(range(len(line.values)), key=lambda k: line.values[k])
+    return f"highest at {ticks.labels[best]} ({decimals(line.values[best])})"
 
 
 @dataclass(frozen=True)
@@ -162,16 +163,16 @@ class _Frame:
 
     def rules(self) -> Iterator[str]:
         """Lines across at round numbers, which stand to the left of them."""
-        every = nice_ticks(self.low, self.high)
-        step = every[1] - every[0] if len(every) > 1 else 1.0
-        for value in every:
+        ticks = nice_ticks(self.low, self.high)
+        step = ticks[1] - ticks[0] if len(ticks) > 1 else 1.0
+        for value in ticks:
             y = self.y(value)
             yield f'<line class="rule" x1="{self.left:g}" x2="{self.left + self.width:.1f}" y1="{y:.1f}" y2="{y:.1f}"/>'
             label = _tick(value, step)
             yield f'<text class="soft" x="{self.left - 6:g}" y="{y + 4:.1f}" text-anchor="end">{label}</text>'
 
     def labels(self, ticks: Ticks, across: str) -> Iterator[str]:
-        """The labels of places that leave room for each other, and the name of the axis."""
+        """Yield the labels of places that leave room for each other, and the name of the axis."""
         bottom, free = self.top + self.height + 17, float("-inf")
         for place, label in zip(ticks.places, ticks.labels, strict=True):
             short = clip(label, 18)
@@ -184,7 +185,7 @@ class _Frame:
         yield f'<text class="soft" x="{middle:.1f}" y="{bottom + 20:g}" text-anchor="middle">{safe(across)}</text>'
 
     def chosen(self, ticks: Ticks, index: int, value: float) -> Iterator[str]:
-        """The place to take: a dot on the line, its label above."""
+        """Yield the place to take: a dot on the line, its label above."""
         x, y = self.x(ticks.places[index]), self.y(value)
         words = f"{ticks.labels[index]}: {decimals(value)}"
         anchor = (
@@ -197,16 +198,16 @@ class _Frame:
         yield f'<text class="strong" x="{x:.1f}" y="{above:.1f}" text-anchor="{anchor}">{safe(words)}</text>'
 
     def names(self, series: Sequence[Series]) -> Iterator[str]:
-        """The names of lines where they end, apart from one another."""
-        taken = float("-inf")
-        for one in sorted(series, key=lambda one: self.y(one.values[-1])):
-            y = max(self.y(one.values[-1]) + 4, taken + 15)
-            taken, x = y, self.left + self.width + 6
-            yield f'<text x="{x:.1f}" y="{y:.1f}">{safe(one.name)}</text>'
+        """Yield the names of lines where they end, apart from one another."""
+        last_y = float("-inf")
+        for line in sorted(series, key=lambda line: self.y(line.values[-1])):
+            y = max(self.y(line.values[-1]) + 4, last_y + 15)
+            last_y, x = y, self.left + self.width + 6
+            yield f'<text x="{x:.1f}" y="{y:.1f}">{safe(line.name)}</text>'
 
 
 def dots(title: str, rows: Sequence[tuple[str, str, Span]], across: str, *, zero: bool = False) -> str:
-    """Values with their intervals below each other on one scale, each under its name; hollow where not `sure`."""
+    """Draw values with intervals below each other on one scale, each under its name; hollow if not `sure`."""
     low, high = min(span.low for *_, span in rows), max(span.high for *_, span in rows)
     low, high = (min(low, 0.0), max(high, 0.0)) if zero else (low, high)
     ends = low - 0.04 * (high - low or 1), high + 0.04 * (high - low or 1)
@@ -218,9 +219,9 @@ def dots(title: str, rows: Sequence[tuple[str, str, Span]], across: str, *, zero
         def x(value: float) -> float:
             return frame.x((value - ends[0]) / (ends[1] - ends[0]))
 
-        content, every = [], nice_ticks(*ends)
-        step = every[1] - every[0] if len(every) > 1 else 1.0
-        for value in every:
+        content, tick_values = [], nice_ticks(*ends)
+        step = tick_values[1] - tick_values[0] if len(tick_values) > 1 else 1.0
+        for value in tick_values:
             at, bottom = f"{x(value):.1f}", tall * len(rows)
             content.append(f'<line class="rule" x1="{at}" x2="{at}" y1="4" y2="{bottom:g}"/>')
             content.append(
@@ -242,7 +243,7 @@ def dots(title: str, rows: Sequence[tuple[str, str, Span]], across: str, *, zero
 
 
 def scatter_plot(title: str, marks: Sequence[Mark], across: str, up: str, *, alone: bool = True) -> str:
-    """Points over a logarithmic axis, the smallest y on top; named ones have their names beside them."""
+    """Draw points over a logarithmic axis, the smallest y on top; named ones have their names beside them."""
     costs = [mark.x for mark in marks if isfinite(mark.x)]
     first, last = log10(min(costs)) - 0.15, log10(max(costs)) + 0.15
     best, worst = min(mark.y for mark in marks), max(mark.y for mark in marks)
@@ -261,8 +262,8 @@ def scatter_plot(title: str, marks: Sequence[Mark], across: str, up: str, *, alo
         content += _placed_names(marks, at, width, frame.top + frame.height)
         return "\n".join(content), 320.0
 
-    named = ", ".join(f"{mark.name} ({mark.x:.2g}; {mark.y:.2g})" for mark in marks if mark.name)
-    return sized(title, draw, f"{title}: {up} against {across}; {named}", alone=alone)
+    named_marks = ", ".join(f"{mark.name} ({mark.x:.2g}; {mark.y:.2g})" for mark in marks if mark.name)
+    return sized(title, draw, f"{title}: {up} against {across}; {named_marks}", alone=alone)
 
 
 def _ranks(frame: _Frame, best: float, worst: float) -> Iterator[str]:
@@ -283,17 +284,17 @@ _OFFSETS = [
 def _placed_names(
     marks: Sequence[Mark], at: Sequence[tuple[float, float]], width: float, bottom: float
 ) -> Iterator[str]:
-    """The names of points, each in the first place where it meets no other name, point or edge."""
-    taken: list[Box] = []
+    """Yield the names of points, each in the first place where it meets no other name, point or edge."""
+    placed_boxes: list[Box] = []
     order = sorted((k for k, mark in enumerate(marks) if mark.name), key=lambda k: (not marks[k].large, at[k][1]))
     for k in order:
         x, y = at[k]
         long = (8.2 if marks[k].large else 7.2) * len(marks[k].name)
         boxes = [(x + dx - long * (dx < 0), y + dy - 11, x + dx + long * (dx > 0), y + dy + 3) for dx, dy in _OFFSETS]
-        costs = [_crowding(box, taken, at, width, bottom) for box in boxes]
+        costs = [_crowding(box, placed_boxes, at, width, bottom) for box in boxes]
         best = costs.index(min(costs))
         dx, dy = _OFFSETS[best]
-        taken.append(boxes[best])
+        placed_boxes.append(boxes[best])
         anchor, weight = ("end" if dx < 0 else "start"), ' class="strong"' if marks[k].large else ""
         if abs(dx) > 9:
             yield f'<line class="leader" x1="{x:.1f}" y1="{y:.1f}" x2="{x + dx:.1f}" y2="{y + dy - 4:.1f}"/>'
@@ -302,11 +303,11 @@ def _placed_names(
 
 
 def _crowding(
-    box: Box, taken: Sequence[Box], points: Sequence[tuple[float, float]], width: float, bottom: float
+    box: Box, boxes: Sequence[Box], points: Sequence[tuple[float, float]], width: float, bottom: float
 ) -> float:
-    """How bad a place for a name is: other names count most, then the edges, then points."""
+    """Return the penalty of a place for a name: other names count most, then the edges, then points."""
     left, top, right, low = box
-    names = sum(left < b[2] and b[0] < right and top < b[3] and b[1] < low for b in taken)
+    names = sum(left < b[2] and b[0] < right and top < b[3] and b[1] < low for b in boxes)
     out = left < _LEFT or right > width or top < _TOP or low > bottom
     dots_under = sum(left - 3 < x < right + 3 and top - 3 < y < low + 3 for x, y in points)
     return 10.0 * names + 20 * out + dots_under

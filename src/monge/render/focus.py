@@ -17,8 +17,8 @@ MOST_TEXT = 1200
 """Characters of a text in a picture."""
 
 
-def focused(e: Explanation, most: int = MOST_UNITS, drawn: int = DRAWN_UNITS) -> tuple[Explanation, str]:
-    """The explanation with some units of each text alone, where there are many, and a sentence that says so.
+def focused(e: Explanation, most: int = MOST_UNITS, drawn_units: int = DRAWN_UNITS) -> tuple[Explanation, str]:
+    """Return the explanation with some units of each text alone, where there are many, and a sentence that says so.
 
     They are those of the moves that lost most, in the order of the text. What is drawn against the largest loss or
     cost is drawn against that of the whole.
@@ -26,46 +26,46 @@ def focused(e: Explanation, most: int = MOST_UNITS, drawn: int = DRAWN_UNITS) ->
     counts = {name: len(getattr(e, name).units) for name in SIDES}
     if max(counts.values()) <= most:
         return e, ""
-    chosen = _chosen(e, drawn)
+    chosen = _chosen(e, drawn_units)
     rows, columns = chosen["hypothesis"], chosen["reference"]
-    some = np.ix_(rows, columns)
+    block = np.ix_(rows, columns)
     places = {name: {unit: k for k, unit in enumerate(chosen[name])} for name in SIDES}
     moves = tuple(
-        replace(one, hypothesis=places["hypothesis"][one.hypothesis], reference=places["reference"][one.reference])
-        for one in e.moves
-        if one.hypothesis in places["hypothesis"] and one.reference in places["reference"]
+        replace(move, hypothesis=places["hypothesis"][move.hypothesis], reference=places["reference"][move.reference])
+        for move in e.moves
+        if move.hypothesis in places["hypothesis"] and move.reference in places["reference"]
     )
     part = replace(
         e,
         hypothesis=_part(e.hypothesis, rows),
         reference=_part(e.reference, columns),
-        cost=e.cost[some],
-        similarity=e.similarity[some],
-        plans={name: plan[some] for name, plan in e.plans.items()},
+        cost=e.cost[block],
+        similarity=e.similarity[block],
+        plans={name: plan[block] for name, plan in e.plans.items()},
         moves=moves,
     )
     vars(part).update(full=e.full, dearest=e.dearest, most_lost=e.most_lost)
-    said = (
+    note = (
         f"The texts are long ({counts['hypothesis']} and {counts['reference']} units): drawn are {len(rows)} and "
         f"{len(columns)} of them, those in the moves that lost most."
     )
-    return part, said
+    return part, note
 
 
-def _chosen(e: Explanation, drawn: int) -> dict[str, list[int]]:
-    """The units of each side, in their order: first those of the worst moves, then those that lost most."""
-    found: dict[str, dict[int, None]] = {name: {} for name in SIDES}
+def _chosen(e: Explanation, drawn_units: int) -> dict[str, list[int]]:
+    """Return the units of each side, in their order: first those of the worst moves, then those that lost most."""
+    by_side: dict[str, dict[int, None]] = {name: {} for name in SIDES}
     for route in e.routes:
-        if all(len(some) >= drawn for some in found.values()):
+        if all(len(units) >= drawn_units for units in by_side.values()):
             break
         for name in SIDES:
-            if len(found[name]) < drawn:
-                found[name][getattr(route, name)] = None
+            if len(by_side[name]) < drawn_units:
+                by_side[name][getattr(route, name)] = None
     for name in SIDES:
         for unit in np.argsort(-e.lost(name), kind="stable").tolist():
-            if len(found[name]) < drawn:
-                found[name][unit] = None
-    return {name: sorted(some) for name, some in found.items()}
+            if len(by_side[name]) < drawn_units:
+                by_side[name][unit] = None
+    return {name: sorted(units) for name, units in by_side.items()}
 
 
 def _part(side: Side, units: list[int]) -> Side:
@@ -73,5 +73,5 @@ def _part(side: Side, units: list[int]) -> Side:
 
 
 def shortened(text: str) -> str:
-    """A text as a picture shows it: its beginning, where it is long."""
+    """Return a text as a picture shows it: its beginning, where it is long."""
     return text if len(text) <= MOST_TEXT else f"{text[:MOST_TEXT]} …"

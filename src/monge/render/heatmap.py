@@ -72,7 +72,7 @@ class Frame:
 
     @classmethod
     def around(cls, e: Explanation) -> Frame:
-        """The frame that fits the units of an explanation: smaller cells where there are many."""
+        """Return the frame that fits the units of an explanation: smaller cells where there are many."""
         rows, columns = e.cost.shape
         cell = float(np.clip(640 / max(rows, columns), 16, 32))
         font = min(14.0, cell - 2)
@@ -88,18 +88,18 @@ def _reach(side: Side, font: float) -> float:
 
 
 def explanation_svg(e: Explanation) -> str:
-    """A stand-alone SVG of an explanation: score, texts, arcs and a grid for each plan, and what they mean."""
+    """Return a stand-alone SVG of an explanation: score, texts, arcs and a grid for each plan, and what they mean."""
     checked_explanation(e)
     better = "higher is better" if e.higher_is_better else "lower is better"
     parts = "".join(f" · {name} {number(value)}" for name, value in e.parts.items())
     if not e.plans or not e.cost.size:
         reason = " ".join(["Nothing was moved.", *map(describe_flag, e.flags)])
-        said = [f"{e.metric}  {number(e.score)}  ({better})", reason]
-        return document(e, stacked([paragraph(line, 520, size=15) for line in said]))
-    part, told = focused(e)
-    drawn = [arcs(part, plan) for plan in e.plans]
+        sentences = [f"{e.metric}  {number(e.score)}  ({better})", reason]
+        return document(e, stacked([paragraph(line, 520, size=15) for line in sentences]))
+    part, focus_note = focused(e)
+    arc_drawings = [arcs(part, plan) for plan in e.plans]
     grid = heat(part)
-    width = max(780.0, *(one.width for one in (*drawn, grid)))
+    width = max(780.0, *(drawing.width for drawing in (*arc_drawings, grid)))
     name, settings = named(e.metric)
     head = [
         Drawing(width, 30, text(0, 24, f"{name}  {number(e.score)}", "mg-name", size=22)),
@@ -108,15 +108,15 @@ def explanation_svg(e: Explanation) -> str:
         paragraph(f"Hypothesis: {shortened(e.hypothesis.text)}", width),
         paragraph(f"Reference: {shortened(e.reference.text)}", width),
         paragraph(worst_told(e), width),
-        *([paragraph(told, width, "mg-soft", 13)] if told else []),
+        *([paragraph(focus_note, width, "mg-soft", 13)] if focus_note else []),
         *(paragraph(line, width, "mg-soft", 13) for line in (*e.notes, *map(describe_flag, e.flags))),
     ]
     tail = [key(part), heat_key(part), paragraph(BARS, width, "mg-soft", 13)]
-    return document(e, stacked([*head, *drawn, grid, *tail], gap=12))
+    return document(e, stacked([*head, *arc_drawings, grid, *tail], gap=12))
 
 
 def heat(e: Explanation) -> Drawing:
-    """The grids of all plans, beside each other where there is room."""
+    """Return the grids of all plans, beside each other where there is room."""
     panels = grids(e)
     width = panels[0].width
     if width * len(panels) > 1240:
@@ -126,7 +126,7 @@ def heat(e: Explanation) -> Drawing:
 
 
 def grids(e: Explanation) -> list[Drawing]:
-    """A grid a plan."""
+    """Return a grid a plan."""
     frame = Frame.around(e)
     width = max(frame.width, CAPTION if len(e.plans) > 1 else 0.0)
     heaviest = max(float(plan.max()) for plan in e.plans.values()) or 1.0
@@ -193,24 +193,24 @@ def _bars(e: Explanation, plan: Array, frame: Frame) -> Iterator[str]:
     thick, thin = frame.cell * 0.56, max(frame.cell * 0.12, 2.0)
     for unit, (weight, mass) in enumerate(zip(e.hypothesis.weights, sent, strict=True)):
         at = frame.top + (unit + 0.5) * frame.cell
-        drawn = bar("mg-weight", x, at - thick / 2, scale * weight, thick)
-        drawn += bar("mg-moved", x, at - thin / 2, scale * mass, thin)
-        yield titled(f"{e.hypothesis.units[unit]}: weight {number(weight)}, moved {number(mass)}", drawn)
+        weight_bar = bar("mg-weight", x, at - thick / 2, scale * weight, thick)
+        weight_bar += bar("mg-moved", x, at - thin / 2, scale * mass, thin)
+        yield titled(f"{e.hypothesis.units[unit]}: weight {number(weight)}, moved {number(mass)}", weight_bar)
     for unit, (weight, mass) in enumerate(zip(e.reference.weights, received, strict=True)):
         at = frame.left + (unit + 0.5) * frame.cell
-        drawn = bar("mg-weight", at - thick / 2, y, thick, scale * weight)
-        drawn += bar("mg-moved", at - thin / 2, y, thin, scale * mass)
-        yield titled(f"{e.reference.units[unit]}: weight {number(weight)}, received {number(mass)}", drawn)
+        weight_bar = bar("mg-weight", at - thick / 2, y, thick, scale * weight)
+        weight_bar += bar("mg-moved", at - thin / 2, y, thin, scale * mass)
+        yield titled(f"{e.reference.units[unit]}: weight {number(weight)}, received {number(mass)}", weight_bar)
 
 
 def heat_key(e: Explanation) -> Drawing:
-    """What the grid means."""
+    """Return the legend of the grid."""
     heaviest = max(float(plan.max()) for plan in e.plans.values())
     ramp = "".join(bar(f"mg-t{k}", k * 12, 0, 12, 12) for k in range(LEVELS))
-    said = [
+    sentences = [
         ramp,
         text(LEVELS * 12 + 8, 11, "how close two words are", size=13),
         '<circle class="mg-c0" cx="406" cy="6" r="6"/>',
         text(420, 11, f"disc: mass moved, at most {number(heaviest)}; orange: dear", size=13),
     ]
-    return Drawing(780, 18, "\n".join(said))
+    return Drawing(780, 18, "\n".join(sentences))

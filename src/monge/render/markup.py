@@ -33,22 +33,22 @@ _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>#|~])")
 
 
 def latex(text: str) -> str:
-    """The text for LaTeX."""
+    """Return the text for LaTeX."""
     return "".join(_LATEX.get(char, char) for char in printable(text))
 
 
 def breakable(signature: str) -> str:
-    """A signature for LaTeX that may be broken into lines between its fields."""
+    """Return a signature for LaTeX that may be broken into lines between its fields."""
     return re.sub(r"(\\textbar\{\}|,)", r"\1\\allowbreak{}", latex(signature))
 
 
 def markdown(text: str) -> str:
-    """The text for Markdown, on one line."""
+    """Return the text for Markdown, on one line."""
     return _MARKDOWN.sub(r"\\\1", " ".join(printable(text).split()))
 
 
 def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]], *, words: int | Sequence[bool] = 1) -> list[str]:
-    """The lines of a table whose cells are Markdown already.
+    """Return the lines of a table whose cells are Markdown already.
 
     Columns of words stand to the left, others right; `words` says of each column whether it is one, or how many of
     the first are.

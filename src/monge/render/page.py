@@ -103,7 +103,7 @@ main { width: fit-content; min-width: min(50rem, 100%); max-width: min(76rem, 10
 
 
 def safe(text: str) -> str:
-    """The text as HTML or XML character data or attribute value: escaped, illegal characters replaced."""
+    """Return the text as HTML or XML character data or attribute value: escaped, illegal characters replaced."""
     return escape(_ILLEGAL.sub("\ufffd", text), quote=True)
 
 
@@ -113,7 +113,7 @@ def fragment(content: str, style: str = "") -> str:
 
 
 def page(title: str, body: str) -> str:
-    """A whole page around fragments; its policy names the styles and scripts that stand in it by their hashes.
+    """Return a whole page around fragments; its policy names the styles and scripts that stand in it by their hashes.
 
     A browser runs and loads nothing else, and no attribute of an element sets a style or runs a script.
     """
@@ -126,13 +126,13 @@ def page(title: str, body: str) -> str:
 
 
 def policy(source: str) -> str:
-    """What a page may do: apply the styles and run the scripts that stand in it, and load nothing."""
-    found: dict[str, list[str]] = {"style": [], "script": []}
+    """Return the content security policy of a page: its own styles and scripts, and nothing loaded."""
+    hashes: dict[str, list[str]] = {"style": [], "script": []}
     for kind, content in _INLINE.findall(source):
         digest = f"'sha256-{b64encode(sha256(content.encode()).digest()).decode()}'"
-        if digest not in found[kind]:
-            found[kind].append(digest)
-    allowed = "".join(f" {kind}-src {' '.join(hashes)};" for kind, hashes in found.items() if hashes)
+        if digest not in hashes[kind]:
+            hashes[kind].append(digest)
+    allowed = "".join(f" {kind}-src {' '.join(hashes)};" for kind, hashes in hashes.items() if hashes)
     return f"default-src 'none';{allowed} base-uri 'none'; form-action 'none'"
 
 
@@ -144,7 +144,7 @@ def html_table(
     narrowest: float = 0,
     foot: Sequence[str] = (),
 ) -> str:
-    """A table: `head` pairs a column's title with its class ("number", "words" or ""); cells are HTML already.
+    """Return a table: `head` pairs a column's title with its class ("number", "words" or ""); cells are HTML already.
 
     In a window that has not the `narrowest` pixels that the table needs, the cells of a row stand below its name, so
     that none is out of sight. `foot` is a last row, of the scales of what is drawn.
@@ -189,10 +189,10 @@ def _class(kind: str) -> str:
 
 
 def html_signatures(lines: Sequence[tuple[str, str]], title: str = "Signatures") -> str:
-    """Signatures as they are shown, folded away, and each in full behind a second click."""
+    """Return the short signatures, folded, each with its full form in a second fold."""
     items = []
-    for line, shown in lines:
+    for line, short_line in lines:
         full = f'<details><summary>in full</summary><code class="copy">{safe(line)}</code></details>'
-        items.append(f'<li><code class="copy">{safe(shown)}</code>{full if shown != line else ""}</li>')
+        items.append(f'<li><code class="copy">{safe(short_line)}</code>{full if short_line != line else ""}</li>')
     count = f"{title} ({len(lines)})" if len(lines) > 1 else title
     return f"<details>\n<summary>{safe(count)}</summary>\n<ul>\n" + "\n".join(items) + "\n</ul>\n</details>"

@@ -52,17 +52,17 @@ STEPS = 10
 
 
 def strength(k: int, dark: bool = False) -> float:
-    """How opaque the mark of a step is; the ink on it stays readable."""
+    """Return the opacity of the mark of a step; the ink on it stays readable."""
     return 0.06 + (0.42 if dark else 0.56) * k / (STEPS - 1)
 
 
 def variables(dark: bool) -> str:
-    """The declarations of all colours of a scheme."""
+    """Return the declarations of all colours of a scheme."""
     return " ".join(f"--{name}: {pair[dark]};" for name, pair in COLOURS.items())
 
 
 def marks(dark: bool) -> str:
-    """The declarations of what marks words by what they lost: `--l1` faintly to `--l9` strongly."""
+    """Return the declarations of what marks words by what they lost: `--l1` faintly to `--l9` strongly."""
     red, green, blue = HURT[dark]
     return " ".join(f"--l{k}: rgb({red} {green} {blue} / {strength(k, dark):.2f});" for k in range(1, STEPS))
 
@@ -94,7 +94,7 @@ def variables_css(scope: str = ":root") -> str:
 
 
 def tint(stops: tuple[str, ...], at: float) -> str:
-    """The colour at a place in [0, 1] of a scale through equally spaced stops."""
+    """Return the colour at a place in [0, 1] of a scale through equally spaced stops."""
     place = at * (len(stops) - 1)
     index = min(int(place), len(stops) - 2)
     pair = list(pairwise(stops))[index]
@@ -104,17 +104,17 @@ def tint(stops: tuple[str, ...], at: float) -> str:
 
 
 def step(loss: float, most: float) -> int:
-    """How strongly a word is marked that lost so much, where the most that is lost is `most`: 0 to 9."""
+    """Return the strength, 0 to 9, of the mark of a word by its loss; `most` is the largest loss."""
     return 0 if most <= 0 else min(max(round((STEPS - 1) * loss / most), 0), STEPS - 1)
 
 
-def _scale(kind: str, names: tuple[str, ...], dark: bool, what: str = "fill") -> str:
+def _scale(kind: str, names: tuple[str, ...], dark: bool, attribute: str = "fill") -> str:
     stops = tuple(COLOURS[name][dark] for name in names)
-    return " ".join(f".mg-{kind}{k} {{ {what}: {tint(stops, k / (LEVELS - 1))}; }}" for k in range(LEVELS))
+    return " ".join(f".mg-{kind}{k} {{ {attribute}: {tint(stops, k / (LEVELS - 1))}; }}" for k in range(LEVELS))
 
 
 def _scheme(dark: bool, inside: str = "") -> str:
-    """The rules of pictures in a scheme, for those `inside` an element where that is named."""
+    """Return the rules of pictures in a scheme, for those `inside` an element where that is named."""
     pick = {name: pair[dark] for name, pair in COLOURS.items()}
     tints, costs = ("t0", "t1", "t2", "t3"), ("cheap", "dear")
     red, green, blue = HURT[dark]
@@ -142,5 +142,5 @@ STYLE = f"{_SHAPES}\n{_scheme(False)}\n@media screen and (prefers-color-scheme: 
 
 
 def picture_css() -> str:
-    """The style of pictures inside a page, which may be a notebook."""
+    """Return the style of pictures inside a page, which may be a notebook."""
     return f"{_SHAPES}\n{schemed(lambda inside: _scheme(False, inside), lambda inside: _scheme(True, inside))}"

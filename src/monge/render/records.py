@@ -17,30 +17,30 @@ _CELL = ("table", "row", "column", "value", "detail", "mark")
 
 
 def sheets_jsonl(sheets: Sequence[Sheet]) -> str:
-    """A line of JSON a record."""
+    """Return a line of JSON a record."""
     return "".join(dumps(record) + "\n" for record in _records(sheets))
 
 
 def sheets_tsv(sheets: Sequence[Sheet]) -> str:
-    r"""Values between tabs under a header, a line a record; \t, \n and \\ stand for what would break a line."""
+    r"""Render values between tabs under a header, one line per record; \t, \n and \\ are escapes."""
     head = column_names(sheets[0]) if _is_list(sheets) else _CELL
     rows = (record.values() for record in _records(sheets))
     return "".join(tsv_line(row) for row in (head, *rows))
 
 
 def tsv_line(cells: Iterable[str]) -> str:
-    """A line of values between tabs."""
+    """Return a line of values between tabs."""
     return "\t".join(cell.translate(_ESCAPES) for cell in cells) + "\n"
 
 
 def column_names(sheet: Sheet) -> list[str]:
-    """The names of the columns, each with the title over it; equal ones are numbered from the second on."""
+    """Return the names of the columns, each with the title over it; equal ones are numbered from the second on."""
     over = [title for title, columns in sheet.over for _ in range(columns)] or [""] * len(sheet.head)
     names = [": ".join(part for part in pair if part) for pair in zip(over, sheet.head, strict=True)]
-    seen: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for k, name in enumerate(names):
-        seen[name] += 1
-        names[k] = name if seen[name] == 1 else f"{name} ({seen[name]})"
+        counts[name] += 1
+        names[k] = name if counts[name] == 1 else f"{name} ({counts[name]})"
     return names
 
 
@@ -54,9 +54,9 @@ def _records(sheets: Sequence[Sheet]) -> Iterator[Mapping[str, str]]:
         yield from (dict(zip(names, (cell.text for cell in row), strict=True)) for row in sheets[0].rows)
         return
     for sheet in sheets:
-        names, named = column_names(sheet), sheet.words if 0 < sheet.words < len(sheet.head) else 1
+        names, label_count = column_names(sheet), sheet.words if 0 < sheet.words < len(sheet.head) else 1
         for row in sheet.rows:
-            called = " · ".join(cell.text for cell in row[:named] if cell.text)
-            for name, cell in zip(names[named:], row[named:], strict=True):
-                values = (sheet.title, called, name, cell.text, cell.detail, cell.mark)
+            label = " · ".join(cell.text for cell in row[:label_count] if cell.text)
+            for name, cell in zip(names[label_count:], row[label_count:], strict=True):
+                values = (sheet.title, label, name, cell.text, cell.detail, cell.mark)
                 yield dict(zip(_CELL, values, strict=True))

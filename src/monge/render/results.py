@@ -54,7 +54,7 @@ def results_text(
     colour: bool = False,
     view: View = USUAL,
 ) -> str:
-    """A table for people: a row a metric and system, then those of segments, signatures, and what was unusual.
+    """Return a table for people: a row a metric and system, then those of segments, signatures, and what was unusual.
 
     No line but a signature is longer than the terminal's `width`. `colour` is in ANSI styles. `segments` is short
     for a view with them.
@@ -76,19 +76,19 @@ def _title(results: Sequence[Result], view: View) -> str:
     """Systems, metrics and the day."""
     systems = list(short_names(result.system for result in results if result.system).values())
     metrics = listed(list(dict.fromkeys(result.metric for result in results)))
-    named = listed(systems) if 0 < len(systems) <= _NAMED else f"{len(systems)} systems"
-    title = f"{named} by {metrics}" if systems else metrics
+    system_names = listed(systems) if 0 < len(systems) <= _NAMED else f"{len(systems)} systems"
+    title = f"{system_names} by {metrics}" if systems else metrics
     return f"{title}, {view.date}" if view.date else title
 
 
 def results_fragment(results: Sequence[Result]) -> str:
-    """The table of results, the signatures and what was unusual, to stand inside another page: a notebook."""
+    """Return the table of results, the signatures and what was unusual, to stand inside another page: a notebook."""
     sheets = _sheets(results, USUAL, on_page=True)
     return sheets_fragment(sheets, title=_title(results, USUAL), remarks=_remarks(results))
 
 
 def results_content(results: Sequence[Result]) -> str:
-    """The tables of a page of results alone, without marks, to stand in a page that has their style."""
+    """Return the tables of a page of results alone, without marks, to stand in a page that has their style."""
     sheets = _sheets(results, USUAL, on_page=True)
     plain = [tuple(tuple(replace(cell, mark="") for cell in row) for row in sheet.rows) for sheet in sheets]
     return "\n".join(
@@ -97,32 +97,34 @@ def results_content(results: Sequence[Result]) -> str:
 
 
 def results_markdown(results: Sequence[Result], view: View = USUAL) -> str:
-    """The tables of results and, if asked, of segments, for a document."""
+    """Return the tables of results and, if asked, of segments, for a document."""
     return sheets_markdown(_sheets(results, view), remarks=_remarks(results), signed=view.signed)
 
 
 def results_latex(results: Sequence[Result], view: View = USUAL) -> str:
-    """A booktabs table, systems by metrics, best in bold, with the signatures under it and as comments."""
+    """Return a booktabs table, systems by metrics, best in bold, with the signatures under it and as comments."""
     columns = _by_metric(checked(results))
     marks = [_marks(column) for column in columns]
     rows, names = [], short_names(result.system for result in results)
     for system in dict.fromkeys(result.system for column in columns for result in column):
         row = [Cell(names[system] or "--")]
-        for column, mine in zip(columns, marks, strict=True):
+        for column, column_marks in zip(columns, marks, strict=True):
             k = next((k for k, result in enumerate(column) if result.system == system), None)
             digits = _digits(column)
-            shown = () if k is None else (decimals(column[k].score, digits), _interval(column[k], digits), mine[k])
-            row.append(Cell(*shown) if shown else Cell("--"))
+            texts_shown = (
+                () if k is None else (decimals(column[k].score, digits), _interval(column[k], digits), column_marks[k])
+            )
+            row.append(Cell(*texts_shown) if texts_shown else Cell("--"))
         rows.append(tuple(row))
     head = ("System", *(_name(column[0]) for column in columns))
-    untested = _UNTESTED if any(mark == "best" for mine in marks for mark in mine) else ""
+    untested = _UNTESTED if any(mark == "best" for column_marks in marks for mark in column_marks) else ""
     signatures = tuple(str(result.signature) for result in results)
     sheet = Sheet("", head, tuple(rows), signatures=signatures, untested=untested)
     return sheets_latex([sheet], remarks=_remarks(results), signed=view.signed)
 
 
 def _sheets(results: Sequence[Result], view: View, *, on_page: bool = False) -> list[Sheet]:
-    """The tables of scores, then one of segments for every result.
+    """Return the tables of scores, then one of segments for every result.
 
     There is one table per set of parts that metrics have; `on_page` one per metric, whose intervals share a scale.
     """
@@ -152,31 +154,35 @@ def _row(result: Result, mark: str, name: str, digits: int) -> tuple[Cell, ...]:
     values = [mean(values) for values in result.parts.values()]
     parts = [Cell(number(value), short=decimals(value, digits)) for value in values]
     score = Cell(number(result.score), mark=mark, short=decimals(result.score, digits))
-    drawn = None if result.interval is None else Span(result.interval[0], result.score, result.interval[1])
-    interval = Cell(_interval(result), span=drawn, short=_interval(result, digits))
+    interval_span = None if result.interval is None else Span(result.interval[0], result.score, result.interval[1])
+    interval = Cell(_interval(result), span=interval_span, short=_interval(result, digits))
     return Cell(_name(result)), Cell(result.system, short=name), score, interval, *parts, Cell(str(result.n))
 
 
 def _segments(result: Result, texts: Texts | None) -> Sheet:
     several, flagged = bool((result.references != 0).any()), any(result.flags)
     rows = []
-    for one in segment_rows(result, texts):
-        numbers = [Cell(number(value)) for value in (one["score"], *one["parts"].values())]
-        best = Cell(_place(one["reference"]) if several else "")
-        words = [", ".join(one["flags"]) if flagged else ""]
-        words += [one["hypothesis"], " | ".join(one["references"]), one["source"] or ""] if texts else []
-        rows.append((Cell(one["id"]), *numbers, best, *map(Cell, words)))
-    shown = _TEXTS if texts else ()
-    head = ("id", "score", *result.parts, "best_reference", "flags", *shown)
+    for segment_row in segment_rows(result, texts):
+        numbers = [Cell(number(value)) for value in (segment_row["score"], *segment_row["parts"].values())]
+        best = Cell(_place(segment_row["reference"]) if several else "")
+        words = [", ".join(segment_row["flags"]) if flagged else ""]
+        words += (
+            [segment_row["hypothesis"], " | ".join(segment_row["references"]), segment_row["source"] or ""]
+            if texts
+            else []
+        )
+        rows.append((Cell(segment_row["id"]), *numbers, best, *map(Cell, words)))
+    text_columns = _TEXTS if texts else ()
+    head = ("id", "score", *result.parts, "best_reference", "flags", *text_columns)
     title = " · ".join(name for name in (result.metric, result.system) if name)
-    return Sheet(title, head, tuple(rows), words_behind=1 + len(shown), texts=len(shown), folded=True)
+    return Sheet(title, head, tuple(rows), words_behind=1 + len(text_columns), texts=len(text_columns), folded=True)
 
 
 _TEXTS = ("hypothesis", "references", "source")
 
 
 def segment_rows(result: Result, texts: Texts | None = None) -> Iterator[dict[str, Any]]:
-    """The rows of a result's segments, with their texts if these are given."""
+    """Yield the rows of a result's segments, with their texts if these are given."""
     if texts is None:
         yield from (result.segment(index) for index in range(result.n))
         return
@@ -185,27 +191,27 @@ def segment_rows(result: Result, texts: Texts | None = None) -> Iterator[dict[st
 
 
 def text_fields(segment: Segment) -> dict[str, Any]:
-    """The texts of a segment, as its row has them."""
+    """Return the texts of a segment, as its row has them."""
     return {"hypothesis": segment.hypothesis, "references": list(segment.references), "source": segment.source}
 
 
 def _place(index: int) -> str:
-    """A reference as people count them, from 1; nothing where no single one counted."""
+    """Return a reference as people count them, from 1; nothing where no single one counted."""
     place = place_of(index)
     return "" if place is None else str(place)
 
 
 def _by_metric(results: Sequence[Result]) -> list[list[Result]]:
-    """The results by metric, in order of appearance; a metric that scored a system twice stands twice.
+    """Return the results by metric, in order of appearance; a metric that scored a system twice stands twice.
 
     Systems stand from best to worst by the first metric, in the same order under every metric.
     """
-    seen: Counter[tuple[str, str]] = Counter()
+    counts: Counter[tuple[str, str]] = Counter()
     groups: dict[tuple[str, bool, int], list[Result]] = {}
     for result in results:
         cell = (result.metric, result.system)
-        groups.setdefault((result.metric, result.higher_is_better, seen[cell]), []).append(result)
-        seen[cell] += 1
+        groups.setdefault((result.metric, result.higher_is_better, counts[cell]), []).append(result)
+        counts[cell] += 1
     columns = list(groups.values())
     first = sorted(
         columns[0] if columns else [], key=lambda result: -result.score if result.higher_is_better else result.score
@@ -215,7 +221,7 @@ def _by_metric(results: Sequence[Result]) -> list[list[Result]]:
 
 
 def _marks(column: Sequence[Result]) -> list[str]:
-    """Every system equal to the best as shown is best; one alone is not contested."""
+    """Return every system equal to the best as shown is best; one alone is not contested."""
     if len(column) == 1:
         return ["only"]
     pick = max if column[0].higher_is_better else min
@@ -234,32 +240,32 @@ def _interval(result: Result, digits: int = 4) -> str:
 
 
 def _digits(column: Sequence[Result]) -> int:
-    """The decimals that the intervals of a metric support; four without intervals."""
+    """Return the decimals that the intervals of a metric support; four without intervals."""
     return supported_digits(result.interval for result in column if result.interval is not None)
 
 
 def _remarks(results: Sequence[Result]) -> list[str]:
     """One line for every kind of truncation or flag of a system, with the metrics that met it, in plain words."""
-    found: dict[tuple[str, str], list[str]] = {}
+    by_remark: dict[tuple[str, str], list[str]] = {}
     for result in results:
         flagged = result.run.get("flagged") or Counter(flag for flags in result.flags for flag in flags)
-        told = {describe_flag(name).lower().rstrip("."): count for name, count in flagged.items()}
+        flag_counts = {describe_flag(name).lower().rstrip("."): count for name, count in flagged.items()}
         if not any(name.startswith("truncated") for name in flagged):
-            told["a text was longer than the model reads, and was cut"] = result.run.get("truncated", 0)
-        for what, count in told.items():
+            flag_counts["a text was longer than the model reads, and was cut"] = result.run.get("truncated", 0)
+        for flag, count in flag_counts.items():
             if count:
-                found.setdefault((result.system, f"{count} × {what}"), []).append(result.metric)
+                by_remark.setdefault((result.system, f"{count} × {flag}"), []).append(result.metric)
     names = short_names(result.system for result in results)
     return [
-        f"{names[system] + ': ' if system else ''}{what} ({', '.join(dict.fromkeys(metrics))})"
-        for (system, what), metrics in found.items()
+        f"{names[system] + ': ' if system else ''}{flag} ({', '.join(dict.fromkeys(metrics))})"
+        for (system, flag), metrics in by_remark.items()
     ]
 
 
 def results_json(
     results: Sequence[Result], *, version: str, segments: bool = False, texts: Texts | None = None
 ) -> Iterator[str]:
-    """One JSON object, in pieces: the version of monge and every result, in order."""
+    """Yield one JSON object in pieces: the version of monge and every result, in order."""
     heads = [dumps(result.to_dict(segments=False)) for result in checked(results)]
     before = dumps({"monge": version, "results": []}).removesuffix("]}")
     for result, head in zip(results, heads, strict=True):
@@ -270,7 +276,7 @@ def results_json(
 
 
 def _with_segments(head: str, rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
-    """A result's JSON with its segments behind the rest, one by one."""
+    """Yield a result's JSON with its segments behind the rest, one by one."""
     before = head.removesuffix("}") + ', "segments": ['
     for row in rows:
         yield before + dumps(row)
@@ -279,7 +285,7 @@ def _with_segments(head: str, rows: Iterable[Mapping[str, Any]]) -> Iterator[str
 
 
 def results_jsonl(results: Sequence[Result], texts: Texts | None = None) -> Iterator[str]:
-    """Lines of JSON without their newlines: a line a segment, then one for its result.
+    """Yield lines of JSON without newlines: one line per segment, then one for its result.
 
     `type` is "segment" or "result"; a segment's line names its metric and system, so lines can be
     sorted, sampled and joined on their own.
@@ -292,12 +298,12 @@ def results_jsonl(results: Sequence[Result], texts: Texts | None = None) -> Iter
 
 
 def segment_line(name: Mapping[str, str], row: Mapping[str, Any]) -> str:
-    """The line of a segment: its metric and system, then the row."""
+    """Return the line of a segment: its metric and system, then the row."""
     return dumps({"type": "segment", **name, **row})
 
 
 def result_line(result: Result) -> str:
-    """The line of a result."""
+    """Return the line of a result."""
     return dumps({"type": "result", **result.to_dict(segments=False)})
 
 
@@ -312,7 +318,7 @@ def results_tsv(results: Sequence[Result], *, segments: bool = False, texts: Tex
 
 
 def part_names(results: Sequence[Result]) -> list[str]:
-    """The parts that any of the results has, in order."""
+    """Return the parts that any of the results has, in order."""
     return list(dict.fromkeys(name for result in results for name in result.parts))
 
 
@@ -333,8 +339,8 @@ def _segment_rows(results: Sequence[Result], texts: Texts | None) -> Iterator[li
         systems = dict.fromkeys(result.system for result in results)
         most = max(len(segment.references) for system in systems for segment in texts(system))
     numbered = [f"reference_{k + 1}" for k in range(most)] if most > 1 else ["reference"]
-    shown = [] if texts is None else ["hypothesis", *numbered, "source"]
-    yield [*tsv_head(names), *shown]
+    text_columns = [] if texts is None else ["hypothesis", *numbered, "source"]
+    yield [*tsv_head(names), *text_columns]
     for result in results:
         for row in segment_rows(result, texts):
             last = []
@@ -345,18 +351,18 @@ def _segment_rows(results: Sequence[Result], texts: Texts | None) -> Iterator[li
 
 
 def tsv_head(parts: Sequence[str]) -> list[str]:
-    """The header above the rows of segments."""
+    """Return the header above the rows of segments."""
     return ["metric", "system", "id", "score", *parts, "best_reference", "flags"]
 
 
 def tsv_row(metric: str, system: str, row: Mapping[str, Any], parts: Sequence[str]) -> list[str]:
-    """The values of a segment's row, under `tsv_head`."""
+    """Return the values of a segment's row, under `tsv_head`."""
     numbers = [row["score"], *(row["parts"].get(name) for name in parts)]
     return [metric, system, row["id"], *map(_full, numbers), _place(row["reference"]), ",".join(row["flags"])]
 
 
 def _full(value: float | None) -> str:
-    """A number with all its digits, or nothing."""
+    """Return a number with all its digits, or nothing."""
     return "" if value is None else repr(float(value))
 
 
@@ -380,7 +386,7 @@ FORMATS: Mapping[str, Formatter] = MappingProxyType(
 def render_results(
     results: Sequence[Result], form: str, *, version: str = "", segments: bool = False, view: View = USUAL
 ) -> Iterable[str]:
-    """The results in a format of `FORMATS`, in pieces to be written one after another.
+    """Return the results in a format of `FORMATS`, in pieces to be written one after another.
 
     `version` and `segments` are short for a view with them; jsonl always shows segments, latex never.
     """

@@ -42,7 +42,7 @@ _ARROWS = {"↑": "higher is better", "↓": "lower is better"}
 
 
 def render_study(
-    found: Study,
+    study: Study,
     form: str,
     *,
     version: str,
@@ -54,7 +54,7 @@ def render_study(
     charts: Sequence[str] = (),
     width: int | None = None,
 ) -> str:
-    """What a study found in a format of `STUDY_FORMATS`; in JSON under `key`, where there is one.
+    """Render a study in a format of `STUDY_FORMATS`; in JSON under `key`, if there is one.
 
     `version` is that of monge, for JSON; nothing where the data say all. `signed` writes a signature for people;
     `title` heads a page, which shows the figures (HTML) above its tables, the charts under them. Text is broken at a
@@ -63,13 +63,13 @@ def render_study(
     if form not in STUDY_FORMATS:
         raise UnknownName("format", form, STUDY_FORMATS)
     if form == "json":
-        plain = found.to_dict()
+        plain = study.to_dict()
         return dumps({**({"monge": version} if version else {}), **({key: plain} if key else plain)}) + "\n"
     if form == "html":
-        return sheets_html(found.sheets(), title=title, signed=signed, figures=figures, charts=charts)
+        return sheets_html(study.sheets(), title=title, signed=signed, figures=figures, charts=charts)
     if form == "text":
-        return sheets_text(found.sheets(), colour=colour, signed=signed, width=width)
-    return render_sheets(found.sheets(), form, colour=colour, signed=signed)
+        return sheets_text(study.sheets(), colour=colour, signed=signed, width=width)
+    return render_sheets(study.sheets(), form, colour=colour, signed=signed)
 
 
 def render_sheets(
@@ -80,7 +80,7 @@ def render_sheets(
     signed: Callable[[str], str] = str,
     title: str = "",
 ) -> str:
-    """Tables in a format of `STUDY_FORMATS` other than JSON; `title` heads a page."""
+    """Render tables in a format of `STUDY_FORMATS` other than JSON; `title` heads a page."""
     if form == "html":
         return sheets_html(sheets, title=title, signed=signed)
     if form in ("tsv", "jsonl"):
@@ -98,7 +98,7 @@ def sheets_text(
     colour: bool = False,
     signed: Callable[[str], str] = str,
 ) -> str:
-    """Tables for a terminal: details stand on a line of their own, marks behind the number.
+    """Render tables for a terminal: details stand on a line of their own, marks behind the number.
 
     `remarks` tell what was unusual. No line is longer than the terminal's `width`, and nothing is left out: cells and
     sentences are broken into lines, and a table that is still too wide continues below. A signature is one line,
@@ -135,35 +135,35 @@ _NARROW, _READABLE = 16, 48
 
 
 def _column_blocks(sheet: Sheet, width: int | None) -> list[Sheet]:
-    """The table, or blocks of its columns that fit the width, each behind the columns that name its rows."""
+    """Return the table, or blocks of its columns that fit the width, each behind the columns that name its rows."""
     if width is None or total_width(column_widths(_cells(sheet, False), _align(sheet), width, _NARROW)) <= width:
         return [sheet]
     names = max(sheet.words, 1)
-    single = [range(k, k + 1) for k in range(len(sheet.head))]
-    spans = [range(at, at + count) for _, at, count in _spans(sheet)] or single
-    kept: list[list[int]] = [[]]
+    single_columns = [range(k, k + 1) for k in range(len(sheet.head))]
+    spans = [range(at, at + count) for _, at, count in _spans(sheet)] or single_columns
+    blocks: list[list[int]] = [[]]
     for columns in ([k for k in span if k >= names] for span in spans):
-        block = _with_columns(sheet, [*range(names), *kept[-1], *columns])
+        block = _with_columns(sheet, [*range(names), *blocks[-1], *columns])
         wide = column_widths(_cells(block, False), _align(block), width, max(_READABLE // names, _NARROW))
-        if kept[-1] and total_width(wide) > width:
-            kept.append([])
-        kept[-1] += columns
-    return [_with_columns(sheet, [*range(names), *columns]) for columns in kept if columns]
+        if blocks[-1] and total_width(wide) > width:
+            blocks.append([])
+        blocks[-1] += columns
+    return [_with_columns(sheet, [*range(names), *columns]) for columns in blocks if columns]
 
 
-def _with_columns(sheet: Sheet, kept: list[int]) -> Sheet:
-    """The table with some of its columns, under the titles that stand over them."""
-    over = [(title, sum(at <= k < at + count for k in kept)) for title, at, count in _spans(sheet)]
-    return replace(sheet.columns(kept), over=tuple((title, count) for title, count in over if count))
+def _with_columns(sheet: Sheet, columns: list[int]) -> Sheet:
+    """Return the table with some of its columns, under the titles that stand over them."""
+    over = [(title, sum(at <= k < at + count for k in columns)) for title, at, count in _spans(sheet)]
+    return replace(sheet.columns(columns), over=tuple((title, count) for title, count in over if count))
 
 
 def _broken(lines: Sequence[str], width: int | None) -> list[str]:
-    """Sentences in lines of a width."""
+    """Break sentences into lines of a width."""
     return list(lines) if width is None else [part for line in lines for part in fold(line, width)]
 
 
-def _filled(sheet: Sheet, *, drawn: bool = False) -> Sheet:
-    """What people read, without columns that hold nothing at all, `drawn` spans included.
+def _filled(sheet: Sheet, *, with_spans: bool = False) -> Sheet:
+    """Return the table without empty columns; `with_spans`: drawn intervals count as content.
 
     Titles over columns keep them.
     """
@@ -172,14 +172,14 @@ def _filled(sheet: Sheet, *, drawn: bool = False) -> Sheet:
         return sheet
 
     def holds(cell: Cell) -> bool:
-        return bool(cell.text or cell.detail or (drawn and cell.span is not None))
+        return bool(cell.text or cell.detail or (with_spans and cell.span is not None))
 
-    kept = [k for k in range(len(sheet.head)) if any(holds(row[k]) for row in sheet.rows)]
-    return sheet.columns(kept) if kept else sheet
+    columns = [k for k in range(len(sheet.head)) if any(holds(row[k]) for row in sheet.rows)]
+    return sheet.columns(columns) if columns else sheet
 
 
 def _for_people(sheet: Sheet) -> Sheet:
-    """The table with the short forms of its cells, and a minus sign in its numbers."""
+    """Return the table with the short forms of its cells, and a minus sign in its numbers."""
     kinds = _kinds(sheet)
 
     def shown(cell: Cell, words: bool) -> Cell:
@@ -197,16 +197,16 @@ def _signatures(sheets: Sequence[Sheet]) -> list[str]:
 
 
 def _legend(sheet: Sheet, marks: str, alone: str) -> list[str]:
-    """What the marks mean, then the notes; `marks` go before what `tied` says, `alone` before an untested best."""
-    said = [f"{marks} {sheet.tied}"] if sheet.tied else [f"{alone} {sheet.untested}"] * bool(sheet.untested)
-    return [*said, *sheet.notes]
+    """Return the meaning of the marks, then the notes; `marks` precede `tied`, `alone` an untested best."""
+    legend = [f"{marks} {sheet.tied}"] if sheet.tied else [f"{alone} {sheet.untested}"] * bool(sheet.untested)
+    return [*legend, *sheet.notes]
 
 
 _MARKS_SHOWN = "bold: best; underlined:", "bold:"
 
 
 def _kinds(sheet: Sheet) -> list[bool]:
-    """Whether each column holds words."""
+    """Return whether each column holds words."""
     wide = len(sheet.head)
     return [k < sheet.words or k >= wide - sheet.words_behind for k in range(wide)]
 
@@ -216,7 +216,7 @@ def _align(sheet: Sheet) -> str:
 
 
 def _cells(sheet: Sheet, colour: bool) -> list[list[str]]:
-    """The head and the rows as strings; a column with marks has a place for them behind every number."""
+    """Return the head and the rows as strings; a column with marks has a place for them behind every number."""
     kinds = _kinds(sheet)
     places = ["" if words else " " * any(row[k].mark in MARKS for row in sheet.rows) for k, words in enumerate(kinds)]
     detailed = any(cell.detail for row in sheet.rows for cell in row)
@@ -237,7 +237,7 @@ def _cells(sheet: Sheet, colour: bool) -> list[list[str]]:
 
 
 def _spans(sheet: Sheet) -> Iterator[tuple[str, int, int]]:
-    """The titles above the head, each with its first column and how many it is over."""
+    """Yield the titles above the head, each with its first column and how many it is over."""
     at = 0
     for title, columns in sheet.over:
         yield printable(title), at, columns
@@ -250,13 +250,13 @@ def _marked(cell: Cell, place: str, colour: bool) -> str:
 
 
 def _over(sheet: Sheet, wide: Sequence[int]) -> str:
-    """The titles above the head, each where its columns begin."""
+    """Return the titles above the head, each where its columns begin."""
     places = [columns + len(GAP) for columns in wide]
     return "".join(pad(title, sum(places[at : at + columns])) for title, at, columns in _spans(sheet)).rstrip()
 
 
 def sheets_latex(sheets: Sequence[Sheet], *, remarks: Sequence[str] = (), signed: Callable[[str], str] = str) -> str:
-    """Booktabs tables: best in bold, tied underlined, signatures under them, and as comments in full."""
+    """Render Booktabs tables: best in bold, tied underlined, signatures under them, and as comments in full."""
     return "\n".join("\n".join(_latex_table(_filled(sheet), remarks, signed)) for sheet in sheets)
 
 
@@ -284,7 +284,7 @@ def _latex_cell(cell: Cell) -> str:
 
 
 def _titles(sheet: Sheet) -> list[str]:
-    """The names of the columns, each with the title over it: formats in which nothing stands above the head."""
+    """Return the names of the columns, each with the title over it: formats in which nothing stands above the head."""
     return column_names(sheet) if sheet.over else list(sheet.head)
 
 
@@ -311,7 +311,7 @@ def sheets_fragment(
     figures: Sequence[str] = (),
     charts: Sequence[str] = (),
 ) -> str:
-    """The content of such a page, to stand inside another one: a notebook.
+    """Return the content of such a page, to stand inside another one: a notebook.
 
     What is found comes first: a sentence or two, the figures, the rest of the sentences, then the tables, without the
     spans that the figures show.
@@ -320,8 +320,8 @@ def sheets_fragment(
     if figures:
         first, *rest = sheets
         sentences = [f'<p class="verdict">{safe(with_minus(line))}</p>' for line in first.said]
-        drawn = f'<div class="figures">{"".join(figures)}</div>'
-        content += [*sentences[:_LEADING], drawn, *sentences[_LEADING:]]
+        figure_block = f'<div class="figures">{"".join(figures)}</div>'
+        content += [*sentences[:_LEADING], figure_block, *sentences[_LEADING:]]
         sheets = [_without_spans(sheet) for sheet in (replace(first, said=()), *rest)]
     content += [html_sheet(sheet) for sheet in sheets if not sheet.folded]
     if charts:
@@ -340,14 +340,14 @@ _LEADING = 2
 
 
 def _without_spans(sheet: Sheet) -> Sheet:
-    """The table without its drawn spans."""
+    """Return the table without its drawn spans."""
     rows = tuple(tuple(replace(cell, span=None) for cell in row) for row in sheet.rows)
     return replace(sheet, rows=rows, dots="")
 
 
 def html_sheet(sheet: Sheet, *, title: bool = True) -> str:
-    """A table of a page: what is said of it, its title, the table with its spans drawn, and the notes."""
-    sheet = _filled(sheet, drawn=True)
+    """Return a table of a page: what is said of it, its title, the table with its spans drawn, and the notes."""
+    sheet = _filled(sheet, with_spans=True)
     kinds = _kinds(sheet)
     ranges = [_range([row[k].span for row in sheet.rows], sheet.zero) for k in range(len(sheet.head))]
     kind = ["words" if words else "number" for words in kinds]
@@ -359,11 +359,11 @@ def html_sheet(sheet: Sheet, *, title: bool = True) -> str:
         for row in sheet.rows
     ]
     foot = ["" if ends is None else axis_html(ends) for ends in ranges] if any(ranges) else []
-    drawn = html_table(head, rows, caption=sheet.title or "scores", narrowest=_narrowest(sheet, kind), foot=foot)
-    said = [f'<p class="verdict">{safe(with_minus(line))}</p>' for line in sheet.said]
+    table = html_table(head, rows, caption=sheet.title or "scores", narrowest=_narrowest(sheet, kind), foot=foot)
+    sentences = [f'<p class="verdict">{safe(with_minus(line))}</p>' for line in sheet.said]
     notes = [*([sheet.dots] if sheet.dots else []), *_legend(sheet, *_MARKS_SHOWN)]
     under = [f'<p class="soft"><small>{safe(with_minus(line))}</small></p>' for line in notes]
-    inside = "\n".join([*said, drawn, *under])
+    inside = "\n".join([*sentences, table, *under])
     if sheet.folded:
         return f"<details>\n<summary>{safe(sheet.title)}</summary>\n{inside}\n</details>"
     return f"<h2>{safe(sheet.title)}</h2>\n{inside}" if sheet.title and title else inside
@@ -388,11 +388,11 @@ Ends = tuple[float, float, float] | None
 
 
 def _range(spans: Sequence[Span | None], zero: bool) -> Ends:
-    """The scale that the spans of a column share, from one round number to another."""
-    there = [one for one in spans if one is not None]
-    if not there:
+    """Return the scale that the spans of a column share, from one round number to another."""
+    present = [span for span in spans if span is not None]
+    if not present:
         return None
-    low, high = min(one.low for one in there), max(one.high for one in there)
+    low, high = min(span.low for span in present), max(span.high for span in present)
     low, high = (min(low, 0.0), max(high, 0.0)) if zero else (low, high)
     rough = (high - low or abs(high) * 0.1 or 1.0) / 3
     unit = 10.0 ** floor(log10(rough))
@@ -411,7 +411,7 @@ def _place(value: float, ends: tuple[float, float, float]) -> str:
 
 
 def span_svg(span: Span, ends: tuple[float, float, float], *, zero: bool = False) -> str:
-    """A value between its ends on a scale: a line and a dot, and where it is asked for a line at 0."""
+    """Return a value between its ends on a scale: a line and a dot, and where it is asked for a line at 0."""
     middle = f'<line class="zero" x1="{_place(0, ends)}" x2="{_place(0, ends)}" y1="0" y2="20"/>' if zero else ""
     kind = "" if span.sure else ' class="plain"'
     return (
@@ -422,7 +422,7 @@ def span_svg(span: Span, ends: tuple[float, float, float], *, zero: bool = False
 
 
 def axis_html(ends: tuple[float, float, float]) -> str:
-    """The scale of a column: a line with a tick per step, and the numbers at its ends."""
+    """Return the scale of a column: a line with a tick per step, and the numbers at its ends."""
     low, high, step = ends
     count, digits = round((high - low) / step), max(0, -floor(log10(step) + 1e-9))
     ticks = "".join(f"M{_place(low + k * step, ends)} 1v6" for k in range(count + 1))
@@ -448,21 +448,21 @@ def _html_cell(cell: Cell, words: bool, ends: Ends, zero: bool) -> str:
 
 
 def sheets_markdown(sheets: Sequence[Sheet], *, remarks: Sequence[str] = (), signed: Callable[[str], str] = str) -> str:
-    """Tables for a document: best in bold, tied underlined, details behind the numbers, signatures folded away."""
+    """Render tables for a document: best in bold, tied underlined, details after numbers, signatures folded."""
     blocks: list[list[str]] = []
-    for whole in sheets:
-        sheet = _filled(whole)
+    for whole_sheet in sheets:
+        sheet = _filled(whole_sheet)
         rows = [[_markdown_cell(cell, words=k < sheet.words) for k, cell in enumerate(row)] for row in sheet.rows]
-        drawn = markdown_table([markdown(name) for name in _titles(sheet)], rows, words=_kinds(sheet))
+        table_lines = markdown_table([markdown(name) for name in _titles(sheet)], rows, words=_kinds(sheet))
         if sheet.folded:
-            drawn = [f"<details><summary>{safe(sheet.title)}</summary>", "", *drawn, "", "</details>"]
+            table_lines = [f"<details><summary>{safe(sheet.title)}</summary>", "", *table_lines, "", "</details>"]
         elif sheet.title:
-            drawn = [f"**{markdown(sheet.title)}**", "", *drawn]
+            table_lines = [f"**{markdown(sheet.title)}**", "", *table_lines]
         blocks += [[markdown(line)] for line in sheet.said]
-        blocks.append(drawn)
+        blocks.append(table_lines)
         blocks += [[markdown(line)] for line in _legend(sheet, *_MARKS_SHOWN)]
     blocks += [[f"note: {markdown(line)}"] for line in remarks]
-    signatures = dict.fromkeys(printable(one) for line in _signatures(sheets) for one in (signed(line), line))
+    signatures = dict.fromkeys(printable(text) for line in _signatures(sheets) for text in (signed(line), line))
     if signatures:
         blocks.append(["<details><summary>Signatures</summary>", "", "```", *signatures, "```", "", "</details>"])
     return "\n\n".join("\n".join(block) for block in blocks) + "\n"

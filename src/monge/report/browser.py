@@ -41,7 +41,7 @@ class BrowsedMetric:
 
 @dataclass(frozen=True)
 class SegmentBrowser:
-    """What the browser of some segments offers.
+    """The metrics, orders and filters that the segment browser of a page offers.
 
     `systems` are names as people read them, `order` has their places, the best first. `paired`: all systems have the
     same segments. `explained` of the `items` have plans; `flagged`: something was unusual in some; `human` names human
@@ -61,10 +61,10 @@ class SegmentBrowser:
 
     @property
     def description(self) -> dict[str, Any]:
-        """What the script must know."""
+        """The data that the script of the page needs."""
         return {
             "systems": list(self.systems),
-            "metrics": [{**vars(one), "plans": list(one.plans)} for one in self.metrics],
+            "metrics": [{**vars(metric), "plans": list(metric.plans)} for metric in self.metrics],
             "order": list(self.order),
             "human_name": "human score" if self.human == HUMAN else self.human,  # of one output
         }
@@ -80,22 +80,22 @@ class SegmentBrowser:
     @property
     def filters(self) -> list[tuple[str, str]]:
         """The choices of which segments are shown, each with its name."""
-        found = [("all", "all segments")]
+        choices = [("all", "all segments")]
         if len(self.systems) > 1 and self.paired:
-            found += [("better", "where the system is better"), ("worse", "where the system is worse")]
-        found += [("flagged", "where something was unusual")] * self.flagged
-        found += [("judged", f"with {self.human}")] * self.partly_judged
-        return [*found, *([("plans", "with a plan")] * (0 < self.explained < self.items))]
+            choices += [("better", "where the system is better"), ("worse", "where the system is worse")]
+        choices += [("flagged", "where something was unusual")] * self.flagged
+        choices += [("judged", f"with {self.human}")] * self.partly_judged
+        return [*choices, *([("plans", "with a plan")] * (0 < self.explained < self.items))]
 
     def html(self) -> str:
-        """The section with the controls; they show when the script runs."""
+        """Return the section with the controls; they show when the script runs."""
         several = len(self.systems) > 1
         systems = [(str(k), name) for k, name in enumerate(self.systems)]
         first, second = self.order[0], self.order[min(1, len(self.order) - 1)]
         selects = [
             ("filter", "Show", _options(self.filters)),
             ("order", "Sort by", _options(self.orders, "spread" if several and self.paired else "score")),
-            ("metric", "Metric", _options([(str(k), one.name) for k, one in enumerate(self.metrics)])),
+            ("metric", "Metric", _options([(str(k), metric.name) for k, metric in enumerate(self.metrics)])),
             ("system", "System", _options(systems, str(first))),
             ("other", "Other system", _options(systems, str(second))),
         ]
@@ -129,17 +129,17 @@ def _options(names: Sequence[tuple[str, str]], chosen: str = "") -> str:
 
 
 def browser_of(material: Material) -> SegmentBrowser:
-    """The browser of a report."""
+    """Return the browser of a report."""
     plans = material.plan_names
     return SegmentBrowser(
         systems=tuple(material.names),
         metrics=tuple(
-            BrowsedMetric(name, one.higher_is_better, one.digits, plans.get(name, ()))
-            for name, one in zip(material.metrics, material.standings, strict=True)
+            BrowsedMetric(name, standings.higher_is_better, standings.digits, plans.get(name, ()))
+            for name, standings in zip(material.metrics, material.standings, strict=True)
         ),
         order=tuple(material.order),
         items=material.items,
-        flagged=any(flags for row in material.results for one in row for flags in one.flags),
+        flagged=any(flags for row in material.results for result in row for flags in result.flags),
         explained=len(material.explained),
         human=material.human_name if material.human is not None else "",
         partly_judged=material.human is not None and not bool(np.isfinite(material.human).all()),

@@ -42,27 +42,27 @@ def check_figures(directory: str | Path) -> None:
 
 @contextmanager
 def figure(path: Path, *, width: float, height: float, rows: int = 1, columns: int = 1) -> Iterator[Any]:
-    """Axes [rows, columns] of a figure that is written to `path` at the end; the suffix is the format."""
+    """Open a figure with axes [rows, columns], which is written to `path` at the end; the suffix is the format."""
     check_figures(path.parent)
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
     with rc_context(LOOK):
-        drawn = Figure(figsize=(width, height), layout="constrained")
-        yield drawn.subplots(rows, columns, squeeze=False)
+        canvas = Figure(figsize=(width, height), layout="constrained")
+        yield canvas.subplots(rows, columns, squeeze=False)
         still = {"Date": None} if path.suffix == ".svg" else {"Software": None}
-        drawn.savefig(path, metadata=still)
+        canvas.savefig(path, metadata=still)
 
 
 def grid(count: int, most: int = 4) -> tuple[int, int]:
-    """Rows and columns that hold so many panels."""
+    """Return rows and columns that hold so many panels."""
     columns = min(count, most)
     return -(-count // columns), columns
 
 
 def blank(axes: Any, used: int) -> list[Any]:
-    """The first `used` panels; the others are emptied."""
-    every = list(axes.ravel())
-    for one in every[used:]:
-        one.set_axis_off()
-    return every[:used]
+    """Return the first `used` panels; the others are emptied."""
+    panels = list(axes.ravel())
+    for panel in panels[used:]:
+        panel.set_axis_off()
+    return panels[:used]

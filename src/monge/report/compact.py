@@ -28,7 +28,7 @@ _LEAST, _MOST = 0.15, 2  # of a unit's mass: smaller moves are left out, and so 
 
 
 def coded(number: int) -> str:
-    """A whole number from 0 as a character, or as `!` and two where it is large."""
+    """Return a whole number from 0 as a character, or as `!` and two where it is large."""
     base = len(DIGITS)
     if number < base:
         return DIGITS[number]
@@ -36,17 +36,20 @@ def coded(number: int) -> str:
     return f"!{DIGITS[number // base]}{DIGITS[number % base]}"
 
 
-def compact(one: Transported) -> list[Any]:
-    """A pair as a report carries it."""
-    most, dear = one.most_lost, float(one.cost.max())
-    heaviest = max(float(plan.max()) for plan in one.plans.values())
-    sides = [_places(getattr(one, name)) for name in SIDES]
-    lost = ["".join(coded(_step(value, most, LOST)) for value in one.lost(name).tolist()) for name in SIDES]
+def compact(transported: Transported) -> list[Any]:
+    """Return a pair as a report carries it."""
+    most, dear = transported.most_lost, float(transported.cost.max())
+    heaviest = max(float(plan.max()) for plan in transported.plans.values())
+    sides = [_places(getattr(transported, name)) for name in SIDES]
+    lost = ["".join(coded(_step(value, most, LOST)) for value in transported.lost(name).tolist()) for name in SIDES]
     return [
         *sides,
         *lost,
         *(float(f"{value:.3g}") for value in (most, dear, heaviest)),
-        *(_moves(plan, one.cost, dear, heaviest, by_column=name == "recall") for name, plan in one.plans.items()),
+        *(
+            _moves(plan, transported.cost, dear, heaviest, by_column=name == "recall")
+            for name, plan in transported.plans.items()
+        ),
     ]
 
 
@@ -59,38 +62,38 @@ def _places(side: Side) -> str | list[str]:
     spans = located(side)
     if spans is None:
         return list(side.units)
-    found, before = [], 0
+    places, before = [], 0
     for start, end in spans:
-        found += [coded(_utf16(side.text[before:start])), coded(_utf16(side.text[start:end]))]
+        places += [coded(_utf16(side.text[before:start])), coded(_utf16(side.text[start:end]))]
         before = end
-    return "".join(found)
+    return "".join(places)
 
 
 def _utf16(text: str) -> int:
-    """The length of a text as a browser counts it."""
+    """Return the length of a text as a browser counts it."""
     return len(text) + sum(ord(char) > 0xFFFF for char in text)
 
 
 def _moves(plan: Array, cost: Array, dear: float, heaviest: float, *, by_column: bool) -> str:
-    """The largest moves of every row (of every column for recall): how many, then where, and mass with cost."""
+    """Return the largest moves of every row (of every column for recall): how many, then where, and mass with cost."""
     masses, costs = (plan.T, cost.T) if by_column else (plan, cost)
     rows, columns = masses.shape
-    found = []
+    moves = []
     for i in range(rows):
         row = masses[i]
         floor = max(_LEAST * float(row.sum()), 1e-9)
         best = [int(j) for j in np.argsort(-row, kind="stable")[:_MOST] if row[j] > floor]
-        found.append(coded(len(best)))
+        moves.append(coded(len(best)))
         for j in best:
             apart = j - i * columns // rows
-            found.append(coded(2 * apart if apart >= 0 else -2 * apart - 1))
+            moves.append(coded(2 * apart if apart >= 0 else -2 * apart - 1))
             mass, price = _step(float(row[j]), heaviest, STEPS), _step(float(costs[i, j]), dear, STEPS)
-            found.append(coded((STEPS + 1) * mass + price))
-    return "".join(found)
+            moves.append(coded((STEPS + 1) * mass + price))
+    return "".join(moves)
 
 
 def packed(data: Any) -> str:
-    """Data as a page carries them: JSON, deflated, in base 64.
+    """Pack data for a page: JSON, deflated, in base 64.
 
     Long lists are written in slices, so that other threads are not kept waiting.
     """
@@ -100,13 +103,13 @@ def packed(data: Any) -> str:
 
 
 def _pieces(data: Any) -> Iterator[str]:
-    """The JSON text of data, piece by piece."""
+    """Yield the JSON text of data, piece by piece."""
     if isinstance(data, dict) and data:
         for k, (name, value) in enumerate(data.items()):
             yield f"{',' if k else '{'}{_plain(name)}:"
             yield from _pieces(value)
         yield "}"
-    elif isinstance(data, list) and (len(data) > _SLICE or any(isinstance(one, list) for one in data)):
+    elif isinstance(data, list) and (len(data) > _SLICE or any(isinstance(element, list) for element in data)):
         for start in range(0, len(data), _SLICE):
             part = data[start : start + _SLICE]
             yield "," if start else "["

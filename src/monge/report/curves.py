@@ -22,106 +22,111 @@ TITLES = {"baseline": "two random words", "self": "the same word in two texts", 
 MOST_TICKS = 16
 
 
-def sweep_figure(found: Sweep, path: Path) -> Path:
-    """A panel a metric: every group thin, the mean thick, the chosen value marked."""
-    rows, columns = grid(len(found.curves), 3)
-    places, names = _places(found)
+def sweep_figure(sweep: Sweep, path: Path) -> Path:
+    """Return a panel a metric: every group thin, the mean thick, the chosen value marked."""
+    rows, columns = grid(len(sweep.curves), 3)
+    places, names = _places(sweep)
     with figure(path, width=3.6 * columns, height=2.9 * rows, rows=rows, columns=columns) as axes:
-        for panel, curve in zip(blank(axes, len(found.curves)), found.curves, strict=True):
+        for panel, curve in zip(blank(axes, len(sweep.curves)), sweep.curves, strict=True):
             for k, group in enumerate(curve.points[0].groups):
-                values = [one.groups[group].value for one in curve.points]
+                values = [agreement.groups[group].value for agreement in curve.points]
                 panel.plot(places, values, color=SERIES[k % len(SERIES)], linewidth=0.8, alpha=0.55, label=group)
-            means = [one.mean for one in curve.points]
+            means = [agreement.mean for agreement in curve.points]
             _line(panel, places, means, color=INK, band=0.1, label="mean", linewidth=2, markersize=3)
             panel.axvline(places[curve.chosen], color=ORANGE, linestyle=":", linewidth=1)
             _ticks(panel, places, names)
             panel.set_title(curve.metric)
-            panel.set_xlabel(", ".join(one.target for one in found.variations))
-        axes[0, 0].set_ylabel(f"{directed(found.curves[0].points[0].statistic)}, {found.development}")
+            panel.set_xlabel(", ".join(variation.target for variation in sweep.variations))
+        axes[0, 0].set_ylabel(f"{directed(sweep.curves[0].points[0].statistic)}, {sweep.development}")
         axes[0, 0].legend(fontsize=5)
     return path
 
 
-def sweep_curves(found: Sweep) -> list[str]:
-    """The figures of a sweep's page, one per metric: the mean with its interval, groups thin, the chosen value marked.
+def sweep_curves(sweep: Sweep) -> list[str]:
+    """Draw the figures of a sweep, one per metric: the mean with its interval, groups thin, the choice marked.
 
     All share a scale; without groups thin lines are left out.
     """
-    places, names = _places(found)
+    places, names = _places(sweep)
     first, last = min(places), max(places)
     logarithmic = names is None and _spread_widely(places)
     span = (log10(last / first) if logarithmic else last - first) or 1.0
     at = [(log10(place / first) if logarithmic else place - first) / span for place in places]
-    ticks = Ticks(at, [found.named(k) for k in range(len(found.points))])
-    every = [
+    ticks = Ticks(at, [sweep.named(k) for k in range(len(sweep.points))])
+    values = [
         value
-        for curve in found.curves
-        for one in curve.points
-        for figure in (*one.groups.values(), one.mean)
-        for value in (figure.value, *((figure.low, figure.high) if figure is one.mean else ()))
+        for curve in sweep.curves
+        for agreement in curve.points
+        for figure in (*agreement.groups.values(), agreement.mean)
+        for value in (figure.value, *((figure.low, figure.high) if figure is agreement.mean else ()))
         if value is not None
     ]
-    low, high = min(every), max(every)
+    low, high = min(values), max(values)
     room = 0.08 * (high - low or 1.0)
-    targets = ", ".join(one.target for one in found.variations)
-    alone, drawn = len(found.curves) == 1, []
-    for curve in found.curves:
-        means = [one.mean for one in curve.points]
-        bounds = [(one.low, one.high) for one in means if one.low is not None and one.high is not None]
-        whole = bounds if len(bounds) == len(means) else []
-        line = Series("mean", [one.value for one in means], [pair[0] for pair in whole], [pair[1] for pair in whole])
+    targets = ", ".join(variation.target for variation in sweep.variations)
+    alone, charts = len(sweep.curves) == 1, []
+    for curve in sweep.curves:
+        means = [agreement.mean for agreement in curve.points]
+        bounds = [(figure.low, figure.high) for figure in means if figure.low is not None and figure.high is not None]
+        interval_ends = bounds if len(bounds) == len(means) else []
+        line = Series(
+            "mean",
+            [figure.value for figure in means],
+            [pair[0] for pair in interval_ends],
+            [pair[1] for pair in interval_ends],
+        )
         groups = [
-            Series(name, [one.groups[name].value for one in curve.points])
+            Series(name, [agreement.groups[name].value for agreement in curve.points])
             for name in curve.points[0].groups
             if len(curve.points[0].groups) > 1
         ]
         title = f"{curve.metric}: {directed(curve.points[0].statistic)} with {curve.points[0].human}"
         title += ", mean and groups (thin)" if groups else ""
         ends = low - room, high + room
-        drawn.append(curves(title, [line], ticks, targets, ends=ends, groups=groups, chosen=curve.chosen, alone=alone))
-    return drawn
+        charts.append(curves(title, [line], ticks, targets, ends=ends, groups=groups, chosen=curve.chosen, alone=alone))
+    return charts
 
 
-def analysis_curves(found: Sequence[Analysis]) -> list[str]:
-    """The figures of an analysis' page, one per model and centring: three similarities by layer, on one scale."""
+def analysis_curves(analyses: Sequence[Analysis]) -> list[str]:
+    """Draw the figures of an analysis, one per model and centring: three similarities by layer, on one scale."""
     kinds = {"baseline": ("random words", "s2"), "self": ("same word", "s0"), "intra": ("same text", "s1")}
-    every = [
+    values = [
         value
-        for one in found
-        for centred in one.centrings
+        for analysis in analyses
+        for centred in analysis.centrings
         for levels in centred.levels.values()
         for level in levels
         for value in (level.low, level.high)
     ]
-    ends = min(0.0, *every) - 0.03, max(every) + 0.03
-    drawn = []
-    for one in found:
-        layers = len(one.centrings[0].levels["self"])
+    ends = min(0.0, *values) - 0.03, max(values) + 0.03
+    charts = []
+    for analysis in analyses:
+        layers = len(analysis.centrings[0].levels["self"])
         ticks = Ticks([k / max(layers - 1, 1) for k in range(layers)], [str(k) for k in range(layers)])
-        for centred in one.centrings:
+        for centred in analysis.centrings:
             lines = [
                 Series(kinds[kind][0], [level.value for level in levels], kind=kinds[kind][1])
                 for kind, levels in centred.levels.items()
             ]
             how = "as they are" if centred.centring == "none" else f"centred by {centred.centring}"
-            title = f"{one.model}, {how}" if len(found) > 1 else f"Vectors {how}"
-            drawn.append(curves(f"{title}: cosine", lines, ticks, "layer", ends=ends, alone=False))
-    return drawn
+            title = f"{analysis.model}, {how}" if len(analyses) > 1 else f"Vectors {how}"
+            charts.append(curves(f"{title}: cosine", lines, ticks, "layer", ends=ends, alone=False))
+    return charts
 
 
 def _spread_widely(places: Sequence[float]) -> bool:
-    """Whether places stand on a logarithmic axis."""
+    """Return whether places stand on a logarithmic axis."""
     return min(places) > 0 and max(places) / min(places) > 30
 
 
-def _places(found: Sweep) -> tuple[list[float], list[str] | None]:
-    """Where points stand: at their numbers, or one after the other under their names."""
-    names = [found.named(k) for k in range(len(found.points))]
+def _places(sweep: Sweep) -> tuple[list[float], list[str] | None]:
+    """Return the places of points: their numbers, or one after the other with their names."""
+    names = [sweep.named(k) for k in range(len(sweep.points))]
     try:
         numbers = [float(name) for name in names]
     except ValueError:
         return [float(k) for k in range(len(names))], names
-    if any(abs(one) == float("inf") or one != one for one in numbers):
+    if any(abs(number) == float("inf") or number != number for number in numbers):
         return [float(k) for k in range(len(names))], names
     return numbers, None
 
@@ -138,26 +143,34 @@ def _ticks(panel: Any, places: list[float], names: list[str] | None) -> None:
 def _line(
     panel: Any, places: Sequence[float], figures: Sequence[Figure | Interval], *, color: str, band: float, **style: Any
 ) -> None:
-    """Values at their places, and a band between the ends of their intervals where all of them have one."""
-    panel.plot(places, [one.value for one in figures], color=color, marker="o", **style)
-    if all(one.low is not None for one in figures):
-        panel.fill_between(places, [one.low for one in figures], [one.high for one in figures], color=color, alpha=band)
+    """Return values at their places, and a band between the ends of their intervals where all of them have one."""
+    panel.plot(places, [figure.value for figure in figures], color=color, marker="o", **style)
+    if all(figure.low is not None for figure in figures):
+        panel.fill_between(
+            places, [figure.low for figure in figures], [figure.high for figure in figures], color=color, alpha=band
+        )
 
 
-def analysis_figure(found: Sequence[Analysis], path: Path) -> Path:
-    """Cosine against layer, with bootstrap intervals; all panels share their scale."""
-    centrings = [one.centring for one in found[0].centrings]
+def analysis_figure(analyses: Sequence[Analysis], path: Path) -> Path:
+    """Draw cosine against layer, with bootstrap intervals; all panels share their scale."""
+    centrings = [centred.centring for centred in analyses[0].centrings]
     values = [
-        level for one in found for centred in one.centrings for levels in centred.levels.values() for level in levels
+        level
+        for analysis in analyses
+        for centred in analysis.centrings
+        for levels in centred.levels.values()
+        for level in levels
     ]
-    low, high = min(0.0, *(one.low for one in values)), max(one.high for one in values)
+    low, high = min(0.0, *(level.low for level in values)), max(level.high for level in values)
     with figure(path, width=8.4, height=1.9 * len(centrings), rows=len(centrings), columns=len(TITLES)) as axes:
         for row, centring in enumerate(centrings):
             for column, (kind, title) in enumerate(TITLES.items()):
                 panel = axes[row, column]
-                for number, one in enumerate(found):
-                    levels, colour = one.centrings[row].levels[kind], SERIES[number % len(SERIES)]
-                    _line(panel, range(len(levels)), levels, color=colour, band=0.15, label=one.model, markersize=2.5)
+                for number, analysis in enumerate(analyses):
+                    levels, colour = analysis.centrings[row].levels[kind], SERIES[number % len(SERIES)]
+                    _line(
+                        panel, range(len(levels)), levels, color=colour, band=0.15, label=analysis.model, markersize=2.5
+                    )
                 panel.axhline(0, color=LINE, linewidth=0.8, zorder=0)
                 panel.set_ylim(low - 0.05, high + 0.05)
                 if row == 0:

@@ -27,7 +27,7 @@ REPORT_FORMATS = ("html", "markdown", "latex")
 
 
 def render_report(material: Material, form: str, *, version: str, signed: Callable[[str], str] = str) -> str:
-    """The report in a format of `REPORT_FORMATS`; `version` is that of monge, `signed` writes signatures for people."""
+    """Render the report in a format of `REPORT_FORMATS`; `signed` writes signatures for people."""
     if form not in REPORT_FORMATS:
         raise UnknownName("format", form, REPORT_FORMATS)
     if form == "html":
@@ -47,33 +47,35 @@ def _parts(material: Material) -> list[Section]:
 
 
 def _facts(material: Material) -> list[tuple[str, str]]:
-    """What was compared, in words."""
-    flagged = {flag for row in material.results for one in row for flags in one.flags for flag in flags}
-    found = [
+    """Return facts about the comparison: (name, text)."""
+    flagged = {flag for row in material.results for result in row for flags in result.flags for flag in flags}
+    facts = [
         ("systems", ", ".join(material.names)),
         ("metrics", ", ".join(material.metrics)),
         ("segments", f"{material.items} of each system"),
     ]
     if material.date:
-        found.append(("date", material.date))
+        facts.append(("date", material.date))
     if material.human is not None:
-        judged, every = int(np.isfinite(material.human).sum()), material.human.size
-        named = "" if material.human_name == HUMAN else f"{material.human_name}, for "
-        found.append((HUMAN, f"{named}{judged if judged < every else 'all'} of {every} outputs"))
-    return [*found, *([("unusual", " ".join(describe_flag(flag) for flag in sorted(flagged)))] if flagged else [])]
+        judged_count, output_count = int(np.isfinite(material.human).sum()), material.human.size
+        column_name = "" if material.human_name == HUMAN else f"{material.human_name}, for "
+        facts.append(
+            (HUMAN, f"{column_name}{judged_count if judged_count < output_count else 'all'} of {output_count} outputs")
+        )
+    return [*facts, *([("unusual", " ".join(describe_flag(flag) for flag in sorted(flagged)))] if flagged else [])]
 
 
 def _title(material: Material) -> str:
     if material.title:
         return material.title
     count = len(material.systems)
-    named = listed(material.names) if count <= 3 else f"{count} systems"
+    system_names = listed(material.names) if count <= 3 else f"{count} systems"
     metrics = listed(material.metrics) if len(material.metrics) <= 4 else f"{len(material.metrics)} metrics"
-    return f"{named} by {metrics}"
+    return f"{system_names} by {metrics}"
 
 
 def report_content(material: Material, *, version: str, signed: Callable[[str], str] = str) -> str:
-    """The content of a report without its title, style, script and segments: to stand in the page of the service."""
+    """Return the content of a report without title, style, script and segments, for the page of the service."""
     parts = _parts(material)
     lead = material.comparison.told or [_told_alone(material)]
     links = [*((part.key, part.title) for part in parts), ("segments", "Segments"), ("made", "How it was made")]
@@ -89,21 +91,21 @@ def report_content(material: Material, *, version: str, signed: Callable[[str], 
 
 
 def _told_alone(material: Material) -> str:
-    """The scores of a system that is compared with no other, in words."""
+    """Return the scores of a system that is compared with no other, in words."""
     scores = [
         f"{name} {with_minus(cell.short)} {with_minus(cell.short_detail)}"
-        for name, cell in ((one.label, one.cell(0)) for one in material.standings)
+        for name, cell in ((standings.label, standings.cell(0)) for standings in material.standings)
     ]
     return f"{material.names[0][:1].upper()}{material.names[0][1:]}: {listed(scores)} on {material.items} segments."
 
 
 def report_style() -> str:
-    """The style of what `report_content` gives, beside that of every page."""
+    """Return the style of what `report_content` gives, beside that of every page."""
     return TABLE_STYLE + CHART_STYLE + asset("plan.css") + asset("report.css")
 
 
 def report_page(material: Material, content: str) -> str:
-    """The document around the content of a report: with its title, style, script and segments."""
+    """Return the document around the content of a report: with its title, style, script and segments."""
     title = _title(material)
     end = "<footer>This file loads nothing from elsewhere.</footer>"
     body = fragment(f"<h1>{safe(title)}</h1>\n{content}\n{end}", report_style())
@@ -113,9 +115,9 @@ def report_page(material: Material, content: str) -> str:
 
 
 def _section(part: Section) -> str:
-    said = "\n".join(f"<p>{safe(line)}</p>" for line in part.said)
+    sentences = "\n".join(f"<p>{safe(line)}</p>" for line in part.said)
     if part.key == "ranking":  # what is found stands at the top already
-        said = f'<p class="soft"><small>{safe(part.said[-1])}</small></p>'
+        sentences = f'<p class="soft"><small>{safe(part.said[-1])}</small></p>'
     tables = "\n".join(f"<div>{_titled(sheet)}</div>" for sheet in part.sheets)
     charts = f'<div class="charts">{"".join(part.charts)}</div>' if part.charts else ""
     rest = "\n".join(_titled(sheet) for sheet in part.folded)
@@ -123,7 +125,7 @@ def _section(part: Section) -> str:
     return (
         f'<section id="{part.key}" aria-labelledby="{part.key}-title">'
         f'<h2 id="{part.key}-title">{safe(part.title)}</h2>\n'
-        f'{said}\n{charts}\n<div class="tables">{tables}</div>\n{more}</section>'
+        f'{sentences}\n{charts}\n<div class="tables">{tables}</div>\n{more}</section>'
     )
 
 
@@ -133,7 +135,7 @@ def _titled(sheet: Sheet) -> str:
 
 
 def _made(material: Material, version: str, signed: Callable[[str], str]) -> str:
-    lines = list(dict.fromkeys(str(one.signature) for row in material.results for one in row))
+    lines = list(dict.fromkeys(str(result.signature) for row in material.results for result in row))
     side = "REFERENCES" if material.referenced else "SOURCE"
     facts = "".join(
         f'<tr><th scope="row">{safe(a)}</th><td class="words">{safe(b)}</td></tr>' for a, b in _facts(material)
@@ -152,7 +154,7 @@ def _made(material: Material, version: str, signed: Callable[[str], str]) -> str
 
 
 def command_of(material: Material, signed: Callable[[str], str]) -> str:
-    """The command that gives the same scores again."""
+    """Return the command that gives the same scores again."""
     texts = " ".join(f"-t {shlex.quote(name)}" for name in material.systems)
     side = "-r REFERENCES" if material.referenced else "-s SOURCE"
     lines = dict.fromkeys(str(row[0].signature) for row in material.results)
@@ -160,24 +162,24 @@ def command_of(material: Material, signed: Callable[[str], str]) -> str:
 
 
 def _human(score: float) -> float | None:
-    """A human score as the script reads it; None where there is none."""
+    """Return a human score as the script reads it; None where there is none."""
     return round(score, 4) if score == score else None
 
 
 def payload(material: Material) -> dict[str, Any]:
-    """What the script of the page shows of the segments."""
+    """Return the data of the segments for the script of the page."""
     first = material.segments[0]
-    sources = [one.source for one in first]
-    won = [[one.references.clip(0).tolist() for one in row] for row in material.results]
+    sources = [segment.source for segment in first]
+    won = [[result.references.clip(0).tolist() for result in row] for row in material.results]
     return {
         **browser_of(material).description,
-        "ids": [one.id for one in first],
-        "references": [list(one.references) for one in first],
-        "sources": [one or "" for one in sources] if any(one is not None for one in sources) else None,
-        "hypotheses": [[one.hypothesis for one in rows] for rows in material.segments],
-        "scores": [[[round(float(x) * 10_000) for x in one.segments] for one in row] for row in material.results],
-        "against": [rows if any(any(one) for one in rows) else None for rows in won],
-        "flags": {f"{s},{item}": told for (s, item), told in described_flags(material.results).items()},
+        "ids": [segment.id for segment in first],
+        "references": [list(segment.references) for segment in first],
+        "sources": [source or "" for source in sources] if any(source is not None for source in sources) else None,
+        "hypotheses": [[segment.hypothesis for segment in rows] for rows in material.segments],
+        "scores": [[[round(float(x) * 10_000) for x in result.segments] for result in row] for row in material.results],
+        "against": [rows if any(any(winners) for winners in rows) else None for rows in won],
+        "flags": {f"{s},{item}": flags for (s, item), flags in described_flags(material.results).items()},
         "human": None if material.human is None else [[_human(float(x)) for x in row] for row in material.human],
         "explained": list(material.explained),
         "plans": material.plans,

@@ -24,67 +24,71 @@ SHARE = 1 / 3
 MOST_POINTS = 4000
 
 
-def evaluation_figures(found: Evaluation, directory: Path, *, form: str = "svg") -> list[Path]:
-    """Draw what the data allow into the directory; the files written."""
+def evaluation_figures(evaluation: Evaluation, directory: Path, *, form: str = "svg") -> list[Path]:
+    """Draw the figures that the data allow into a directory; return the files."""
     written = []
-    several = len(found.pools) > 1
-    for judged, scored in found.pools:
-        stem = f"{judged.dataset}-{_stem(judged.judgement)}" if several else judged.dataset
-        if judged.kind == "scores":
-            written.append(distributions(judged, scored, directory / f"{stem}-distributions.{form}"))
-            written.append(scatter(judged, scored, directory / f"{stem}-scatter.{form}"))
+    several = len(evaluation.pools) > 1
+    for dataset, scored in evaluation.pools:
+        stem = f"{dataset.dataset}-{_stem(dataset.judgement)}" if several else dataset.dataset
+        if dataset.kind == "scores":
+            written.append(distributions(dataset, scored, directory / f"{stem}-distributions.{form}"))
+            written.append(scatter(dataset, scored, directory / f"{stem}-scatter.{form}"))
         if len(scored) > 1:
-            written.append(heat_map(judged, scored, directory / f"{stem}-metrics.{form}"))
-    for table in found.tables:
+            written.append(heat_map(dataset, scored, directory / f"{stem}-metrics.{form}"))
+    for table in evaluation.tables:
         stem = f"{table[0].dataset}-{_stem(table[0].judgement)}-{table[0].statistic}"
         written.append(bars(table, directory / f"{stem}-bars.{form}"))
     return written
 
 
-def agreement_dots(found: Evaluation) -> list[str]:
-    """The figures of an evaluation's page, one per table: the mean of every metric with its interval, best first."""
-    drawn = []
-    for table in found.tables:
+def agreement_dots(evaluation: Evaluation) -> list[str]:
+    """Draw the figures of an evaluation, one per table: the mean of every metric with its interval, best first."""
+    charts = []
+    for table in evaluation.tables:
         sign = -1 if higher_is_better(table[0].statistic) else 1
-        ranked = sorted(table, key=lambda one: sign * one.mean.value)
-        spans = [(one, one.mean.span) for one in ranked]
-        digits = figure_digits(one.mean for one in table)
-        rows = [(one.label, one.mean.with_interval(digits), span) for one, span in spans if span is not None]
+        ranked = sorted(table, key=lambda agreement: sign * agreement.mean.value)
+        spans = [(agreement, agreement.mean.span) for agreement in ranked]
+        digits = figure_digits(agreement.mean for agreement in table)
+        rows = [
+            (agreement.label, agreement.mean.with_interval(digits), span)
+            for agreement, span in spans
+            if span is not None
+        ]
         if not rows:
             continue
         mean = "mean " * (len(table[0].groups) > 1)
         title = f"Agreement with {table[0].judgement}: {mean}{directed(table[0].statistic)}, {table[0].level} level"
         hollow = "; hollow: significantly worse than the best" if len(table) > 1 else ""
-        drawn.append(dots(title, rows, f"{directed(table[0].statistic)}{hollow}"))
-    return drawn
+        charts.append(dots(title, rows, f"{directed(table[0].statistic)}{hollow}"))
+    return charts
 
 
-def evaluation_charts(found: Evaluation) -> list[str]:
-    """Charts of an evaluation for its page: every metric against people, and how evenly what people said rises with it.
+def evaluation_charts(evaluation: Evaluation) -> list[str]:
+    """Draw the charts of an evaluation: every metric against human scores, and its calibration.
 
     Standardised in each group and pooled.
     """
     charts = []
-    for judged, scored in found.pools:
-        if judged.kind != "scores":
+    for dataset, scored in evaluation.pools:
+        if dataset.kind != "scores":
             continue
-        human, metrics = _pooled(judged, scored)
+        human, metrics = _pooled(dataset, scored)
         charts.append(
-            f"<p>Each metric against {safe(judged.judgement)}. Both are standardised in their group: 0 is the mean, 1 "
+            f"<p>Each metric against {safe(dataset.judgement)}. Both are standardised in their group: 0 is the mean, 1 "
             "is a standard deviation above it, higher is better. Left of each pair: every text; the stronger a "
             "square, the more of them. Right, calibration: the texts in equal parts from low to high score, and "
             "the mean judgement in each part with its 95% interval. With a good metric the line rises all the way.</p>"
         )
-        for one, values in zip(scored, metrics, strict=True):
-            names = one.label, judged.judgement
-            every = density(f"{one.label} and {judged.judgement}", values, human, names)
-            told = f"{one.label}, calibration"
-            charts.append(both(every, steps(told, calibration(values, human), names)))
+        for variant_scores, values in zip(scored, metrics, strict=True):
+            names = variant_scores.label, dataset.judgement
+            scatter_chart = density(f"{variant_scores.label} and {dataset.judgement}", values, human, names)
+            title = f"{variant_scores.label}, calibration"
+            charts.append(both(scatter_chart, steps(title, calibration(values, human), names)))
     return charts
 
 
 def _stem(judgement: str) -> str:
-    """A human column and its reading as part of a file's name."""
+    """Return a human column and its reading as part of a file's name."""
     return judgement.replace(", ", "-").replace("/", "-")
 
 
@@ -93,59 +97,59 @@ def _standardised(values: Array) -> Array:
     return np.asarray((values - values.mean()) / (spread or 1.0))
 
 
-def _pooled(judged: Judged, scored: Sequence[VariantScores]) -> tuple[Array, list[Array]]:
-    """Human scores and those of every metric, higher for better, standardised in each group and pooled."""
+def _pooled(dataset: Judged, scored: Sequence[VariantScores]) -> tuple[Array, list[Array]]:
+    """Return human scores and those of every metric, higher for better, standardised in each group and pooled."""
     human: list[Array] = []
     metrics: list[list[Array]] = [[] for _ in scored]
-    for name, group in judged.groups.items():
+    for name, group in dataset.groups.items():
         if group.scores is None:
             continue
-        human.append(_standardised(group.scores * judged.direction))
-        for one, column in zip(scored, metrics, strict=True):
-            column.append(_standardised(one.signed(name, group)))
+        human.append(_standardised(group.scores * dataset.direction))
+        for variant_scores, column in zip(scored, metrics, strict=True):
+            column.append(_standardised(variant_scores.signed(name, group)))
     return np.concatenate(human), [np.concatenate(column) for column in metrics]
 
 
-def distributions(judged: Judged, scored: Sequence[VariantScores], path: Path) -> Path:
-    """Scores of the segments that people rated lowest and highest: how far apart does a metric keep them?"""
-    human, metrics = _pooled(judged, scored)
+def distributions(dataset: Judged, scored: Sequence[VariantScores], path: Path) -> Path:
+    """Draw the scores of the segments that people rated lowest and highest."""
+    human, metrics = _pooled(dataset, scored)
     low, high = human <= np.quantile(human, SHARE), human >= np.quantile(human, 1 - SHARE)
     rows, columns = grid(len(scored))
     with figure(path, width=2.6 * columns, height=2.1 * rows + 0.4, rows=rows, columns=columns) as axes:
-        for panel, one, values in zip(blank(axes, len(scored)), scored, metrics, strict=True):
+        for panel, variant_scores, values in zip(blank(axes, len(scored)), scored, metrics, strict=True):
             first, last = np.quantile(values, [0.005, 0.995])
             edges = np.linspace(float(first), float(last), 31)
             for chosen, colour, label in ((low, ORANGE, "rated low"), (high, BLUE, "rated high")):
                 panel.hist(values[chosen], edges, density=True, histtype="stepfilled", alpha=0.35, color=colour)
                 panel.hist(values[chosen], edges, density=True, histtype="step", color=colour, label=label)
                 panel.axvline(float(values[chosen].mean()), color=colour, linewidth=1, linestyle=":")
-            panel.set_title(one.label)
+            panel.set_title(variant_scores.label)
             panel.set_yticks([])
             panel.set_xlabel("score (standardised)")
         axes[0, 0].legend(fontsize=7)
     return path
 
 
-def scatter(judged: Judged, scored: Sequence[VariantScores], path: Path) -> Path:
-    """Metric against human score, a point a segment, with the least-squares line."""
-    human, metrics = _pooled(judged, scored)
+def scatter(dataset: Judged, scored: Sequence[VariantScores], path: Path) -> Path:
+    """Draw metric against human score, one point per segment, with the least-squares line."""
+    human, metrics = _pooled(dataset, scored)
     step = max(1, -(-len(human) // MOST_POINTS))
     rows, columns = grid(len(scored))
     with figure(path, width=2.6 * columns, height=2.5 * rows, rows=rows, columns=columns) as axes:
-        for panel, one, values in zip(blank(axes, len(scored)), scored, metrics, strict=True):
+        for panel, variant_scores, values in zip(blank(axes, len(scored)), scored, metrics, strict=True):
             panel.scatter(human[::step], values[::step], s=4, color=BLUE, alpha=0.3, linewidths=0, rasterized=True)
             r = float((human @ values) / np.sqrt((human @ human) * max(float(values @ values), 1e-300)))
             ends = np.array([human.min(), human.max()])
             panel.plot(ends, r * ends, color=ORANGE, linewidth=1.2)
-            panel.set_title(f"{one.label}  r = {r:.3f}")
-            panel.set_xlabel(f"{judged.human} (standardised)")
+            panel.set_title(f"{variant_scores.label}  r = {r:.3f}")
+            panel.set_xlabel(f"{dataset.human} (standardised)")
         axes[0, 0].set_ylabel("score (standardised)")
     return path
 
 
-def heat_map(judged: Judged, scored: Sequence[VariantScores], path: Path) -> Path:
-    """Pearson's r between metrics on segments (mean over groups): do two metrics say the same?"""
-    names = [one.label for one in scored]
+def heat_map(dataset: Judged, scored: Sequence[VariantScores], path: Path) -> Path:
+    """Draw Pearson's r between metrics on segments (mean over groups)."""
+    names = [variant_scores.label for variant_scores in scored]
     matrix = np.eye(len(scored))
     for i, first in enumerate(scored):
         for j, second in enumerate(scored[:i]):
@@ -163,31 +167,31 @@ def heat_map(judged: Judged, scored: Sequence[VariantScores], path: Path) -> Pat
             panel.text(
                 j, i, f"{value:.2f}", ha="center", va="center", color="white" if value > 0.6 else INK, fontsize=8
             )
-        panel.set_title(f"{judged.dataset}: correlation of metrics")
+        panel.set_title(f"{dataset.dataset}: correlation of metrics")
     return path
 
 
 def _mean_pearson(first: VariantScores, second: VariantScores) -> float:
-    found = []
+    correlations = []
     for name in first.groups:
         try:
-            found.append(pearson(first.groups[name].segments, second.groups[name].segments))
+            correlations.append(pearson(first.groups[name].segments, second.groups[name].segments))
         except UndefinedError:
             continue
-    return float(np.mean(found)) if found else 0.0
+    return float(np.mean(correlations)) if correlations else 0.0
 
 
 def bars(table: Sequence[Agreement], path: Path) -> Path:
-    """The mean of every metric with its interval; the best and those tied with it in full colour."""
+    """Return the mean of every metric with its interval; the best and those tied with it in full colour."""
     with figure(path, width=1.6 + 0.9 * len(table), height=3.0) as axes:
         panel = axes[0, 0]
-        for place, one in enumerate(table):
-            mean = one.mean
+        for place, agreement in enumerate(table):
+            mean = agreement.mean
             panel.bar(place, mean.value, color=SERIES[0], alpha=0.9 if mean.mark else 0.45, width=0.65)
             if mean.low is not None and mean.high is not None:
                 reach = [[max(mean.value - mean.low, 0)], [max(mean.high - mean.value, 0)]]
                 panel.errorbar(place, mean.value, yerr=reach, color=INK, capsize=3, linewidth=1)
-        panel.set_xticks(range(len(table)), [one.label for one in table], rotation=30, ha="right")
+        panel.set_xticks(range(len(table)), [agreement.label for agreement in table], rotation=30, ha="right")
         panel.set_ylabel(directed(table[0].statistic))
         panel.axhline(0, color=SOFT, linewidth=0.8)
         panel.set_title(f"{table[0].dataset}: agreement with {table[0].judgement}")

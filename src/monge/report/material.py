@@ -57,7 +57,7 @@ class Material:
     def names(self) -> list[str]:
         """The names of the systems as people read them: without the endings of files."""
         short = short_names(self.systems)
-        return [short[one] or "the system" for one in self.systems]
+        return [short[system] or "the system" for system in self.systems]
 
     @property
     def referenced(self) -> bool:
@@ -67,14 +67,14 @@ class Material:
     @cached_property
     def scores(self) -> Array:
         """[metrics, systems, items], as they are."""
-        return np.array([[one.segments for one in row] for row in self.results])
+        return np.array([[result.segments for result in row] for row in self.results])
 
     @cached_property
     def better(self) -> Array:
         """[metrics, systems, items], larger for better."""
         signs = np.array([1.0 if row[0].higher_is_better else -1.0 for row in self.results])
-        found: Array = self.scores * signs[:, None, None]
-        return found
+        better: Array = self.scores * signs[:, None, None]
+        return better
 
     @property
     def items(self) -> int:
@@ -83,7 +83,7 @@ class Material:
 
     @property
     def standings(self) -> tuple[Standings, ...]:
-        """How the systems stand, a metric each."""
+        """The standings of the systems, one per metric."""
         return self.comparison.standings
 
     @cached_property
@@ -97,21 +97,23 @@ class Material:
         flat = self.better.reshape(len(self.metrics), -1)
         places = np.stack([np.searchsorted(np.sort(row), row, "left") for row in flat]).astype(np.float64)
         places += np.stack([np.searchsorted(np.sort(row), row, "right") - 1 for row in flat])
-        found: Array = (places / max(2 * (flat.shape[1] - 1), 1)).reshape(self.better.shape)
-        return found
+        ranks: Array = (places / max(2 * (flat.shape[1] - 1), 1)).reshape(self.better.shape)
+        return ranks
 
     @cached_property
     def disagreement(self) -> Array:
         """[systems, items]: how far the metrics are apart in rank."""
-        found: Array = self.ranks.max(0) - self.ranks.min(0)
-        return found
+        spread: Array = self.ranks.max(0) - self.ranks.min(0)
+        return spread
 
     @cached_property
     def difference(self) -> Array:
         """[items]: by how much of a metric's spread the best and the worst system differ, the largest over metrics."""
         spread = self.better.std(axis=(1, 2), keepdims=True)
-        found: Array = ((self.better.max(1) - self.better.min(1)) / np.where(spread > 0, spread, 1.0)[:, 0]).max(0)
-        return found
+        differences: Array = ((self.better.max(1) - self.better.min(1)) / np.where(spread > 0, spread, 1.0)[:, 0]).max(
+            0
+        )
+        return differences
 
 
 def gathered(
@@ -122,22 +124,22 @@ def gathered(
     human: GivenScores | None = None,
     comparison: Comparison | None = None,
 ) -> Material:
-    """The material of results of the same items; raises where systems have different ones or texts are missing.
+    """Return the material of results of the same items; raises where systems have different ones or texts are missing.
 
     `comparison` is that of the same results, where it has been made already.
     """
     by_system: dict[str, list[Segment]] = {}
     for row in segments:
         by_system.setdefault(row.system, []).append(row)
-    systems = list(dict.fromkeys(one.system for one in results))
-    metrics = list(dict.fromkeys(one.metric for one in results))
-    found = {(one.metric, one.system): one for one in results}
-    missing = next(((m, s) for m in metrics for s in systems if (m, s) not in found), None)
-    if missing is not None or len(found) < len(results):
-        where = f"{missing[0]} of {missing[1]} is missing" if missing else "a metric and system stands twice"
-        raise DataError(f"a report needs every metric for every system once: {where}")
+    systems = list(dict.fromkeys(result.system for result in results))
+    metrics = list(dict.fromkeys(result.metric for result in results))
+    by_place = {(result.metric, result.system): result for result in results}
+    missing = next(((m, s) for m in metrics for s in systems if (m, s) not in by_place), None)
+    if missing is not None or len(by_place) < len(results):
+        problem = f"{missing[0]} of {missing[1]} is missing" if missing else "a metric and system stands twice"
+        raise DataError(f"a report needs every metric for every system once: {problem}")
     rows = aligned(segments) if len(systems) > 1 else by_system
-    grid = tuple(tuple(_ordered(found[metric, system], rows[system]) for system in systems) for metric in metrics)
+    grid = tuple(tuple(_ordered(by_place[metric, system], rows[system]) for system in systems) for metric in metrics)
     if comparison is None and len(systems) > 1:
         flat = [grid[k][s] for s in range(len(systems)) for k in range(len(metrics))]
         comparison = compare_results([(name, name) for name in metrics], flat, resampling=resampling)
@@ -160,19 +162,19 @@ def gathered(
 
 
 def described_flags(results: Sequence[Sequence[Result]]) -> dict[tuple[int, int], list[str]]:
-    """What was unusual in each output, in words, by place of its system and item; results are [metrics][systems]."""
-    found: dict[tuple[int, int], list[str]] = {}
+    """Describe the flags of each output, by place of its system and item; results are [metrics][systems]."""
+    by_output: dict[tuple[int, int], list[str]] = {}
     for row in results:
         for s, result in enumerate(row):
             for item, names in enumerate(result.flags):
-                for told in map(describe_flag, names):
-                    mine = found.setdefault((s, item), [])
-                    mine += [told] if told not in mine else []
-    return found
+                for description in map(describe_flag, names):
+                    descriptions = by_output.setdefault((s, item), [])
+                    descriptions += [description] if description not in descriptions else []
+    return by_output
 
 
 def _ordered(result: Result, rows: Sequence[Segment]) -> Result:
-    """The result with its segments in the order of the rows."""
+    """Return the result with its segments in the order of the rows."""
     ids = [row.id for row in rows]
     if list(result.ids) == ids:
         return result
@@ -203,10 +205,10 @@ FindPlans = Callable[[api.Metric, Sequence[Segment], Sequence[Segment], dict[str
 
 
 def _transported(
-    metric: api.Metric, every: Sequence[Segment], rows: Sequence[Segment], expect: dict[str, str] | None
+    metric: api.Metric, segments: Sequence[Segment], rows: Sequence[Segment], expect: dict[str, str] | None
 ) -> Plans:
-    wanted = None if expect is None else [expect]
-    return ((place, plan) for _, place, plan in api.transported_segments([metric], every, [rows], expect=wanted))
+    expected = None if expect is None else [expect]
+    return ((place, plan) for _, place, plan in api.transported_segments([metric], segments, [rows], expect=expected))
 
 
 def with_plans(
@@ -219,7 +221,7 @@ def with_plans(
     progress: Progress = lambda done, total: None,
     remedy: str = " (--plans N changes how many)",
 ) -> Material:
-    """The material with the plans of as many items as `most` plans allow: those that tell most.
+    """Return the material with the plans of as many items as `most` plans allow: those that tell most.
 
     `load` has the metrics by label, or `replay` finds each by its signature; a metric that cannot be had, or moves
     nothing, has no plans, and a note says why. `remedy` ends the note that not all items have plans.
@@ -231,12 +233,12 @@ def with_plans(
     chosen = telling(material, count)
     plans: list[list[list[Any]]] = [[[None] * len(material.metrics) for _ in material.systems] for _ in chosen]
     names: dict[str, tuple[str, ...]] = {}
-    every = [row for rows in material.segments for row in rows]
+    segments = [row for rows in material.segments for row in rows]
     done, total = 0, len(metrics) * len(material.systems) * len(chosen)
     for k, metric, expect in metrics:
         rows = [_against(material, k, s, i) for s in range(len(material.systems)) for i in chosen]
         try:
-            for place, plan in find_plans(metric, every, rows, expect):
+            for place, plan in find_plans(metric, segments, rows, expect):
                 system, at = divmod(place, len(chosen))
                 plans[at][system][k] = compact(plan)
                 names[material.metrics[k]] = tuple(plan.plans)
@@ -244,16 +246,17 @@ def with_plans(
                 progress(done, total)
         except MongeError as error:
             notes.append(f"{material.metrics[k]}: its plans are not shown ({error})")
-    kept = _fitting(material, chosen, plans)
-    if len(kept) < material.items:
+    kept_items = _fitting(material, chosen, plans)
+    if len(kept_items) < material.items:
         notes.append(
-            f"Words are marked and plans can be opened in {len(kept)} of the {material.items} segments: those in which "
+            f"Words are marked and plans can be opened in {len(kept_items)} of the {material.items} segments: those "
+            "in which "
             f"systems differ or metrics disagree most, and an even sample of the rest{remedy}."
         )
     return replace(
         material,
-        explained=tuple(chosen[k] for k in kept),
-        plans=[plans[k] for k in kept],
+        explained=tuple(chosen[k] for k in kept_items),
+        plans=[plans[k] for k in kept_items],
         plan_names=names,
         notes=(*material.notes, *notes),
     )
@@ -262,23 +265,23 @@ def with_plans(
 def _movers(
     material: Material, load: Mapping[str, api.Metric] | None, replay: Load | None
 ) -> tuple[list[tuple[int, api.Metric, dict[str, str] | None]], list[str]]:
-    """The metrics that move words, each with its place and the digests it must meet; and why others are not there."""
+    """Return the metrics that move words, with place and expected digests, and notes on the others."""
     metrics: list[tuple[int, api.Metric, dict[str, str] | None]] = []
     notes = []
     for k, label in enumerate(material.metrics):
         line = str(material.results[k][0].signature)
         try:
-            found, expect = (load[label], None) if load is not None else (replay or api.replay)(line)
+            loaded, expect = (load[label], None) if load is not None else (replay or api.replay)(line)
         except MongeError as error:
             notes.append(f"{label}: its plans are not shown ({error})")
             continue
-        if moves_words(found.spec) and found.scorer.members.get("") is not None:
-            metrics.append((k, found, expect))
+        if moves_words(loaded.spec) and loaded.scorer.members.get("") is not None:
+            metrics.append((k, loaded, expect))
     return metrics, notes
 
 
 def _fitting(material: Material, chosen: Sequence[int], plans: Sequence[Any]) -> list[int]:
-    """The places of the chosen items whose plans fit into a page: all, or those in which systems differ most."""
+    """Return the places of the chosen items whose plans fit into a page: all, or those in which systems differ most."""
     size = len(packed(plans))
     if size <= ROOM:
         return list(range(len(chosen)))
@@ -288,21 +291,21 @@ def _fitting(material: Material, chosen: Sequence[int], plans: Sequence[Any]) ->
 
 
 def moves_words(spec: Spec) -> bool:
-    """Whether a metric of these settings moves words: neither of words alone nor a blend."""
+    """Return whether a metric of these settings moves words: neither of words alone nor a blend."""
     from monge.spec.metric import MetricSpec
 
     return isinstance(spec, MetricSpec)
 
 
 def _against(material: Material, k: int, system: int, item: int) -> Segment:
-    """A segment with the reference that won alone."""
+    """Return a segment with the reference that won alone."""
     row = material.segments[system][item]
     won = max(int(material.results[k][system].references[item]), 0)
     return replace(row, references=row.references[won : won + 1]) if row.references else row
 
 
 def telling(material: Material, count: int) -> list[int]:
-    """So many items, in order: half by the difference between systems, a quarter by disagreement, the rest evenly."""
+    """Choose items: half by the difference between systems, a quarter by disagreement, the rest evenly."""
     if count >= material.items:
         return list(range(material.items))
     chosen: dict[int, None] = {}

@@ -22,8 +22,8 @@ _COSTS = COLOURS["cheap"][0], COLOURS["dear"][0]
 
 
 def explanation_png(e: Explanation, path: str) -> Path:
-    """Draw score, words marked by what they lost, and a panel of arcs a plan; the file."""
-    e, some = focused(e, PNG_UNITS, PNG_UNITS) if e.cost.size else (e, "")
+    """Draw score, marked words, and one panel of arcs per plan; return the file."""
+    e, focus_note = focused(e, PNG_UNITS, PNG_UNITS) if e.cost.size else (e, "")
     plans = e.plans if e.cost.size else {}
     longest = max((sum(len(clip(unit, LABEL)) + 2 for unit in getattr(e, name).units) for name in SIDES), default=10)
     width = max(6.0, 0.105 * longest)
@@ -39,7 +39,9 @@ def explanation_png(e: Explanation, path: str) -> Path:
             if plan:
                 panel.set_title(PLANS.get(plan, plan), loc="left", color=SOFT)
                 _arcs(panel, e, plan, {name: _words(panel, e, name, longest) for name in SIDES})
-        axes[0, 0].figure.supxlabel(f"{_KEY}\n{some}" if some else _KEY, fontsize=8, color=SOFT, x=0.02, ha="left")
+        axes[0, 0].figure.supxlabel(
+            f"{_KEY}\n{focus_note}" if focus_note else _KEY, fontsize=8, color=SOFT, x=0.02, ha="left"
+        )
     return Path(path)
 
 

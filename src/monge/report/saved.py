@@ -22,21 +22,23 @@ ACCEPTED = "a report is made from what monge score --with-texts, compare, evalua
 
 
 def read_json(path: str) -> dict[str, Any] | None:
-    """The object of a file of results; None where the file holds something else, such as a table."""
+    """Return the object of a file of results; None where the file holds something else, such as a table."""
     with open_bytes(path) as file:
         raw = file.read()
     if raw.lstrip()[:1] != b"{":
         return None
     try:
-        found = json.loads(raw)
+        document = json.loads(raw)
     except ValueError:
         return None  # lines of JSON are a table
-    known = isinstance(found, dict) and "monge" in found and ("results" in found or "sensitivity" in found)
-    return found if known else None
+    is_monge_document = (
+        isinstance(document, dict) and "monge" in document and ("results" in document or "sensitivity" in document)
+    )
+    return document if is_monge_document else None
 
 
 def study_of(data: Mapping[str, Any], path: str) -> Study | None:
-    """What a study found, from its JSON form; None for scores."""
+    """Return the study of a JSON form; None for scores."""
     try:
         if "sensitivity" in data:
             return Sensitivity.from_dict(data["sensitivity"])
@@ -46,13 +48,13 @@ def study_of(data: Mapping[str, Any], path: str) -> Study | None:
         if "groups" in first and "statistic" in first:
             return evaluation_of(data)
     except (KeyError, TypeError, ValueError, IndexError) as error:
-        said = f"{shown(path)}: this study cannot be read ({type(error).__name__}: {error}); {ACCEPTED}"
-        raise Unreadable(said) from None
+        message = f"{shown(path)}: this study cannot be read ({type(error).__name__}: {error}); {ACCEPTED}"
+        raise Unreadable(message) from None
     return None
 
 
 def scores_of(files: Sequence[tuple[str, Mapping[str, Any]]]) -> tuple[list[Result], list[Segment]]:
-    """Results and the segments they are about, of one or more files."""
+    """Read the results and their segments from one or more files."""
     results: list[Result] = []
     segments: dict[tuple[str, str], Segment] = {}
     for path, data in files:
@@ -61,44 +63,48 @@ def scores_of(files: Sequence[tuple[str, Mapping[str, Any]]]) -> tuple[list[Resu
                 remedy = f"monge score --with-texts -f json -o {shown(path)}"
                 raise UsageError(f"{shown(path)}: no texts beside the scores; make it with {remedy}")
             try:
-                found = Result.from_dict(row)
-                for one in row["segments"]:
-                    texts = tuple(one["references"]), one["source"]
-                    _put(segments, Segment(str(one["id"]), one["hypothesis"], *texts, system=row["system"]), path)
+                result = Result.from_dict(row)
+                for record in row["segments"]:
+                    texts = tuple(record["references"]), record["source"]
+                    _put(segments, Segment(str(record["id"]), record["hypothesis"], *texts, system=row["system"]), path)
             except (KeyError, TypeError) as error:
                 raise Unreadable(f"{shown(path)}: these results cannot be read (no {error}); {ACCEPTED}") from None
-            results.append(found)
+            results.append(result)
     return [*_pooled(results, list(segments.values()))], list(segments.values())
 
 
-def _put(segments: dict[tuple[str, str], Segment], one: Segment, path: str) -> None:
-    before = segments.setdefault((one.system, one.id), one)
-    if before != one:
-        raise DataError(f"{shown(path)}: segment {one.id} of {one.system or 'the system'} has two different texts")
+def _put(segments: dict[tuple[str, str], Segment], segment: Segment, path: str) -> None:
+    before = segments.setdefault((segment.system, segment.id), segment)
+    if before != segment:
+        raise DataError(
+            f"{shown(path)}: segment {segment.id} of {segment.system or 'the system'} has two different texts"
+        )
 
 
 def _pooled(results: Sequence[Result], segments: Sequence[Segment]) -> list[Result]:
-    """The results, those of corpus scores with the counts that they are made of, which a file does not hold.
+    """Return the results, those of corpus scores with the counts that they are made of, which a file does not hold.
 
     Metrics of words cost little: they are computed again, and must give the same.
     """
     again: dict[str, api.Metric] = {}
-    for one in results:
-        if isinstance(parse(str(one.signature)).spec, LexicalSpec):
-            again.setdefault(one.metric, api.replay(str(one.signature))[0])
+    for result in results:
+        if isinstance(parse(str(result.signature)).spec, LexicalSpec):
+            again.setdefault(result.metric, api.replay(str(result.signature))[0])
     if not again:
         return list(results)
     new: dict[tuple[str, str], Result] = {}
     for label, metric in again.items():
-        new.update({(label, one.system): one for one in api.score_segments([metric], segments)})
-    for one in results:
-        other = new.get((one.metric, one.system))
-        if other is not None and abs(other.score - one.score) > _NEAR * max(1.0, abs(one.score)):
+        new.update({(label, result.system): result for result in api.score_segments([metric], segments)})
+    for result in results:
+        recomputed = new.get((result.metric, result.system))
+        if recomputed is not None and abs(recomputed.score - result.score) > _NEAR * max(1.0, abs(result.score)):
             raise DataError(
-                f"{one.metric} of {one.system or 'the system'}: the file says {one.score}, its texts give "
-                f"{other.score} here; were the texts changed, or is another version of the library installed?"
+                f"{result.metric} of {result.system or 'the system'}: the file says {result.score}, its texts give "
+                f"{recomputed.score} here; were the texts changed, or is another version of the library installed?"
             )
     return [
-        one if (one.metric, one.system) not in new else replace(one, pooled=new[one.metric, one.system].pooled)
-        for one in results
+        result
+        if (result.metric, result.system) not in new
+        else replace(result, pooled=new[result.metric, result.system].pooled)
+        for result in results
     ]

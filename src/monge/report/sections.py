@@ -43,16 +43,16 @@ class Section:
 
 
 def sections(material: Material) -> list[Section]:
-    """All parts about scores that the material allows, in order."""
+    """Return all parts about scores that the material allows, in order."""
     several = len(material.systems) > 1
-    found = [ranking(material)]
+    parts = [ranking(material)]
     if several:
-        found += [differences(material), wins(material)]
-    found.append(distributions(material))
+        parts += [differences(material), wins(material)]
+    parts.append(distributions(material))
     if len(material.metrics) > 1:
-        found.append(metrics_apart(material))
-    found.append(buckets(material))
-    return found
+        parts.append(metrics_apart(material))
+    parts.append(buckets(material))
+    return parts
 
 
 def _arrow(material: Material, k: int) -> str:
@@ -65,26 +65,31 @@ def _others(material: Material) -> str:
 
 
 def directed(material: Material, k: int) -> str:
-    """The name of a metric on an axis on which higher is better."""
+    """Return the name of a metric on an axis on which higher is better."""
     return f"{'' if material.standings[k].higher_is_better else '−'}{material.metrics[k]}"
 
 
 def ranking(material: Material) -> Section:
-    """A table a metric: systems, best first, with score, interval and cluster."""
+    """Return a table a metric: systems, best first, with score, interval and cluster."""
     sheets = []
     several = len(material.systems) > 1
-    for k, one in enumerate(material.standings):
+    for k, standings in enumerate(material.standings):
         rows = []
-        for s in one.ranked:
-            mine = one.systems[s]
-            score = one.cell(s)
-            drawn = Cell("", score.detail, span=Span(mine.low, mine.score, mine.high), short_detail=score.short_detail)
-            shown = Cell(score.text, mark=score.mark if several else "", short=score.short)
-            words = one.name_cell(mine.system), shown, drawn
-            rows.append((*words, *([Cell(str(mine.cluster))] if several else [])))
+        for s in standings.ranked:
+            system_score = standings.systems[s]
+            score = standings.cell(s)
+            interval_cell = Cell(
+                "",
+                score.detail,
+                span=Span(system_score.low, system_score.score, system_score.high),
+                short_detail=score.short_detail,
+            )
+            score_cell = Cell(score.text, mark=score.mark if several else "", short=score.short)
+            words = standings.name_cell(system_score.system), score_cell, interval_cell
+            rows.append((*words, *([Cell(str(system_score.cluster))] if several else [])))
         head = ("system", "score", "interval", *(["cluster"] if several else []))
-        title = f"{_arrow(material, k)}, {one.of.removesuffix(' of segments')} of {one.n} segments"
-        sheets.append(Sheet(title, head, tuple(rows), signatures=(one.signature,)))
+        title = f"{_arrow(material, k)}, {standings.of.removesuffix(' of segments')} of {standings.n} segments"
+        sheets.append(Sheet(title, head, tuple(rows), signatures=(standings.signature,)))
     resampling = material.comparison.resampling
     note = resampling.note[:1].upper() + resampling.note[1:]
     how = (
@@ -92,57 +97,57 @@ def ranking(material: Material) -> Section:
         f"number cannot be told apart (paired {resampling.test}, two-sided, corrected by Holm over all pairs, level "
         f"{resampling.alpha:g}). {note}."
     )
-    said = (*material.comparison.told, how if several else f"{note}.")
-    return Section("ranking", "Ranking" if several else "Scores", said, tuple(sheets))
+    sentences = (*material.comparison.told, how if several else f"{note}.")
+    return Section("ranking", "Ranking" if several else "Scores", sentences, tuple(sheets))
 
 
 def differences(material: Material) -> Section:
-    """Every two systems: difference with interval, and whether it is more than chance."""
+    """Return every two systems: difference with interval, and whether it is more than chance."""
     sheets = []
-    for k, one in enumerate(material.standings):
+    for k, standings in enumerate(material.standings):
         rows = []
-        for pair in one.pairs:
-            better = material.comparison.better(one, pair)
+        for pair in standings.pairs:
+            better = material.comparison.better(standings, pair)
             sure = Span(pair.low, pair.difference, pair.high, sure=bool(better))
-            drawn = Cell("", span(pair.low, pair.high, one.difference_digits), span=sure)
+            interval_cell = Cell("", span(pair.low, pair.high, standings.difference_digits), span=sure)
             p = material.comparison.p_cells(pair)[3 if material.comparison.resampling.test == "permutation" else 1]
-            both = [one.name_cell(name).short for name in (pair.first, pair.second)]
-            names = Cell(" − ".join(both)), one.name_cell(better) if better else Cell("neither")
-            rows.append((*names, one.difference_cell(pair), drawn, p))
+            both = [standings.name_cell(name).short for name in (pair.first, pair.second)]
+            names = Cell(" − ".join(both)), standings.name_cell(better) if better else Cell("neither")
+            rows.append((*names, standings.difference_cell(pair), interval_cell, p))
         head = ("difference of", "better", "difference", "interval", "p (Holm)")
         sheets.append(Sheet(_arrow(material, k), head, tuple(rows), words=2, zero=True))
-    said = (f"{DOTS[:1].upper()}{DOTS[1:]}.",)
+    sentences = (f"{DOTS[:1].upper()}{DOTS[1:]}.",)
     first = 1 if len(sheets[0].rows) <= MOST_PAIRS else 0
     more = _others(material) if first else f"All {len(sheets[0].rows)} differences by {listed(material.metrics)}"
     parts = tuple(sheets[:first]), tuple(sheets[first:])
-    return Section("differences", "Differences", said, *parts, more=more, brief=False)
+    return Section("differences", "Differences", sentences, *parts, more=more, brief=False)
 
 
 def wins(material: Material) -> Section:
-    """How often the system of a row is better, equal and worse than that of a column."""
+    """Count how often the system of a row is better, equal and worse than that of a column."""
     order = material.order[:MOST_MATRIX]
     sheets = []
     for k in range(len(material.metrics)):
-        shown = np.round(material.better[k], 4)
+        rounded = np.round(material.better[k], 4)
         rows = []
         for s in order:
             cells = [Cell(material.names[s])]
             for t in order:
-                more, less = int((shown[s] > shown[t]).sum()), int((shown[s] < shown[t]).sum())
+                more, less = int((rounded[s] > rounded[t]).sum()), int((rounded[s] < rounded[t]).sum())
                 text = "" if s == t else f"{more} / {material.items - more - less} / {less}"
                 cells.append(Cell(text, mark="best" if more > less and s != t else ""))
             rows.append(tuple(cells))
         sheets.append(Sheet(_arrow(material, k), ("system", *(material.names[t] for t in order)), tuple(rows)))
-    said = (
+    sentences = (
         "In how many segments the system of the row is better / equal / worse than the system of the column (equal: to "
         "four decimals). Bold: better more often than worse.",
     )
     parts = tuple(sheets[:1]), tuple(sheets[1:])
-    return Section("wins", "Wins, ties and losses", said, *parts, more=_others(material), brief=False)
+    return Section("wins", "Wins, ties and losses", sentences, *parts, more=_others(material), brief=False)
 
 
 def distributions(material: Material) -> Section:
-    """How the scores of each system spread."""
+    """Return the distribution of the scores of each system."""
     charts, rows = [], []
     for k, name in enumerate(material.metrics):
         low, high = float(material.scores[k].min()), float(material.scores[k].max())
@@ -156,84 +161,90 @@ def distributions(material: Material) -> Section:
             values = material.scores[k, s]
             five = np.quantile(values, [0.0, 0.25, 0.5, 0.75, 1.0])
             digits = material.standings[k].digits
-            cells = [Cell(number(one), short=decimals(one, digits)) for one in (*five, float(values.mean()))]
+            cells = [Cell(number(value), short=decimals(value, digits)) for value in (*five, float(values.mean()))]
             rows.append((Cell(name), Cell(material.systems[s], short=material.names[s]), *cells))
     head = ("metric", "system", "lowest", "first quarter", "median", "third quarter", "highest", "mean")
     table = Sheet("The same as numbers", head, tuple(rows), words=2, folded=True, grouped=True)
-    said = ("How many segments have which score. The upright line is the mean of the segments.",)
+    sentences = ("How many segments have which score. The upright line is the mean of the segments.",)
     return Section(
-        "distributions", "Distributions", said, folded=(table,), more=table.title, charts=tuple(charts), brief=False
+        "distributions",
+        "Distributions",
+        sentences,
+        folded=(table,),
+        more=table.title,
+        charts=tuple(charts),
+        brief=False,
     )
 
 
 def metrics_apart(material: Material) -> Section:
-    """How well the metrics agree on segments, and the segments on which they do not."""
+    """Return the agreement of the metrics on segments, and the segments they disagree on most."""
     names, count = material.metrics, len(material.metrics)
     flat = material.better.reshape(count, -1)
-    found = {(i, j): agreement(flat[i], flat[j]) for i in range(count) for j in range(count)}
-    rows = tuple((Cell(names[i]), *(Cell(dashed(found[i, j], 3)) for j in range(count))) for i in range(count))
+    agreements = {(i, j): agreement(flat[i], flat[j]) for i in range(count) for j in range(count)}
+    rows = tuple((Cell(names[i]), *(Cell(dashed(agreements[i, j], 3)) for j in range(count))) for i in range(count))
     pairs = list(combinations(range(count), 2))
     charts = [
         density(
-            f"r = {dashed(found[i, j], 2)}", flat[i], flat[j], (directed(material, i), directed(material, j)),
+            f"r = {dashed(agreements[i, j], 2)}", flat[i], flat[j], (directed(material, i), directed(material, j)),
         )
         for i, j in pairs[:MOST_PAIRS]
     ]  # fmt: skip
-    known = [(value, i, j) for i, j in pairs if (value := found[i, j]) is not None]
-    said = []
-    if known:
-        value, i, j = min(known)
-        least = "agree least " if len(known) > 1 else "agree "
-        said = [f"{names[i]} and {names[j]} {least}(r = {decimals(value, 2)})."]
-    said.append(
+    defined = [(value, i, j) for i, j in pairs if (value := agreements[i, j]) is not None]
+    sentences = []
+    if defined:
+        value, i, j = min(defined)
+        least = "agree least " if len(defined) > 1 else "agree "
+        sentences = [f"{names[i]} and {names[j]} {least}(r = {decimals(value, 2)})."]
+    sentences.append(
         "Each square holds outputs of systems: the stronger its colour, the more of them have these two scores."
     )
     title = "Correlation of segment scores (Pearson's r; scores where lower is better are turned round)"
     matrix = Sheet(title, ("", *names), rows)
     return Section(
-        "metrics", "Metric against metric", tuple(said), (matrix, _disagreements(material)), charts=tuple(charts)
+        "metrics", "Metric against metric", tuple(sentences), (matrix, _disagreements(material)), charts=tuple(charts)
     )
 
 
 def _disagreements(material: Material) -> Sheet:
-    """The outputs that metrics rank most differently."""
+    """Return the outputs that metrics rank most differently."""
     rows = []
     for systems, i in _disagreed(material):
         s = systems[0]
         row, ranks = material.segments[s][i], material.ranks[:, s, i]
         high, low = int(ranks.argmax()), int(ranks.argmin())
-        told = (
+        scores_text = (
             f"{material.metrics[high]} ranks it above {ranks[high]:.0%} of all outputs, "
             f"{material.metrics[low]} above {ranks[low]:.0%}"
         )
         against = row.references[0] if row.references else (row.source or "")
-        who = ", ".join(material.names[one] for one in systems)
-        rows.append(tuple(Cell(one) for one in (row.id, who, told, row.hypothesis, against)))
+        who = ", ".join(material.names[system] for system in systems)
+        rows.append(tuple(Cell(text) for text in (row.id, who, scores_text, row.hypothesis, against)))
     head = ("segment", "system", "how the metrics rank it", "output", "reference" if material.referenced else "source")
     return Sheet("Outputs on which the metrics disagree most", head, tuple(rows), words=5, texts=3)
 
 
 def _disagreed(material: Material) -> list[tuple[list[int], int]]:
     """The segments that metrics rank most differently: the systems that gave the output in question, and the item."""
-    found: dict[int, list[int]] = {}
+    by_item: dict[int, list[int]] = {}
     for at in np.argsort(-material.disagreement, axis=None, kind="stable").tolist():
         s, i = divmod(at, material.items)
-        if i not in found and len(found) < LISTED:
-            said = material.segments[s][i].hypothesis
-            found[i] = [k for k, rows in enumerate(material.segments) if rows[i].hypothesis == said]
-    return [(systems, i) for i, systems in found.items()]
+        if i not in by_item and len(by_item) < LISTED:
+            hypothesis = material.segments[s][i].hypothesis
+            by_item[i] = [k for k, rows in enumerate(material.segments) if rows[i].hypothesis == hypothesis]
+    return [(systems, i) for i, systems in by_item.items()]
 
 
-def agreement(one: Array, other: Array) -> float | None:
-    """Pearson's r, or None where it has no value."""
+def agreement(first: Array, second: Array) -> float | None:
+    """Return Pearson's r, or None if it is undefined."""
     try:
-        return pearson(one, other)
+        return pearson(first, second)
     except UndefinedError:
         return None
 
 
 def buckets(material: Material) -> Section:
-    """Scores by reference length, by the mean score of the systems, and by flags: a table per metric and division."""
+    """Return scores by reference length, by mean score, and by flags: one table per metric and division."""
     sheets: list[Sheet] = []
     later: list[Sheet] = []
     side = "reference" if material.referenced else "source"
@@ -244,27 +255,27 @@ def buckets(material: Material) -> Section:
             (f"by length of the {side}", f"{unit} in the {side}", lengths),
             ("by the mean score of the systems", "mean score of the systems", _by_score(material, k)),
         ]
-        found = [one for one in divided if len(one[2]) > 1]
-        found += [("where something was unusual", "what was unusual", flagged)] if flagged else []
-        for title, what, parts in found:
+        divisions = [division for division in divided if len(division[2]) > 1]
+        divisions += [("where something was unusual", "what was unusual", flagged)] if flagged else []
+        for title, kind, parts in divisions:
             rows = tuple((Cell(name), Cell(str(len(at))), *_scores_of_part(material, k, at)) for name, at in parts)
-            head = (what, "segments", *(material.names[s] for s in material.order))
+            head = (kind, "segments", *(material.names[s] for s in material.order))
             sheet = Sheet(f"{_arrow(material, k)} {title}", head, rows)
             if len(material.systems) > MOST_ACROSS:
-                sheet = replace(sheet.turned(), head=(what, *(name for name, _ in parts)))
+                sheet = replace(sheet.turned(), head=(kind, *(name for name, _ in parts)))
             (sheets if k == 0 else later).append(sheet)
-    said = [
+    sentences = [
         "The score of each system in parts of the data, computed as in the ranking: corpus metrics (BLEU, chrF, TER) "
         "are pooled over the segments of a part, others are means. Bold: the best in a part."
     ]
-    said += [] if flagged else ["No segment was flagged as unusual (empty, cut, or unknown to the model)."]
-    shown = tuple(sheets), tuple(later)
+    sentences += [] if flagged else ["No segment was flagged as unusual (empty, cut, or unknown to the model)."]
+    shown_sheets = tuple(sheets), tuple(later)
     title = "Where the systems differ" if len(material.systems) > 1 else "Parts of the data"
-    return Section("buckets", title, tuple(said), *shown, more=_others(material), brief=False)
+    return Section("buckets", title, tuple(sentences), *shown_sheets, more=_others(material), brief=False)
 
 
 def _scores_of_part(material: Material, k: int, at: Sequence[int]) -> list[Cell]:
-    """The score of every system by metric k on some segments, pooled where the metric pools a corpus."""
+    """Return the score of every system by metric k on some segments, pooled where the metric pools a corpus."""
     values = []
     for s in material.order:
         pooled = material.results[k][s].pooled
@@ -272,11 +283,11 @@ def _scores_of_part(material: Material, k: int, at: Sequence[int]) -> list[Cell]
         values.append(float(plain if pooled is None else pooled.of(pooled.statistics[list(at)].sum(axis=0))))
     pick = max if material.standings[k].higher_is_better else min
     digits = material.standings[k].digits
-    shown = [decimals(one, digits) for one in values]
+    short_texts = [decimals(value, digits) for value in values]
     best = decimals(pick(values), digits)
     return [
-        Cell(number(one), mark="best" if short == best and len(values) > 1 else "", short=short)
-        for one, short in zip(values, shown, strict=True)
+        Cell(number(value), mark="best" if short == best and len(values) > 1 else "", short=short)
+        for value, short in zip(values, short_texts, strict=True)
     ]
 
 
@@ -285,9 +296,9 @@ Parts = list[tuple[str, list[int]]]
 
 def _by_length(material: Material) -> tuple[str, Parts]:
     """What a text's length is counted in, words or characters where most have no spaces, and the parts."""
-    texts = [one.references[0] if one.references else one.source or "" for one in material.segments[0]]
-    spaced = 2 * sum(" " in one.strip() for one in texts) >= len(texts)
-    lengths = np.array([len(one.split()) if spaced else len(one) for one in texts])
+    texts = [segment.references[0] if segment.references else segment.source or "" for segment in material.segments[0]]
+    spaced = 2 * sum(" " in text.strip() for text in texts) >= len(texts)
+    lengths = np.array([len(text.split()) if spaced else len(text) for text in texts])
     parts = _quarters(lengths, lambda low, high: f"{low:.0f} to {high:.0f}" if high > low else f"{low:.0f}")
     return "words" if spaced else "characters", parts
 
@@ -295,27 +306,27 @@ def _by_length(material: Material) -> tuple[str, Parts]:
 def _by_score(material: Material, k: int) -> Parts:
     """Items by their mean score over the systems: parts by one system's own score would flatter or harm that system."""
     digits = material.standings[k].digits
-    named = lambda low, high: f"{decimals(low, digits)} to {decimals(high, digits)}"  # noqa: E731
-    return _quarters(material.scores[k].mean(axis=0), named)
+    name_range = lambda low, high: f"{decimals(low, digits)} to {decimals(high, digits)}"  # noqa: E731
+    return _quarters(material.scores[k].mean(axis=0), name_range)
 
 
-def _quarters(values: Array, named: Callable[[float, float], str]) -> Parts:
-    """Items in parts of about equal size by a value; equal values are not parted."""
+def _quarters(values: Array, name_range: Callable[[float, float], str]) -> Parts:
+    """Divide items into parts of about equal size by a value; equal values stay together."""
     edges = np.unique(np.quantile(values, np.linspace(0, 1, BUCKETS + 1)[1:-1], method="lower"))
     parts = np.searchsorted(edges, values, "left")
-    found: Parts = []
+    quarters: Parts = []
     for part in np.unique(parts):
         at = np.flatnonzero(parts == part)
-        label = named(float(values[at].min()), float(values[at].max()))
-        found.append((label, at.tolist()))
-    return found
+        label = name_range(float(values[at].min()), float(values[at].max()))
+        quarters.append((label, at.tolist()))
+    return quarters
 
 
 def _by_flags(material: Material) -> Parts:
-    found: dict[str, dict[int, None]] = {}
+    by_flag: dict[str, dict[int, None]] = {}
     for row in material.results:
         for result in row:
             for item, flags in enumerate(result.flags):
                 for flag in flags:
-                    found.setdefault(flag, {})[item] = None
-    return [(describe_flag(flag).rstrip("."), list(at)) for flag, at in sorted(found.items())]
+                    by_flag.setdefault(flag, {})[item] = None
+    return [(describe_flag(flag).rstrip("."), list(at)) for flag, at in sorted(by_flag.items())]

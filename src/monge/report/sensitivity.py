@@ -14,33 +14,39 @@ MOST_LEVEL = 8
 """More names of groups than this are turned, so that they do not collide."""
 
 
-def sensitivity_figures(found: Sensitivity, directory: Path, *, form: str = "svg") -> list[Path]:
-    """Draw every figure; the paths that were written."""
+def sensitivity_figures(sensitivity: Sensitivity, directory: Path, *, form: str = "svg") -> list[Path]:
+    """Draw every figure; return the paths."""
     written = [
-        bars(found, directory / f"sensitivity-cv.{form}", "CV in %", lambda one: one.cv),
-        bars(found, directory / f"sensitivity-rd.{form}", "RD in %, worst against best", lambda one: one.rd),
+        bars(sensitivity, directory / f"sensitivity-cv.{form}", "CV in %", lambda spread: spread.cv),
+        bars(
+            sensitivity, directory / f"sensitivity-rd.{form}", "RD in %, worst against best", lambda spread: spread.rd
+        ),
     ]
-    return [*written, shares(found, directory / f"sensitivity-shares.{form}")] if found.crossings else written
+    return (
+        [*written, shares(sensitivity, directory / f"sensitivity-shares.{form}")] if sensitivity.crossings else written
+    )
 
 
-def bars(found: Sensitivity, path: Path, label: str, value: Callable[[Spread], float | None]) -> Path:
-    """A panel a factor: bars of every metric by group; what is undefined has no bar."""
-    groups, metrics = list(found.groups), found.metrics
+def bars(sensitivity: Sensitivity, path: Path, label: str, value: Callable[[Spread], float | None]) -> Path:
+    """Return a panel a factor: bars of every metric by group; what is undefined has no bar."""
+    groups, metrics = list(sensitivity.groups), sensitivity.metrics
     width = 0.8 / len(metrics)
-    rows = len(found.factors)
+    rows = len(sensitivity.factors)
     wide = max(7.0, 1.5 + 0.24 * len(groups) * (len(metrics) + 1))
     with figure(path, width=wide, height=1.9 * rows, rows=rows) as axes:
-        for panel, factor in zip(axes[:, 0], found.factors, strict=True):
-            for k, one in enumerate(found.of(factor.name)):
-                heights = [value(one.spreads[name]) for name in groups]
+        for panel, factor in zip(axes[:, 0], sensitivity.factors, strict=True):
+            for k, effect in enumerate(sensitivity.of(factor.name)):
+                heights = [value(effect.spreads[name]) for name in groups]
                 places = [place + (k - (len(metrics) - 1) / 2) * width for place in range(len(groups))]
-                kept = [(place, height) for place, height in zip(places, heights, strict=True) if height is not None]
+                heights_shown = [
+                    (place, height) for place, height in zip(places, heights, strict=True) if height is not None
+                ]
                 panel.bar(
-                    [place for place, _ in kept],
-                    [height for _, height in kept],
+                    [place for place, _ in heights_shown],
+                    [height for _, height in heights_shown],
                     width=width * 0.92,
                     color=SERIES[k % len(SERIES)],
-                    label=one.metric,
+                    label=effect.metric,
                 )
             panel.axhline(0, color=SOFT, linewidth=0.8)
             turned = {"rotation": 30, "ha": "right"} if len(groups) > MOST_LEVEL else {}
@@ -51,24 +57,26 @@ def bars(found: Sensitivity, path: Path, label: str, value: Callable[[Spread], f
     return path
 
 
-def shares(found: Sensitivity, path: Path) -> Path:
-    """Stacked bars: the share of variance of each factor, a bar a metric, interactions last."""
-    names = list(found.crossings[0].settings)
-    with figure(path, width=5.2, height=1.1 + 0.42 * len(found.crossings)) as axes:
+def shares(sensitivity: Sensitivity, path: Path) -> Path:
+    """Draw the share of variance of each factor as one stacked bar per metric, interactions last."""
+    names = list(sensitivity.crossings[0].settings)
+    with figure(path, width=5.2, height=1.1 + 0.42 * len(sensitivity.crossings)) as axes:
         panel = axes[0, 0]
-        for row, one in enumerate(found.crossings):
+        for row, crossing in enumerate(sensitivity.crossings):
             start = 0.0
             for k, name in enumerate([*names, "interactions"]):
-                share = 100 * (one.shares.get(name, 0.0) if name in names else one.residual if one.shares else 0.0)
+                share = 100 * (
+                    crossing.shares.get(name, 0.0) if name in names else crossing.residual if crossing.shares else 0.0
+                )
                 colour = SERIES[k % len(SERIES)] if name in names else LINE
                 panel.barh(row, share, left=start, color=colour, height=0.7, label=name if row == 0 else None)
                 if share >= 6:
                     ink = "white" if name in names else INK
                     panel.text(start + share / 2, row, f"{share:.0f}", ha="center", va="center", color=ink, fontsize=7)
                 start += share
-        panel.set_yticks(range(len(found.crossings)), [one.metric for one in found.crossings])
+        panel.set_yticks(range(len(sensitivity.crossings)), [crossing.metric for crossing in sensitivity.crossings])
         panel.invert_yaxis()
         panel.set_xlim(0, 100)
-        panel.set_xlabel(f"share of the variance of {found.statistic} in %")
+        panel.set_xlabel(f"share of the variance of {sensitivity.statistic} in %")
         panel.legend(fontsize=6, ncols=len(names) + 1, loc="lower center", bbox_to_anchor=(0.5, 1.0))
     return path

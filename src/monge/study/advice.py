@@ -21,7 +21,7 @@ QUICK = 2.0
 
 
 def sentences(recommendation: Recommendation) -> list[str]:
-    """What to take, what it costs, what else there is, and how far to trust it."""
+    """Return sentences on which metric to use, its cost, the alternatives, and how reliable it is."""
     best, chosen = recommendation.best, recommendation.choice
     if best is None or chosen is None:
         cheap = min(
@@ -29,21 +29,25 @@ def sentences(recommendation: Recommendation) -> list[str]:
             key=lambda candidate: candidate.seconds,
             default=None,
         )
-        least = "" if cheap is None else f"; the cheapest is {cheap.metric} ({_spent(cheap.cost)})"
+        least = "" if cheap is None else f"; the cheapest is {cheap.metric} ({_format_cost(cheap.cost)})"
         return [f"No metric stays within {recommendation.budget}{least}."]
     lines: list[str] = []
     if recommendation.ahead is not None:
-        lines += _ahead(recommendation, recommendation.ahead)
-    lines += [*_untuned(recommendation, best, chosen)] if recommendation.usable else [*_nothing(recommendation, best)]
+        lines += _describe_ahead(recommendation, recommendation.ahead)
+    lines += (
+        [*_describe_plain(recommendation, best, chosen)]
+        if recommendation.usable
+        else [*_describe_nothing(recommendation, best)]
+    )
     lines += [
         line
         for model in recommendation.tuned
         if model is not recommendation.ahead
-        for line in _tuned(recommendation, model)
+        for line in _describe_tuned(recommendation, model)
     ]
     if recommendation.usable and best.least < WEAK and recommendation.ahead is None:
         lines.append(
-            f"Even the best reaches {decimals(best.least)} only{_where(recommendation, best)} (1 is perfect "
+            f"Even the best reaches {decimals(best.least)} only{_name_weakest(recommendation, best)} (1 is perfect "
             "agreement, 0 is "
             "chance): trust means over many texts, not the score of one."
         )
@@ -57,31 +61,32 @@ def sentences(recommendation: Recommendation) -> list[str]:
     return lines
 
 
-def _ahead(recommendation: Recommendation, model: Tuned) -> Iterator[str]:
-    """A tuned model that is above every plain metric."""
+def _describe_ahead(recommendation: Recommendation, model: Tuned) -> Iterator[str]:
+    """Yield sentences on a tuned model that is above every plain metric."""
     for key, figure in recommendation.shared(model).items():
         data = next(dataset for dataset in recommendation.data if dataset.key == key)
         name, top = max(data.metrics.items(), key=lambda item: item[1].value)
         yield (
             f"Use {model.metric} with --model {model.name}, which was tuned on human judgements: it agrees with people "
-            f"by {_interval(figure)} on {data.title}, where the best plain metric, {name}, has {decimals(top.value)}; "
-            f"it takes {_spent(recommendation.cost_of(model))}."
+            f"by {_format_interval(figure)} on {data.title}, where the best plain metric, {name}, has "
+            f"{decimals(top.value)}; "
+            f"it takes {_format_cost(recommendation.cost_of(model))}."
         )
     yield from [model.caution] * bool(model.caution)
 
 
-def _nothing(recommendation: Recommendation, best: Candidate) -> Iterator[str]:
-    """Nothing agrees with people well enough."""
+def _describe_nothing(recommendation: Recommendation, best: Candidate) -> Iterator[str]:
+    """Yield the sentence that no metric agrees with people well enough."""
     yield (
         f"Nothing here is good enough: even the best, {best.metric}, agrees with people by "
-        f"{_agreement(recommendation, best)} "
+        f"{_format_agreement(recommendation, best)} "
         "only (1 is perfect agreement, 0 is chance). Do not decide by any of these scores; let people judge, or "
         + ("get references." if recommendation.task == "quality-estimation" else "try a model tuned for such texts.")
     )
 
 
-def _untuned(recommendation: Recommendation, best: Candidate, chosen: Candidate) -> Iterator[str]:
-    """What to take of the metrics with plain models."""
+def _describe_plain(recommendation: Recommendation, best: Candidate, chosen: Candidate) -> Iterator[str]:
+    """Yield sentences on which metric to use with a plain model."""
     sets = len(recommendation.data)
     use = "Use" if recommendation.ahead is None else "Without a tuned model use"
     within = f" within {recommendation.budget}" if str(recommendation.budget) else ""
@@ -91,15 +96,16 @@ def _untuned(recommendation: Recommendation, best: Candidate, chosen: Candidate)
         yield (
             f"{use} {chosen.metric}. {on} is not significantly worse than the best, and it is "
             f"{best.seconds / chosen.seconds:.0f} times as fast. It agrees with people by "
-            f"{_agreement(recommendation, chosen)} "
-            f"and takes {_spent(chosen.cost)}{words}."
+            f"{_format_agreement(recommendation, chosen)} "
+            f"and takes {_format_cost(chosen.cost)}{words}."
         )
-        yield f"The best is {best.metric}: {_agreement(recommendation, best)}, {_spent(best.cost)}."
+        yield f"The best is {best.metric}: {_format_agreement(recommendation, best)}, {_format_cost(best.cost)}."
         return
     rank = "" if sets == 1 else f"; its mean rank is {best.rank:.1f} of {len(recommendation.candidates)}"
     yield (
-        f"{use} {best.metric}: it agrees best with people{within} ({_agreement(recommendation, best)}{rank}) and takes "
-        f"{_spent(best.cost)}{words}."
+        f"{use} {best.metric}: it agrees best with people{within} ({_format_agreement(recommendation, best)}{rank}) "
+        "and takes "
+        f"{_format_cost(best.cost)}{words}."
     )
     cheaper = [
         candidate for candidate in recommendation.candidates
@@ -111,28 +117,28 @@ def _untuned(recommendation: Recommendation, best: Candidate, chosen: Candidate)
         on = f"on {alternative.told_apart} of {sets} data sets" if sets > 1 else "here"
         surely = f"significantly worse {on}" if alternative.told_apart else "not significantly worse"
         faster = f"{best.seconds / alternative.seconds:.0f} times as fast"
-        yield f"{alternative.metric} is {faster} ({_agreement(recommendation, alternative)}); it is {surely}."
+        yield f"{alternative.metric} is {faster} ({_format_agreement(recommendation, alternative)}); it is {surely}."
 
 
-def _agreement(recommendation: Recommendation, candidate: Candidate) -> str:
-    """The agreement of a metric on each data set that counts; with its interval where there is only one set."""
+def _format_agreement(recommendation: Recommendation, candidate: Candidate) -> str:
+    """Return the agreement of a metric on each data set that counts; with its interval where there is only one set."""
     figures = candidate.tested
     if len(figures) == 1:
-        return _interval(next(iter(figures.values())))
+        return _format_interval(next(iter(figures.values())))
     titles = {data.key: data.title for data in recommendation.data}
     return listed([f"{decimals(figure.value)} on {titles[key]}" for key, figure in figures.items()])
 
 
-def _where(recommendation: Recommendation, candidate: Candidate) -> str:
-    """The data set on which a metric agrees least, where there are several."""
+def _name_weakest(recommendation: Recommendation, candidate: Candidate) -> str:
+    """Return " on" and the data set on which a metric agrees least, if there are several."""
     if len(recommendation.data) == 1:
         return ""
     key = min(candidate.tested, key=lambda name: candidate.tested[name].value)
     return f" on {next(data.title for data in recommendation.data if data.key == key)}"
 
 
-def _tuned(recommendation: Recommendation, model: Tuned) -> Iterator[str]:
-    """What a tuned model does for its metric on the data of a task."""
+def _describe_tuned(recommendation: Recommendation, model: Tuned) -> Iterator[str]:
+    """Yield sentences on how a tuned model changes the agreement of its metric."""
     titles = {dataset.key: dataset.title for dataset in recommendation.data}
     changes = {titles[key]: change for key, change in model.figures.items() if key in titles}
     if model.time < 1 / QUICK:
@@ -149,24 +155,24 @@ def _tuned(recommendation: Recommendation, model: Tuned) -> Iterator[str]:
         if change.p <= SURE and change.after.value > change.before.value
     }
     if better:
-        moved = listed([f"{_change(change)} on {title}" for title, change in better.items()])
+        moved = listed([f"{_format_change(change)} on {title}" for title, change in better.items()])
         yield (
             f"If you take {model.metric}, take it with --model {model.name}, which was tuned on human judgements: its "
             f"agreement rises {moved}, for the same time."
         )
         yield from [model.caution] * bool(model.caution)
     else:
-        moved = listed([f"{_change(change)} on {title}" for title, change in changes.items()])
+        moved = listed([f"{_format_change(change)} on {title}" for title, change in changes.items()])
         yield f"The tuned --model {model.name} makes no sure difference here: {model.metric} goes {moved}."
 
 
-def _change(change: Change) -> str:
+def _format_change(change: Change) -> str:
     return f"from {decimals(change.before.value)} to {decimals(change.after.value)}"
 
 
-def _interval(figure: Measured) -> str:
+def _format_interval(figure: Measured) -> str:
     return decimals(figure.value) + (f" {span(figure.low, figure.high)}" if figure.low is not None else "")
 
 
-def _spent(cost: Cost | None) -> str:
+def _format_cost(cost: Cost | None) -> str:
     return "an unknown time" if cost is None else f"{short(cost.seconds)} s and {cost.megabytes:.0f} MB for 1,000 pairs"

@@ -58,7 +58,7 @@ class Resampling:
             raise InvalidSetting(f"confidence {self.confidence} and alpha {self.alpha} must be between 0 and 1")
 
     def enough(self, systems: int) -> Resampling:
-        """With the resamples that tests of all pairs of so many systems need; fewer than usual were chosen, and stay.
+        """Return a copy with enough resamples to test all pairs of systems; a number below the default is kept.
 
         The least p that r resamples give is 1 / (r + 1), and Holm's correction takes it times all pairs: with too few
         no pair could ever differ. Half of alpha is left.
@@ -127,7 +127,7 @@ class AgreementTable:
         return Column(values, draws, sum(column.n for column in columns))
 
     def _resampled_groups(self) -> Array:
-        """Draws [d, r] of the mean where every group is one source item: the groups are what is resampled."""
+        """Return draws [d, r] of the mean where every group is one source item: the groups are what is resampled."""
         columns = list(self.columns.values())
         size, resamples = columns[0].draws.shape
         if not resamples:
@@ -147,7 +147,7 @@ def agreement_table(
     seed: int = SEED,
     resampled_variants: int | None = None,
 ) -> AgreementTable:
-    """The agreement of every variant with people; the first `drawn` variants (all by default) are resampled.
+    """Return the agreement of every variant with people; the first `resampled_variants` (all by default) are resampled.
 
     A group on which the statistic is undefined is left out, with the reason; any other error is one of the study.
     """
@@ -158,27 +158,27 @@ def agreement_table(
         signed = [variant_scores.signed(name, group, by_segment=group_question.by_segment) for variant_scores in scores]
         try:
             values = [
-                _value(group_question, signed_scores, label=row.label)
+                _compute_value(group_question, signed_scores, label=row.label)
                 for signed_scores, row in zip(signed, scores, strict=True)
             ]
         except UndefinedError as problem:
             undefined[name] = str(problem)
             continue
-        draws = drawn_values(group_question, signed[:resampled_variants], resamples=resamples, seed=seed + number)
+        draws = draw_values(group_question, signed[:resampled_variants], resamples=resamples, seed=seed + number)
         columns[name] = Column(np.array(values), draws, group_question.n, group_question, signed)
-    return AgreementTable(statistic, columns, _weights(dataset, statistic, list(columns)), undefined, seed)
+    return AgreementTable(statistic, columns, _group_weights(dataset, statistic, list(columns)), undefined, seed)
 
 
-def defined(table: AgreementTable, dataset: Judged) -> AgreementTable:
-    """The table, if at least one group has a value."""
+def require_defined(table: AgreementTable, dataset: Judged) -> AgreementTable:
+    """Return the table, or raise if no group has a value."""
     if not table.columns:
         name, why = next(iter(table.undefined.items()))
         raise DataError(f"{dataset.dataset}: {table.statistic} has no value on any group; {name}: {why}")
     return table
 
 
-def _value(question: Question, scores: Array, *, label: str) -> float:
-    """The value of a variant; what is wrong with its scores is told under its name."""
+def _compute_value(question: Question, scores: Array, *, label: str) -> float:
+    """Return the value of a variant; errors in its scores name the variant."""
     try:
         return question.value(scores)
     except UndefinedError:
@@ -187,8 +187,8 @@ def _value(question: Question, scores: Array, *, label: str) -> float:
         raise DataError(f"{label}: {problem}") from problem
 
 
-def _weights(dataset: Judged, statistic: str, names: Sequence[str]) -> Array:
-    """The share of each group in the mean; accuracy over pairs of systems pools the pairs of all groups."""
+def _group_weights(dataset: Judged, statistic: str, names: Sequence[str]) -> Array:
+    """Return the share of each group in the mean; accuracy over pairs of systems pools the pairs of all groups."""
     if dataset.kind == "systems" and statistic in (PAIRWISE, "acc_eq_calibrated"):
         sizes = [dataset.groups[name].n * (dataset.groups[name].n - 1) / 2 for name in names]
     else:
@@ -196,8 +196,8 @@ def _weights(dataset: Judged, statistic: str, names: Sequence[str]) -> Array:
     return np.array(sizes) / (sum(sizes) or 1.0)
 
 
-def drawn_values(question: Question, scores: Sequence[Array], *, resamples: int, seed: int) -> Array:
-    """Values [metrics, resamples] on bootstrap resamples of the items, the same ones for every metric."""
+def draw_values(question: Question, scores: Sequence[Array], *, resamples: int, seed: int) -> Array:
+    """Return values [metrics, resamples] on bootstrap resamples of the items, the same ones for every metric."""
     if question.items < 2 or not scores or not resamples:
         return np.full((len(scores), resamples), np.nan)
     functions = [question.of_counts(metric_scores) for metric_scores in scores]
@@ -228,8 +228,8 @@ class Standing:
 
 
 def standing(column: Column, *, higher: bool = True, test_name: str = AUTO, seed: int = SEED) -> Standing:
-    """How the variants of a column stand; `higher`: whether higher values are better."""
-    test = chosen_test(test_name, column.question)
+    """Test every variant of a column against the best; `higher`: whether higher values are better."""
+    test = choose_test(test_name, column.question)
     best = int(np.argmax(column.values if higher else -column.values))
     if test == BOOTSTRAP:
         return Standing(best, max_t(column.values, column.draws, column.items)[best], test, "max-T")
@@ -243,8 +243,8 @@ def standing(column: Column, *, higher: bool = True, test_name: str = AUTO, seed
     return Standing(best, p_values, test, "Holm")
 
 
-def chosen_test(test_name: str, question: Question | None) -> str:
-    """The test for a group, or for the mean; raises where the one asked for does not fit the judgements."""
+def choose_test(test_name: str, question: Question | None) -> str:
+    """Return the test for a group, or for the mean; raise if the requested test does not fit the judgements."""
     if test_name != AUTO and test_name not in TESTS:
         raise InvalidSetting(f"a test is one of {', '.join((AUTO, *TESTS))}, got {test_name!r}")
     if question is None or test_name in (AUTO, "bootstrap"):
@@ -266,7 +266,7 @@ def chosen_test(test_name: str, question: Question | None) -> str:
 
 
 def _p_value(column: Column, i: int, j: int, test: str, seed: int) -> float:
-    """The two-sided p-value of "variants i and j agree with people equally well"."""
+    """Return the two-sided p-value of "variants i and j agree with people equally well"."""
     question, (first, second) = column.question, (column.scores[i], column.scores[j])
     assert question is not None and question.human is not None
     try:

@@ -27,14 +27,14 @@ Corpora = Mapping[str, Iterable[str]]
 Progress = Callable[[int], None]
 Rows = tuple[Segment, ...]
 RemoteScorer = Callable[[Sequence[tuple[Sequence[api.Metric], Rows, Corpora]]], Iterator[tuple[int, list[Result]]]]
-"""What scores passes, each some metrics on some rows: gives the number of each, as it is done, with its results."""
+"""Scores passes (metrics, rows, corpora) on other machines; yields the number and the results of each finished pass."""
 TOPICS = ("topic",)
-"""What groups are called whose texts are too few to fit statistics from."""
+"""Kinds of groups that have too few texts to fit statistics from."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """How a study runs: the directory that keeps vectors and scores, and whom it tells.
+    """How a study runs: the cache directory, and the functions that are told of its progress.
 
     `progress` is called with the number of segments done, `opened` with what was read, before anything is scored.
     `elsewhere` scores passes other than here, by workers of a cluster; nothing is kept of them.
@@ -46,7 +46,7 @@ class Run:
     elsewhere: RemoteScorer | None = None
 
     def tell(self, datasets: Sequence[Judged]) -> None:
-        """Say what was read."""
+        """Call `opened` with the data sets that were read."""
         if self.opened is not None:
             self.opened(datasets)
 
@@ -71,7 +71,7 @@ class RowScores:
 
 
 class Named(Protocol):
-    """Whose scores they are: a variant's, or those that a file gives."""
+    """The name and the label of a variant, or of scores from a file."""
 
     @property
     def label(self) -> str:
@@ -97,7 +97,7 @@ class VariantScores:
     @property
     def signature(self) -> str:
         """One signature for all groups."""
-        return str(_joined_signature({name: row_scores.signature for name, row_scores in self.groups.items()}))
+        return str(_join_signatures({name: row_scores.signature for name, row_scores in self.groups.items()}))
 
     @property
     def higher_is_better(self) -> bool:
@@ -107,17 +107,17 @@ class VariantScores:
     @property
     def flagged(self) -> dict[str, int]:
         """The fallbacks that were taken, counted over all groups."""
-        return _added(row_scores.flagged for row_scores in self.groups.values())
+        return _sum_counts(row_scores.flagged for row_scores in self.groups.values())
 
     @property
     def work(self) -> dict[str, int]:
         """What the passes that made the scores cost."""
-        return _added(row_scores.work for row_scores in self.groups.values())
+        return _sum_counts(row_scores.work for row_scores in self.groups.values())
 
     def signed(self, name: str, group: Group, *, by_segment: bool = False) -> Array:
-        """What is compared with the human judgements of a group, higher for better: scores of segments, or of systems.
+        """Return the scores to compare with the human judgements of a group, higher for better.
 
-        `by_segment`: those of segments, whatever is judged.
+        They are the scores of systems if systems are judged, unless `by_segment` asks for those of segments.
         """
         row_scores = self.groups[name]
         values = row_scores.segments
@@ -127,7 +127,7 @@ class VariantScores:
 
 
 class ScoreBook:
-    """The scores of a study: what was asked of the same texts before is not scored again.
+    """The scores of a study: a metric scores the same texts only once.
 
     A context manager, so that its cache is closed at the end.
     """
@@ -147,24 +147,23 @@ class ScoreBook:
     def scores(
         self, variants: Sequence[Variant], dataset: Judged, *, corpora: Corpora | None = None
     ) -> list[VariantScores]:
-        """The scores of every variant, in order; `corpora` are idf corpora by the name that variants give them."""
+        """Score the data set by every variant; `corpora` are idf corpora by the name that variants give them."""
         by_variant: list[dict[str, RowScores]] = [{} for _ in variants]
         parts = [
-            (part, tuple(row for group_rows in part.values() for row in group_rows))
-            for part in _fitted_together(dataset)
+            (part, tuple(row for group_rows in part.values() for row in group_rows)) for part in _corpus_groups(dataset)
         ]
         if self._run.elsewhere is not None:
-            self._fill(self._run.elsewhere, variants, [rows for _, rows in parts], corpora)
+            self._score_remotely(self._run.elsewhere, variants, [rows for _, rows in parts], corpora)
         for part, rows in parts:
             for by_group, page in zip(by_variant, self.of_rows(variants, rows, corpora=corpora), strict=True):
-                by_group.update(_split(page, part) if len(part) > 1 else {next(iter(part)): page})
+                by_group.update(_split_by_group(page, part) if len(part) > 1 else {next(iter(part)): page})
         return [
             VariantScores(variant, {name: by_group[name] for name in dataset.groups})
             for variant, by_group in zip(variants, by_variant, strict=True)
         ]
 
     def of_rows(self, variants: Sequence[Variant], rows: Rows, *, corpora: Corpora | None = None) -> list[RowScores]:
-        """The scores of rows by every variant; those of vectors share one encoding pass."""
+        """Return the scores of rows by every variant; those of vectors share one encoding pass."""
         missing = [variant for variant in variants if (rows, id(variant.metric)) not in self._pages]
         passes = [
             variants_in_pass
@@ -172,9 +171,9 @@ class ScoreBook:
             if (variants_in_pass := [variant for variant in missing if variant.spread is spread])
         ]
         for variants_in_pass in passes:
-            texts = _references_apart(rows) if variants_in_pass[0].spread else rows
-            progress = _scaled(self._run.progress, len(rows), len(passes) * len(texts))
-            pages = self._scored(variants_in_pass, texts, corpora, progress)
+            texts = _split_references(rows) if variants_in_pass[0].spread else rows
+            progress = _scale_progress(self._run.progress, len(rows), len(passes) * len(texts))
+            pages = self._score_rows(variants_in_pass, texts, corpora, progress)
             if variants_in_pass[0].spread:
                 pages = [_mean_over_references(page, rows) for page in pages]
             self._variants |= {
@@ -185,22 +184,22 @@ class ScoreBook:
             }
         return [self._pages[rows, id(variant.metric)] for variant in variants]
 
-    def _scored(
+    def _score_rows(
         self, variants: Sequence[Variant], rows: Rows, corpora: Corpora | None, progress: Progress | None
     ) -> list[RowScores]:
         metrics = [variant.metric for variant in variants]
         idf_corpora, watch = api.Corpora(files=corpora or {}), api.Watch(progress)
         results = api.score_segments(metrics, rows, cache=self._store, corpora=idf_corpora, watch=watch)
-        return self._read(variants, rows, results)
+        return self._read_results(variants, rows, results)
 
-    def _fill(
+    def _score_remotely(
         self,
         remote_scorer: RemoteScorer,
         variants: Sequence[Variant],
         row_groups: Sequence[Rows],
         corpora: Corpora | None,
     ) -> None:
-        """Have all that is missing scored elsewhere: a pass for some rows and the metrics that share an encoder."""
+        """Score all that is missing remotely: one pass per group of rows and metrics that share an encoder."""
         passes = []
         for rows in row_groups:
             shared: dict[tuple[object, ...], list[Variant]] = {}
@@ -211,7 +210,7 @@ class ScoreBook:
                     )
                     shared.setdefault((variant.spread, *readers), []).append(variant)
             passes += [
-                (variants_in_pass, rows, _references_apart(rows) if variants_in_pass[0].spread else rows)
+                (variants_in_pass, rows, _split_references(rows) if variants_in_pass[0].spread else rows)
                 for variants_in_pass in shared.values()
             ]
         requests = [
@@ -221,7 +220,7 @@ class ScoreBook:
         share = len(passes) // max(len(row_groups), 1)
         for number, results in remote_scorer(requests) if requests else ():
             variants_in_pass, rows, texts = passes[number]
-            pages = self._read(variants_in_pass, texts, results)
+            pages = self._read_results(variants_in_pass, texts, results)
             if variants_in_pass[0].spread:
                 pages = [_mean_over_references(page, rows) for page in pages]
             self._variants |= {id(variant.metric): variant for variant in variants_in_pass}
@@ -231,9 +230,9 @@ class ScoreBook:
             if self._run.progress is not None:
                 self._run.progress(len(rows) // max(share, 1))
 
-    def _read(self, variants: Sequence[Variant], rows: Rows, results: Sequence[Result]) -> list[RowScores]:
-        """The results of a pass as the scores of its rows."""
-        places = _places(rows)
+    def _read_results(self, variants: Sequence[Variant], rows: Rows, results: Sequence[Result]) -> list[RowScores]:
+        """Return the results of a pass as the scores of its rows."""
+        places = _index_systems(rows)
         row_scores = []
         for k in range(len(variants)):
             variant_results = results[k :: len(variants)]
@@ -244,36 +243,36 @@ class ScoreBook:
                 RowScores(
                     segments,
                     {result.system: result.score for result in variant_results},
-                    _joined_signature({result.system: result.signature for result in variant_results}),
+                    _join_signatures({result.system: result.signature for result in variant_results}),
                     variant_results[0].higher_is_better,
-                    _added(result.run.get("flagged", {}) for result in variant_results),
+                    _sum_counts(result.run.get("flagged", {}) for result in variant_results),
                     variant_results[0].work,
                 )
             )
         return row_scores
 
 
-def _references_apart(rows: Rows) -> Rows:
-    """Every reference of every row by itself."""
-    return tuple(replace(row, references=references) for row in rows for references in _each(row))
+def _split_references(rows: Rows) -> Rows:
+    """Return one row per reference of every row."""
+    return tuple(replace(row, references=references) for row in rows for references in _list_references(row))
 
 
-def _each(row: Segment) -> list[tuple[str, ...]]:
-    """The references of a row one by one; a row that has none, but a source, stays as it is."""
+def _list_references(row: Segment) -> list[tuple[str, ...]]:
+    """Return the references of a row one by one; a row that has none, but a source, stays as it is."""
     return [(reference,) for reference in row.references] or [()]
 
 
 def _mean_over_references(page: RowScores, rows: Rows) -> RowScores:
-    """The scores of `_references_apart(rows)` as those of the rows: the mean over the references of each."""
-    owners = np.repeat(np.arange(len(rows)), [len(_each(row)) for row in rows])
+    """Return the scores of `_split_references(rows)` as those of the rows: the mean over the references of each."""
+    owners = np.repeat(np.arange(len(rows)), [len(_list_references(row)) for row in rows])
     segments = np.bincount(owners, weights=page.segments) / np.bincount(owners)
-    systems = {system: float(segments[places].mean()) for system, places in _places(rows).items()}
+    systems = {system: float(segments[places].mean()) for system, places in _index_systems(rows).items()}
     signature = Signature((*page.signature.fields, ("references", "mean")))
     return replace(page, segments=segments, systems=systems, signature=signature)
 
 
-def _scaled(progress: Progress | None, rows: int, steps: int) -> Progress | None:
-    """Progress that takes so many steps for so many rows: a pass may have more texts than rows, a run two passes."""
+def _scale_progress(progress: Progress | None, rows: int, steps: int) -> Progress | None:
+    """Return a progress function that turns steps into rows: there may be more steps than rows."""
     if progress is None:
         return None
     done = 0
@@ -287,7 +286,7 @@ def _scaled(progress: Progress | None, rows: int, steps: int) -> Progress | None
 
 
 def rows_of(dataset: Judged) -> dict[str, Rows]:
-    """The segments of every group as they are scored: without references where the source is what is judged."""
+    """Return the segments of every group as they are scored: without references where the source is what is judged."""
     keep = dataset.level == "system"
 
     def row(segment: Segment) -> Segment:
@@ -297,8 +296,8 @@ def rows_of(dataset: Judged) -> dict[str, Rows]:
     return {name: tuple(row(segment) for segment in group.segments) for name, group in dataset.groups.items()}
 
 
-def _fitted_together(dataset: Judged) -> Iterator[dict[str, Rows]]:
-    """Groups whose texts make one corpus: each its own, or all of them where groups are topics."""
+def _corpus_groups(dataset: Judged) -> Iterator[dict[str, Rows]]:
+    """Yield the groups whose texts make one corpus: each group alone, or all if groups are topics."""
     rows = rows_of(dataset)
     if describe(dataset.dataset).groups in TOPICS:
         yield rows
@@ -306,22 +305,22 @@ def _fitted_together(dataset: Judged) -> Iterator[dict[str, Rows]]:
         yield from ({name: group_rows} for name, group_rows in rows.items())
 
 
-def _places(rows: Sequence[Segment]) -> dict[str, list[int]]:
+def _index_systems(rows: Sequence[Segment]) -> dict[str, list[int]]:
     places: dict[str, list[int]] = {}
     for index, row in enumerate(rows):
         places.setdefault(row.system, []).append(index)
     return places
 
 
-def _split(page: RowScores, groups: Mapping[str, Rows]) -> dict[str, RowScores]:
-    """The scores of one pass over several groups, by group; a system's score is the mean of its segments there.
+def _split_by_group(page: RowScores, groups: Mapping[str, Rows]) -> dict[str, RowScores]:
+    """Return the scores of one pass over several groups, by group; a system's score is the mean of its segments there.
 
     What the pass cost, and the fallbacks taken in it, stand with the first group.
     """
     by_group, start = {}, 0
     for name, rows in groups.items():
         segments = page.segments[start : start + len(rows)]
-        systems = {system: float(segments[places].mean()) for system, places in _places(rows).items()}
+        systems = {system: float(segments[places].mean()) for system, places in _index_systems(rows).items()}
         by_group[name] = replace(page, segments=segments, systems=systems)
         if start:
             by_group[name] = replace(by_group[name], flagged={}, work={})
@@ -329,8 +328,8 @@ def _split(page: RowScores, groups: Mapping[str, Rows]) -> dict[str, RowScores]:
     return by_group
 
 
-def joined_scores(pools: Sequence[tuple[Judged, Sequence[VariantScores]]]) -> list[VariantScores]:
-    """The scores of several data sets under the names of `task.joined`."""
+def join_scores(pools: Sequence[tuple[Judged, Sequence[VariantScores]]]) -> list[VariantScores]:
+    """Return the scores of several data sets under the names of `task.joined`."""
     if len(pools) == 1:
         return list(pools[0][1])
     return [
@@ -346,16 +345,16 @@ def joined_scores(pools: Sequence[tuple[Judged, Sequence[VariantScores]]]) -> li
     ]
 
 
-def _added(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
-    """The sums of counts by name."""
+def _sum_counts(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    """Return the sums of counts by name."""
     total: Counter[str] = Counter()
     for group_counts in counts:
         total.update(group_counts)
     return dict(total)
 
 
-def _joined_signature(signatures: Mapping[str, Signature]) -> Signature:
-    """One signature of several that differ in their statistics (a fit a group): a digest of all of them.
+def _join_signatures(signatures: Mapping[str, Signature]) -> Signature:
+    """Return one signature for several that differ in their statistics (one fit per group).
 
     `stats:idf=each.1a2b3c4d` reads: fitted from each group's own texts, 1a2b3c4d names all the fits together.
     """

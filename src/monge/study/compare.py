@@ -27,7 +27,7 @@ from monge.stats import (
 )
 from monge.study.agreement import AUTO, USUAL, Resampling
 from monge.study.book import QUIET, Run
-from monge.study.outside import NO_SCORES, check_apart, scores_by_system
+from monge.study.outside import NO_SCORES, check_distinct_names, scores_by_system
 from monge.study.shown import StudyResult
 from monge.study.variants import DEFAULT_MODEL, Setup, Variant, load_variants
 from monge.types import Array, Result, Segment
@@ -84,7 +84,7 @@ class Standings:
         return sorted(range(len(self.systems)), key=lambda k: sign * self.systems[k].score)
 
     def cell(self, index: int) -> Cell:
-        """A system's score as tables show it; best is one that no other shares the first cluster with."""
+        """Return a system's score as tables show it; best is one that no other shares the first cluster with."""
         system_score, pick = self.systems[index], max if self.higher_is_better else min
         best = system_score.score == pick(system.score for system in self.systems)
         alone = sum(system.cluster == 1 for system in self.systems) == 1
@@ -99,7 +99,7 @@ class Standings:
         return supported_digits((system.low, system.high) for system in self.systems)
 
     def difference_cell(self, pair: Versus) -> Cell:
-        """The difference of two systems."""
+        """Return the difference of two systems."""
         return Cell(number(pair.difference), short=decimals(pair.difference, self.difference_digits))
 
     @property
@@ -108,11 +108,11 @@ class Standings:
         return supported_digits((pair.low, pair.high) for pair in self.pairs)
 
     def name_cell(self, system: str) -> Cell:
-        """The name of a system, which people read without the ending of a file."""
+        """Return the name of a system, which people read without the ending of a file."""
         return Cell(system, short=short_names(system_score.system for system_score in self.systems)[system])
 
     def to_dict(self) -> dict[str, Any]:
-        """The JSON form."""
+        """Return the JSON form."""
         return {
             **{name: getattr(self, name) for name in ("metric", "signature", "higher_is_better", "n", "of")},
             **({"label": self.label} if self.label != self.metric else {}),
@@ -136,7 +136,7 @@ class Comparison(StudyResult):
     resampling: Resampling
 
     def to_dict(self) -> dict[str, Any]:
-        """The JSON form."""
+        """Return the JSON form."""
         how = {name: getattr(self.resampling, name) for name in ("seed", "resamples", "confidence", "alpha", "test")}
         return {
             "results": [standings.to_dict() for standings in self.standings],
@@ -144,16 +144,16 @@ class Comparison(StudyResult):
         }
 
     def records(self) -> Iterator[dict[str, Any]]:
-        """A row a metric and system: score, interval, cluster."""
+        """Yield one row per metric and system: score, interval, cluster."""
         for standings in self.standings:
             yield from ({"metric": standings.label, **asdict(system)} for system in standings.systems)
 
     def sheets(self) -> list[Sheet]:
-        """A table of all systems, and one of every two systems a metric."""
-        return [self._systems(), *(self._pairs(standings) for standings in self.standings)]
+        """Return a table of all systems, and per metric a table of all pairs of systems."""
+        return [self._systems_sheet(), *(self._pairs_sheet(standings) for standings in self.standings)]
 
     def better(self, standings: Standings, pair: Versus) -> str:
-        """The system that is better by the test at its level, or nothing where the two cannot be told apart."""
+        """Return the system that is better by the test at its level, or nothing where the two cannot be told apart."""
         p = pair.permutation_holm if self.resampling.test == "permutation" else pair.bootstrap_holm
         if p > self.resampling.alpha:
             return ""
@@ -168,22 +168,22 @@ class Comparison(StudyResult):
 
     @property
     def told(self) -> list[str]:
-        """The verdict with the names of systems as tables show them."""
+        """The verdict with the short names of systems that tables show."""
         from monge.study.verdict import verdict
 
         return verdict(self, short_names(system.system for system in self.standings[0].systems))
 
     def p_shown(self, value: float, *, plain: float) -> str:
-        """A p-value as people read it; `plain` is what was corrected, a bound where draws cannot give less."""
+        """Return a p-value as people read it; `plain` is what was corrected, a bound where draws cannot give less."""
         least = 1 / (self.resampling.resamples + 1)
         return p_value(value, bound=plain <= least * (1 + 1e-9))
 
     def p_cells(self, pair: Versus) -> list[Cell]:
-        """The p-values of both tests, each plain and corrected."""
+        """Return the p-values of both tests, each plain and corrected."""
         tested = (pair.bootstrap, pair.bootstrap_holm), (pair.permutation, pair.permutation_holm)
         return [Cell(number(p), short=self.p_shown(p, plain=both[0])) for both in tested for p in both]
 
-    def _systems(self) -> Sheet:
+    def _systems_sheet(self) -> Sheet:
         head = ["system"]
         for standings in self.standings:
             head += [f"{standings.label} {'↑' if standings.higher_is_better else '↓'}", "interval", "cluster"]
@@ -207,7 +207,7 @@ class Comparison(StudyResult):
             said=tuple(self.told),
         )
 
-    def _pairs(self, standings: Standings) -> Sheet:
+    def _pairs_sheet(self, standings: Standings) -> Sheet:
         rows = []
         for pair in standings.pairs:
             better = self.better(standings, pair)
@@ -264,11 +264,11 @@ def compare_segments(
 
     `scores` from files take part as metrics do, behind those of the variants.
     """
-    check_apart(scores, [variant.label for variant in variants])
+    check_distinct_names(scores, [variant.label for variant in variants])
     came = list(rows)
     by_system = aligned(came)
-    resampling = replace(resampling, test=_test(resampling, len(came) // len(by_system))).enough(len(by_system))
-    outside = [_outside_standings(given_scores, came, by_system, resampling) for given_scores in scores]
+    resampling = replace(resampling, test=_choose_test(resampling, len(came) // len(by_system))).enough(len(by_system))
+    outside = [_rank_by_given_scores(given_scores, came, by_system, resampling) for given_scores in scores]
     if not variants:
         return Comparison(tuple(outside), resampling)
     aligned_rows = [row for system_rows in by_system.values() for row in system_rows]
@@ -283,19 +283,19 @@ def compare_segments(
 def compare_results(
     metrics: Sequence[tuple[str, str]], results: Sequence[Result], *, resampling: Resampling = USUAL
 ) -> Comparison:
-    """Compare systems by what `score_segments` gave of `aligned` segments; of each metric its name and its label."""
-    resampling = replace(resampling, test=_test(resampling, results[0].n)).enough(len(results) // len(metrics))
-    standings = tuple(_standings(metric, results[k :: len(metrics)], resampling) for k, metric in enumerate(metrics))
+    """Compare systems by the results of `score_segments` on `aligned` segments; `metrics` are (name, label) pairs."""
+    resampling = replace(resampling, test=_choose_test(resampling, results[0].n)).enough(len(results) // len(metrics))
+    standings = tuple(_rank_systems(metric, results[k :: len(metrics)], resampling) for k, metric in enumerate(metrics))
     return Comparison(standings, resampling)
 
 
-def _outside_standings(
+def _rank_by_given_scores(
     given_scores: GivenScores,
     rows: Sequence[Segment],
     by_system: Mapping[str, Sequence[Segment]],
     resampling: Resampling,
 ) -> Standings:
-    """The systems by the scores of a file."""
+    """Compare the systems by the scores of a file."""
     scores, signature = scores_by_system(given_scores, rows, by_system)
     higher = given_scores.higher_is_better
     systems, pairs = compare_scores(list(by_system), scores, higher_is_better=higher, resampling=resampling)
@@ -307,8 +307,8 @@ FEW = 30
 """Below so many segments the bootstrap says too often that systems differ; permutation tests hold for any number."""
 
 
-def _test(resampling: Resampling, n: int) -> str:
-    """The test of a comparison on n segments."""
+def _choose_test(resampling: Resampling, n: int) -> str:
+    """Return the test of a comparison on n segments."""
     usual = "bootstrap" if n >= FEW else "permutation"
     test = usual if resampling.test == AUTO else resampling.test
     if test not in TESTS:
@@ -317,7 +317,7 @@ def _test(resampling: Resampling, n: int) -> str:
 
 
 def aligned(rows: Iterable[Segment]) -> dict[str, list[Segment]]:
-    """The segments of every system, in the order of the first system's items, which all must have."""
+    """Return the segments of every system in the order of the first system; all must have the same items."""
     rows_by_system: dict[str, dict[str, Segment]] = {}
     for row in rows:
         rows_by_item = rows_by_system.setdefault(row.system, {})
@@ -344,8 +344,8 @@ def aligned(rows: Iterable[Segment]) -> dict[str, list[Segment]]:
     }
 
 
-def _standings(metric: tuple[str, str], results: Sequence[Result], resampling: Resampling) -> Standings:
-    """The systems by one metric, from the scores of segments or from the counts that a corpus score pools."""
+def _rank_systems(metric: tuple[str, str], results: Sequence[Result], resampling: Resampling) -> Standings:
+    """Compare the systems by one metric, from scores of segments or from the counts that a corpus score pools."""
     names, higher = [result.system for result in results], results[0].higher_is_better
     pooled = [result.pooled for result in results if result.pooled is not None]
     if not pooled:
@@ -373,19 +373,19 @@ SystemsAndPairs = tuple[tuple[SystemScore, ...], tuple[Versus, ...]]
 def compare_scores(
     names: Sequence[str], scores: npt.ArrayLike, *, higher_is_better: bool = True, resampling: Resampling = USUAL
 ) -> SystemsAndPairs:
-    """The statistics alone, of the means of scores [systems, segments]."""
+    """Compare systems by the means of their scores [systems, segments]."""
     values = np.asarray(scores, dtype=np.float64)
     how = {"resamples": resampling.resamples, "seed": resampling.seed}
     tests = pairwise_tests(values, method="bootstrap", **how), pairwise_tests(values, method="permutation", **how)
     apart = [values[i] - values[j] for i, j in combinations(range(len(names)), 2)]
     intervals = bootstrap_means(np.stack([*values, *apart]), level=resampling.confidence, **how)  # one set of resamples
-    return _gathered(names, intervals, tests, higher_is_better, resampling)
+    return _combine_intervals(names, intervals, tests, higher_is_better, resampling)
 
 
 def compare_pooled(
     names: Sequence[str], counts: Array, of: OfSums, *, higher_is_better: bool = True, resampling: Resampling = USUAL
 ) -> SystemsAndPairs:
-    """The statistics alone, of corpus scores: counts [systems, segments, k], and their sums [..., k] to scores."""
+    """Compare corpus scores of counts [systems, segments, k]; `of` turns sums of counts [..., k] into scores."""
     how = {"resamples": resampling.resamples, "seed": resampling.seed}
     tests = pooled_tests(counts, of, method="bootstrap", **how), pooled_tests(counts, of, method="permutation", **how)
     resampled, values = resampled_scores(counts, of, **how), of(counts.sum(axis=1)).tolist()
@@ -395,17 +395,17 @@ def compare_pooled(
         *((values[i] - values[j], resampled[i] - resampled[j]) for i, j in pairs),
     ]
     intervals = [interval_of(value, draws, resampling.confidence) for value, draws in valued_draws]
-    return _gathered(names, intervals, tests, higher_is_better, resampling)
+    return _combine_intervals(names, intervals, tests, higher_is_better, resampling)
 
 
-def _gathered(
+def _combine_intervals(
     names: Sequence[str],
     intervals: Sequence[Interval],
     tests: tuple[PairwiseTests, PairwiseTests],
     higher_is_better: bool,
     resampling: Resampling,
 ) -> SystemsAndPairs:
-    """What is shown of systems and of every two, from the intervals of both, in that order."""
+    """Combine intervals (of all systems, then of all pairs) and tests into scores of systems and pairs."""
     boot, perm = tests
     chosen = perm if resampling.test == "permutation" else boot
     rows, gaps = intervals[: len(names)], intervals[len(names) :]
@@ -430,7 +430,7 @@ def _gathered(
 
 
 def one_system(result: Result, resampling: Resampling = USUAL) -> Standings:
-    """The standing of a system that is compared with no other: its score and interval."""
+    """Return the standing of a system that is compared with no other: its score and interval."""
     how = {"resamples": resampling.resamples, "seed": resampling.seed}
     if result.pooled is None:
         interval = bootstrap_means(result.segments[None], level=resampling.confidence, **how)[0]

@@ -13,9 +13,9 @@ from monge.data.segment_scores import GivenScores
 from monge.errors import UsageError
 from monge.render.cells import decimals, listed, span, supported_digits
 from monge.stats import higher_is_better, percentiles
-from monge.study.agreement import MEAN, USUAL, Column, Resampling, Standing, agreement_table, defined, standing
+from monge.study.agreement import MEAN, USUAL, Column, Resampling, Standing, agreement_table, require_defined, standing
 from monge.study.book import QUIET, Run, ScoreBook, VariantScores
-from monge.study.outside import NO_SCORES, check_apart, judged_scores
+from monge.study.outside import NO_SCORES, check_distinct_names, judged_scores
 from monge.study.shown import StudyResult
 from monge.study.task import Task
 from monge.study.variants import DEFAULT_MODEL, UNIFORM_UNITS, Setup, check_names, load_variants
@@ -54,20 +54,20 @@ class Figure:
         return Cell(decimals(self.value), span(self.low, self.high), self.mark, None, *short)
 
     def shown(self, digits: int) -> str:
-        """The value with so many decimals."""
+        """Return the value with so many decimals."""
         return decimals(self.value, digits)
 
     def with_interval(self, digits: int) -> str:
-        """The value and its interval as a sentence has them."""
+        """Return the value and its interval as a sentence has them."""
         return f"{self.shown(digits)} {span(self.low, self.high, digits)}".rstrip()
 
     def to_dict(self, *names: str) -> dict[str, Any]:
-        """The JSON form: value, low, high and n, or those named."""
+        """Return the JSON form: value, low, high and n, or those named."""
         return {name: getattr(self, name) for name in names or ("value", "low", "high", "n")}
 
 
 def figure_digits(figures: Iterable[Figure]) -> int:
-    """The decimals that the intervals of some figures support; three where none has an interval."""
+    """Return the decimals that the intervals of some figures support; three where none has an interval."""
     intervals = [(figure.low, figure.high) for figure in figures if figure.low is not None and figure.high is not None]
     return supported_digits(intervals) if intervals else 3
 
@@ -95,7 +95,7 @@ class Agreement:
         return f"{self.human}, {self.reading}" if self.reading else self.human
 
     def to_dict(self) -> dict[str, Any]:
-        """The JSON form of the design."""
+        """Return the JSON form."""
         return {
             **{name: getattr(self, name) for name in ("metric", "signature", "dataset", "text", "level", "human")},
             **({"reading": self.reading} if self.reading else {}),
@@ -121,7 +121,7 @@ class MetricOrder:
         return [name for name, _ in self.own] != [name for name, _ in self.uniform]
 
     def to_dict(self) -> dict[str, Any]:
-        """The JSON form."""
+        """Return the JSON form."""
         return {**asdict(self), "own": dict(self.own), "uniform": dict(self.uniform), "changed": self.changed}
 
 
@@ -130,7 +130,7 @@ class Evaluation(StudyResult):
     """All agreements of a run, metrics in the order asked within each human column and statistic.
 
     `tests` names the tests behind the marks of each table, by judgement (human column and reading) and statistic;
-    `pools` are the data and the scores, a pair a human column.
+    `pools` are the data and the scores, one pair per human column.
     """
 
     agreements: tuple[Agreement, ...]
@@ -141,7 +141,7 @@ class Evaluation(StudyResult):
     pools: Sequence[tuple[Judged, Sequence[VariantScores]]] = field(default=(), repr=False)
 
     def records(self) -> Iterator[dict[str, Any]]:
-        """A row a metric, human column, statistic and group, the mean last: value, interval, number of judgements."""
+        """Yield one row per metric, human column, statistic and group, the mean last."""
         for agreement in self.agreements:
             about = {"metric": agreement.label, "human": agreement.judgement, "statistic": agreement.statistic}
             for group, figure in [*agreement.groups.items(), ("mean", agreement.mean)]:
@@ -156,11 +156,12 @@ class Evaluation(StudyResult):
         return [tuple(agreements) for agreements in by_table.values()]
 
     def to_dict(self) -> dict[str, Any]:
-        """The JSON form: the results of the design, and beside them how they were tested."""
+        """Return the JSON form: the results of the design, and beside them how they were tested."""
         study: dict[str, Any] = {
             **{name: getattr(self.resampling, name) for name in ("seed", "resamples", "confidence", "alpha")},
             "standings": [
-                _standing(table, self.tests.get((table[0].judgement, table[0].statistic))) for table in self.tables
+                _standing_record(table, self.tests.get((table[0].judgement, table[0].statistic)))
+                for table in self.tables
             ],
             "warnings": list(self.warnings),
         }
@@ -169,13 +170,13 @@ class Evaluation(StudyResult):
         return {"results": [agreement.to_dict() for agreement in self.agreements], "study": study}
 
     def sheets(self) -> list[Sheet]:
-        """A table a human column and statistic, the notes under the last."""
+        """Return one table per human column and statistic, with the notes under the last."""
         tables = self.tables
-        return [_sheet(self, table, last=table is tables[-1]) for table in tables]
+        return [_make_sheet(self, table, last=table is tables[-1]) for table in tables]
 
 
-def _standing(table: Sequence[Agreement], tests: Mapping[str, str] | None) -> dict[str, Any]:
-    """How the metrics of a table stand: means with intervals and, where there are several, who is best and who tied."""
+def _standing_record(table: Sequence[Agreement], tests: Mapping[str, str] | None) -> dict[str, Any]:
+    """Return the means of a table with intervals and, if there are several metrics, which are best and tied."""
     record: dict[str, Any] = {
         "human": table[0].judgement,
         "statistic": table[0].statistic,
@@ -200,7 +201,7 @@ def _standing(table: Sequence[Agreement], tests: Mapping[str, str] | None) -> di
     return record
 
 
-def _sheet(evaluation: Evaluation, table: Sequence[Agreement], *, last: bool) -> Sheet:
+def _make_sheet(evaluation: Evaluation, table: Sequence[Agreement], *, last: bool) -> Sheet:
     first = table[0]
     groups = list(first.groups)
     title = (
@@ -225,19 +226,19 @@ def _sheet(evaluation: Evaluation, table: Sequence[Agreement], *, last: bool) ->
         title,
         ("metric", *head, *([] if turned else [f"interval of the {'mean' if len(groups) > 1 else 'value'}"])),
         rows,
-        notes=(_counted(first), *(_tail(evaluation) if last else ())),
+        notes=(_describe_counts(first), *(_list_notes(evaluation) if last else ())),
         signatures=tuple(agreement.signature for agreement in table),
-        tied=_tied(evaluation, table),
+        tied=_describe_ties(evaluation, table),
         dots=""
         if turned or len(table) < 2
         else f"hollow dot: significantly {worse_than_best(first.statistic)} the best",
-        said=tuple(_said(table)),
+        said=tuple(_summarise(table)),
     )
     return sheet.turned() if turned else sheet
 
 
-def _said(table: Sequence[Agreement]) -> Iterator[str]:
-    """Which metric agrees best with people, in a sentence, and which cannot be told apart from it."""
+def _summarise(table: Sequence[Agreement]) -> Iterator[str]:
+    """Yield a sentence on which metric agrees best with people, and which ones do not differ significantly."""
     best = next((agreement for agreement in table if agreement.mean.mark == "best"), None)
     if best is None or len(table) < 2:
         return
@@ -265,22 +266,22 @@ def _said(table: Sequence[Agreement]) -> Iterator[str]:
 
 
 def directed(statistic: str) -> str:
-    """A statistic as tables and figures call it: errors say that less is better."""
+    """Return a statistic as tables and figures call it: errors say that less is better."""
     return statistic if higher_is_better(statistic) else f"{statistic} (lower is better)"
 
 
 def worse_than_best(statistic: str) -> str:
-    """The side of the best on which a worse value lies."""
+    """Return the side of the best on which a worse value lies."""
     return "below" if higher_is_better(statistic) else "above"
 
 
-def _counted(first: Agreement) -> str:
+def _describe_counts(first: Agreement) -> str:
     total, groups = sum(figure.n for figure in first.groups.values()), len(first.groups)
     left_out = "".join(f"; excluded: {count} {reason}" for reason, count in first.excluded.items())
     return f"{total} judgements in {groups} group{'s' * (groups != 1)}{left_out}"
 
 
-def _tied(evaluation: Evaluation, table: Sequence[Agreement]) -> str:
+def _describe_ties(evaluation: Evaluation, table: Sequence[Agreement]) -> str:
     if len(table) < 2:
         return ""
     tests = evaluation.tests[table[0].judgement, table[0].statistic]
@@ -291,7 +292,7 @@ def _tied(evaluation: Evaluation, table: Sequence[Agreement]) -> str:
     return f"not significantly {worse_than_best(table[0].statistic)} the best ({test}; {how})"
 
 
-def _tail(evaluation: Evaluation) -> list[str]:
+def _list_notes(evaluation: Evaluation) -> list[str]:
     lines = [evaluation.resampling.note]
     for metric_order in evaluation.orders:
         uniform, own = (
@@ -319,7 +320,7 @@ def evaluate(
     resampling: Resampling = USUAL,
     run: Run = QUIET,
 ) -> Evaluation:
-    """Agreement of metrics with human judgements: a result a metric, human column and statistic.
+    """Measure how well metrics agree with human judgements: one result per metric, human column and statistic.
 
     Args:
         task: Which judgements of which data, and which statistics.
@@ -342,12 +343,12 @@ def evaluate(
     halves = [
         load_variants(metrics, setup, references=datasets[0].references, last=changes) for changes in sets if metrics
     ]
-    check_apart(scores, [variant.label for half in halves for variant in half])
+    check_distinct_names(scores, [variant.label for half in halves for variant in half])
     with ScoreBook(run) as book:
         pools = [
             (
                 dataset,
-                _with_outside(
+                _append_outside(
                     book.scores([variant for half in halves for variant in half], dataset), outside_scores, len(metrics)
                 ),
             )
@@ -356,10 +357,10 @@ def evaluate(
     return assess(pools, statistics, resampling=resampling, doubled=len(halves) > 1)
 
 
-def _with_outside(
+def _append_outside(
     scores: Sequence[VariantScores], outside_scores: Sequence[VariantScores], size: int
 ) -> list[VariantScores]:
-    """The scores of files behind those of every `size` variants: each half of a doubled list compares with them."""
+    """Insert the scores of files after every `size` variants, so that both halves are compared with them."""
     starts = range(0, len(scores), size) if scores else (0,)
     return [variant_scores for start in starts for variant_scores in (*scores[start : start + size], *outside_scores)]
 
@@ -371,7 +372,7 @@ def assess(
     resampling: Resampling = USUAL,
     doubled: bool = False,
 ) -> Evaluation:
-    """The evaluation of scores that are there already; pure.
+    """Evaluate scores that were computed before.
 
     `doubled`: the second half of the variants of each pool are the first with uniform units; they are what is
     reported, and the first half gives the order they are compared with.
@@ -385,22 +386,22 @@ def assess(
         half = len(scores) // 2 if doubled else 0
         reported.append((dataset, scores[half:]))
         for name in names:
-            rows, test, notes = _agreements(dataset, scores[half:], name, resampling)
+            rows, test, notes = _compute_agreements(dataset, scores[half:], name, resampling)
             agreements += rows
             tests[dataset.judgement, name] = test
             warnings += [line for line in notes if line not in warnings]
             if doubled:
-                own = _agreements(dataset, scores[:half], name, resampling)[0]
-                orders.append(MetricOrder(dataset.judgement, name, _order(own), _order(rows)))
+                own = _compute_agreements(dataset, scores[:half], name, resampling)[0]
+                orders.append(MetricOrder(dataset.judgement, name, _rank_metrics(own), _rank_metrics(rows)))
     return Evaluation(tuple(agreements), resampling, tests, tuple(warnings), tuple(orders), reported)
 
 
-def _agreements(
+def _compute_agreements(
     dataset: Judged, scores: Sequence[VariantScores], statistic: str, resampling: Resampling
 ) -> tuple[list[Agreement], dict[str, str], list[str]]:
-    """A row a variant, the tests behind the marks, and what the user should know."""
+    """Return one row per variant, the tests behind the marks, and notes for the user."""
     table = agreement_table(dataset, scores, statistic, resamples=resampling.resamples, seed=resampling.seed)
-    defined(table, dataset)
+    require_defined(table, dataset)
     higher, numbers = higher_is_better(statistic), {name: k for k, name in enumerate(dataset.groups)}
     stands = {
         name: standing(column, higher=higher, test_name=resampling.test, seed=resampling.seed + numbers[name])
@@ -432,7 +433,7 @@ def _agreements(
 
 
 def figure(column: Column, stands: Standing, index: int, resampling: Resampling) -> Figure:
-    """The figure of a variant in a column."""
+    """Return the figure of a variant in a column."""
     value = float(column.values[index])
     bounds = percentiles(np.asarray(column.draws[index]), resampling.confidence)
     if bounds is not None and not bounds[0] - ROUNDING <= value <= bounds[1] + ROUNDING:
@@ -442,7 +443,7 @@ def figure(column: Column, stands: Standing, index: int, resampling: Resampling)
     return Figure(value, low, high, column.n, mark, float(stands.p_values[index]))
 
 
-def _order(table: Sequence[Agreement]) -> tuple[tuple[str, float], ...]:
+def _rank_metrics(table: Sequence[Agreement]) -> tuple[tuple[str, float], ...]:
     sign = -1 if higher_is_better(table[0].statistic) else 1
     ranked = sorted(table, key=lambda agreement: sign * agreement.mean.value)
     return tuple((agreement.label, agreement.mean.value) for agreement in ranked)

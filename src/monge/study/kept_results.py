@@ -76,7 +76,7 @@ class KeptAgreements:
 
 @dataclass(frozen=True)
 class Cost:
-    """Processor seconds a 1,000 pairs with one thread, and the most memory that the process took, in megabytes."""
+    """Processor seconds per 1,000 pairs with one thread, and the most memory that the process took, in megabytes."""
 
     seconds: float
     megabytes: float
@@ -119,21 +119,21 @@ class Tuned:
 
 @cache
 def tuned() -> tuple[Tuned, ...]:
-    """The tuned models that are shipped."""
+    """Return the tuned models that are shipped."""
     records = json.loads((files("monge.study") / "kept" / "adapters.json").read_text("utf-8"))
     return tuple(
-        Tuned(**{**record, "figures": {key: _change(figure) for key, figure in record["figures"].items()}})
+        Tuned(**{**record, "figures": {key: _read_change(figure) for key, figure in record["figures"].items()}})
         for record in records
     )
 
 
-def _change(record: Mapping[str, Any]) -> Change:
+def _read_change(record: Mapping[str, Any]) -> Change:
     return Change(record["statistic"], Measured(**record["before"]), Measured(**record["after"]), record["p"])
 
 
 @cache
 def judgements() -> tuple[KeptAgreements, ...]:
-    """Everything that is kept, in the order of its plan."""
+    """Return the stored agreements of all data sets."""
     records = json.loads((files("monge.study") / "kept" / "agreement.json").read_text("utf-8"))
     return tuple(
         KeptAgreements(
@@ -145,12 +145,12 @@ def judgements() -> tuple[KeptAgreements, ...]:
 
 @cache
 def workloads() -> tuple[Mapping[str, Any], ...]:
-    """What cost was measured on: `texts`, `model`, `dataset`, `pairs`, `machine`, `metrics`."""
+    """Return the workloads that cost was measured on: `texts`, `model`, `dataset`, `pairs`, `machine`, `metrics`."""
     return tuple(json.loads((files("monge.study") / "kept" / "cost.json").read_text("utf-8")))
 
 
 def cost_of(metric: str, texts: str, model: str) -> Cost | None:
-    """What a metric costs on a kind of text with a model, or with none; None where that was not measured."""
+    """Return the cost of a metric on a kind of text with a model; None if it was not measured."""
     for workload in workloads():
         if (
             workload["texts"] == texts

@@ -48,14 +48,14 @@ _UNITS = {"s": ("seconds", 1.0), "ms": ("seconds", 0.001), "mb": ("megabytes", 1
 
 @dataclass(frozen=True)
 class Budget:
-    """The most that may be spent: seconds a 1,000 pairs on one thread, megabytes of memory."""
+    """The most that may be spent: seconds per 1,000 pairs on one thread, megabytes of memory."""
 
     seconds: float | None = None
     megabytes: float | None = None
 
     @classmethod
     def read(cls, text: str | None) -> Budget:
-        """From `5s`, `800MB`, or `5s,800MB`; a number alone is seconds."""
+        """Parse `5s`, `800MB`, or `5s,800MB`; a number alone is seconds."""
         limits: dict[str, float] = {}
         for part in (text or "").split(","):
             if not part.strip():
@@ -70,7 +70,7 @@ class Budget:
         return cls(**limits)
 
     def holds(self, cost: Cost | None) -> bool:
-        """Whether a cost stays within it; an unknown one does only where there is no limit."""
+        """Return whether a cost stays within it; an unknown one does only where there is no limit."""
         if cost is None:
             return self == Budget()
         return all(limit is None or getattr(cost, name) <= limit for name, limit in vars(self).items())
@@ -96,7 +96,7 @@ class Candidate:
 
     @property
     def seconds(self) -> float:
-        """Seconds a 1,000 pairs; endless where that was not measured."""
+        """Seconds per 1,000 pairs; infinite if they were not measured."""
         return self.cost.seconds if self.cost else float("inf")
 
     @property
@@ -117,7 +117,7 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Recommendation(StudyResult):
-    """What is known of a task in a language: its data sets, and the metrics, best first.
+    """The results for a task in a language: its data sets, and the metrics, best first.
 
     `data` are those that count; `development` those that settings were chosen on.
     """
@@ -146,12 +146,12 @@ class Recommendation(StudyResult):
         equal = [
             candidate for candidate in self.candidates
             if candidate.affordable and not candidate.told_apart
-            and candidate.cost is not None and self._close(candidate)
+            and candidate.cost is not None and self._is_close(candidate)
         ]  # fmt: skip
         return min(equal, key=lambda candidate: candidate.cost.seconds if candidate.cost else 0.0, default=None)
 
-    def _close(self, candidate: Candidate) -> bool:
-        """Whether a metric is within CLOSE of the best metric of each data set."""
+    def _is_close(self, candidate: Candidate) -> bool:
+        """Return whether a metric is within CLOSE of the best metric of each data set."""
         return all(
             candidate.figures[data.key].value >= max(figure.value for figure in data.metrics.values()) - CLOSE
             for data in self.data
@@ -178,12 +178,12 @@ class Recommendation(StudyResult):
         return tuple(model for model in models if self.budget.holds(self.cost_of(model)))
 
     def cost_of(self, model: Tuned) -> Cost | None:
-        """What a tuned model costs: the time of the plain one, changed as it was measured."""
+        """Return the cost of a tuned model: the time of the plain model times the measured ratio."""
         plain = cost_of(model.metric, self.data[0].texts, model.base)
         return None if plain is None else Cost(plain.seconds * model.time, plain.megabytes)
 
     def shared(self, model: Tuned) -> dict[str, Measured]:
-        """What a tuned model reaches on data sets whose figures stand beside those of the metrics: all judgements."""
+        """Return the agreement of a tuned model on data sets where it was measured on the same judgements."""
         figures = {}
         for dataset in self.data:
             plain, change = dataset.metrics.get(model.metric), model.figures.get(dataset.key)
@@ -219,13 +219,13 @@ class Recommendation(StudyResult):
         return self.choice.metric if self.choice is not None and self.usable else ""
 
     def advice(self) -> list[str]:
-        """The recommendation in sentences."""
+        """Return the recommendation in sentences."""
         from monge.study.advice import sentences
 
         return sentences(self)
 
     def sheets(self) -> list[Sheet]:
-        """One table: a row per metric, a column per data set, development data last."""
+        """Return one table: a row per metric, a column per data set, development data last."""
         several = len(self.data) > 1
         head = ("metric", *(dataset.key for dataset in self.data), *(("mean rank",) if several else ()))
         head += *(f"{dataset.key} (dev)" for dataset in self.development), "s / 1,000", "MB", "front"
@@ -256,7 +256,7 @@ class Recommendation(StudyResult):
                 head,
                 rows,
                 said=tuple(self.advice()),
-                notes=(*(dataset.extent for dataset in (*self.data, *self.development)), *self._notes()),
+                notes=(*(dataset.extent for dataset in (*self.data, *self.development)), *self._list_notes()),
                 signatures=tuple(signed),
                 words_behind=1,
                 tied="not significantly below the best of its column",
@@ -264,7 +264,7 @@ class Recommendation(StudyResult):
         ]
 
     def _tuned_row(self, model: Tuned, several: bool) -> tuple[Cell, ...]:
-        """A tuned model on the data that it was measured on."""
+        """Return a tuned model on the data that it was measured on."""
         shared, nothing = self.shared(model), Cell(dashed(None))
         figures = (_cell(shared[dataset.key]) if dataset.key in shared else nothing for dataset in self.data)
         return (
@@ -283,11 +283,11 @@ class Recommendation(StudyResult):
         alike = [
             dataset
             for dataset in judgements()
-            if dataset.model == self.data[0].model and _sourced(dataset) == _sourced(self.data[0])
+            if dataset.model == self.data[0].model and _uses_source(dataset) == _uses_source(self.data[0])
         ]
         return sorted({name for dataset in alike for name in dataset.metrics} - compared)
 
-    def _notes(self) -> Iterator[str]:
+    def _list_notes(self) -> Iterator[str]:
         model = self.data[0].model
         yield f"model {model}; front: no metric ranks better for less time; intervals (95%, by source item) in JSON"
         if len(self.data) > 1:
@@ -308,7 +308,7 @@ class Recommendation(StudyResult):
                 )
 
     def records(self) -> Iterator[dict[str, Any]]:
-        """A row a metric and data set."""
+        """Yield one row per metric and data set."""
         for candidate in self.candidates:
             for data in (*self.data, *self.development):
                 figure = candidate.figures[data.key]
@@ -318,7 +318,7 @@ class Recommendation(StudyResult):
                 yield {**about, **used, **vars(figure), "rank": candidate.rank, **cost, "front": candidate.front}
 
     def to_dict(self) -> dict[str, Any]:
-        """The JSON form."""
+        """Return the JSON form."""
         return {
             "task": self.task,
             "lang": self.lang,
@@ -354,7 +354,7 @@ class Overview(StudyResult):
     every: tuple[Recommendation, ...]
 
     def sheets(self) -> list[Sheet]:
-        """One table: a row a task."""
+        """Return one table with a row per task."""
         rows = []
         for recommendation in self.every:
             chosen, best = recommendation.choice, recommendation.best
@@ -384,10 +384,10 @@ class Overview(StudyResult):
         lang = self.every[0].lang
         title = f"which metric, for {LANGUAGES[lang]} texts with {self.every[0].data[0].model}"
         note = "monge recommend --task NAME shows every metric, how far to trust it, and what it was measured on"
-        return [Sheet(title, head, tuple(rows), notes=(note,), words=2, words_behind=2, said=tuple(self._said()))]
+        return [Sheet(title, head, tuple(rows), notes=(note,), words=2, words_behind=2, said=tuple(self._summarise()))]
 
-    def _said(self) -> Iterator[str]:
-        """What to take for which tasks."""
+    def _summarise(self) -> Iterator[str]:
+        """Yield a sentence on which metric to use for which tasks."""
         tasks: dict[str, list[str]] = {}
         for recommendation in self.every:
             lacking = "good enough" if recommendation.choice is not None else "cheap enough"
@@ -397,17 +397,17 @@ class Overview(StudyResult):
         yield f"Use {'; '.join(f'{use} for {listed(names)}' for use, names in tasks.items())}."
 
     def records(self) -> Iterator[dict[str, Any]]:
-        """The rows of every task."""
+        """Yield the rows of every task."""
         for recommendation in self.every:
             yield from recommendation.records()
 
     def to_dict(self) -> dict[str, Any]:
-        """The JSON form."""
+        """Return the JSON form."""
         return {"tasks": [recommendation.to_dict() for recommendation in self.every]}
 
 
 def recommend(task: str | None = None, *, lang: str = "en", budget: str | None = None) -> Recommendation | Overview:
-    """Which metric to take for texts of a kind and language, from kept agreement with people and kept cost.
+    """Recommend a metric for texts of a kind and language, from stored agreement with people and cost.
 
     Args:
         task: One of `TASKS`; None gives the choice for each of them.
@@ -427,18 +427,18 @@ def recommend(task: str | None = None, *, lang: str = "en", budget: str | None =
             f"no {description} in {LANGUAGES[lang]} ({lang}) were evaluated; there are results for {languages}"
         )
     if task is not None:
-        return _recommended(task, lang, language_datasets, limit)
+        return _rank_candidates(task, lang, language_datasets, limit)
     tasks = dict.fromkeys(dataset.task for dataset in language_datasets)
     ordered = [name for name in TASKS if name in tasks]
     return Overview(
         tuple(
-            _recommended(name, lang, [dataset for dataset in language_datasets if dataset.task == name], limit)
+            _rank_candidates(name, lang, [dataset for dataset in language_datasets if dataset.task == name], limit)
             for name in ordered
         )
     )
 
 
-def _recommended(task: str, lang: str, data: Sequence[KeptAgreements], budget: Budget) -> Recommendation:
+def _rank_candidates(task: str, lang: str, data: Sequence[KeptAgreements], budget: Budget) -> Recommendation:
     tested = [dataset for dataset in data if dataset.key not in DEVELOPMENT] or list(data)
     development = tuple(dataset for dataset in data if dataset not in tested)
     common = [name for name in data[0].metrics if all(name in dataset.metrics for dataset in data)]
@@ -460,7 +460,7 @@ def _recommended(task: str, lang: str, data: Sequence[KeptAgreements], budget: B
 
 
 def _mean_ranks(values: Sequence[Sequence[float]]) -> list[float]:
-    """The mean rank of each metric over data sets [d][m]; 1 is the highest value, equal values share a rank."""
+    """Return the mean rank of each metric over data sets [d][m]; 1 is the highest value, equal values share a rank."""
     ranks = [
         [1 + sum(other_value > value for other_value in row) + (row.count(value) - 1) / 2 for value in row]
         for row in (list(dataset_values) for dataset_values in values)
@@ -469,7 +469,7 @@ def _mean_ranks(values: Sequence[Sequence[float]]) -> list[float]:
 
 
 def front(points: Sequence[tuple[float | None, float]]) -> set[int]:
-    """The places of the (cost, value) points that no other point beats: none costs less and is as good or better."""
+    """Return the places of the (cost, value) points on the Pareto front: no cheaper point is as good."""
     best, on_front = float("-inf"), set()
     priced = [(cost, -value, place) for place, (cost, value) in enumerate(points) if cost is not None]
     for _, negative, place in sorted(priced):
@@ -479,13 +479,13 @@ def front(points: Sequence[tuple[float | None, float]]) -> set[int]:
     return on_front
 
 
-def _sourced(dataset: KeptAgreements) -> bool:
-    """Whether texts were compared with their sources."""
+def _uses_source(dataset: KeptAgreements) -> bool:
+    """Return whether texts were compared with their sources."""
     return dataset.task == "quality-estimation"
 
 
 def short(seconds: float) -> str:
-    """Seconds as people say them."""
+    """Return seconds with two significant digits, or none after the point from 10 on."""
     return f"{seconds:.2g}" if seconds < 10 else f"{seconds:.0f}"
 
 

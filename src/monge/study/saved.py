@@ -11,7 +11,7 @@ from monge.study.evaluate import Agreement, Evaluation, Figure, MetricOrder
 
 
 def comparison_of(data: Mapping[str, Any]) -> Comparison:
-    """The comparison whose JSON form this is."""
+    """Return the comparison whose JSON form this is."""
     standings = []
     for row in data["results"]:
         same = {name: row[name] for name in ("metric", "signature", "higher_is_better", "n", "of")}
@@ -30,7 +30,7 @@ def comparison_of(data: Mapping[str, Any]) -> Comparison:
 
 
 def evaluation_of(data: Mapping[str, Any]) -> Evaluation:
-    """The evaluation whose JSON form this is, without the scores behind it."""
+    """Return the evaluation whose JSON form this is, without the scores behind it."""
     rows, how = iter(data["results"]), data["study"]
     agreements: list[Agreement] = []
     tests = {}
@@ -46,7 +46,7 @@ def evaluation_of(data: Mapping[str, Any]) -> Evaluation:
 
 
 def _read(row: Mapping[str, Any], table: Mapping[str, Any], k: int) -> Agreement:
-    """The agreement of metric k of a table, from its row and how the metrics stand."""
+    """Return the agreement of metric k of a table, from its row and how the metrics stand."""
     label = table["metrics"][k]
 
     def read(name: str, plain: Mapping[str, Any], n: int) -> Figure:

@@ -1,4 +1,4 @@
-"""How Python users see what a study found: as a table in a terminal or notebook, as a data frame."""
+"""Show the results of a study: as tables in a terminal or notebook, or as a data frame."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class StudyResult:
-    """A study that prints its tables; `records` are its figures, a dictionary a row."""
+    """A study that prints its tables; `records` are its figures, one dictionary per row."""
 
     def sheets(self) -> list[Sheet]:
         """Its tables."""

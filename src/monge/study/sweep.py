@@ -14,7 +14,7 @@ from monge.render.cells import decimals, listed
 from monge.spec.presets import split_name
 from monge.stats import higher_is_better
 from monge.study.agreement import USUAL, Resampling
-from monge.study.book import QUIET, Run, ScoreBook, VariantScores, joined_scores
+from monge.study.book import QUIET, Run, ScoreBook, VariantScores, join_scores
 from monge.study.evaluate import Agreement, assess, directed, figure_digits, worse_than_best
 from monge.study.task import Task, joined
 from monge.study.variants import DEFAULT_MODEL, Setup, Variant, Variation, check_names, grid, load_variants, variation
@@ -36,7 +36,7 @@ class Curve:
 
 @dataclass(frozen=True)
 class Sweep:
-    """A curve a metric over points of `TARGET=VALUE` changes; `together` has the best mean over all metrics."""
+    """One curve per metric over points of `TARGET=VALUE` changes; `together` has the best mean over all metrics."""
 
     variations: tuple[Variation, ...]
     points: tuple[tuple[str, ...], ...]
@@ -59,12 +59,12 @@ class Sweep:
         return _best(self.means, self.curves[0].points[0].statistic)
 
     def named(self, index: int) -> str:
-        """A point as people read it: the values alone where one thing varies."""
+        """Return a point as people read it: the values alone where one thing varies."""
         changes = self.points[index]
         return changes[0].partition("=")[2] if len(changes) == 1 else ", ".join(changes)
 
     def to_dict(self) -> dict[str, Any]:
-        """The JSON form."""
+        """Return the JSON form."""
         return {
             "vary": {variation.target: list(variation.values) for variation in self.variations},
             "development": self.development,
@@ -88,8 +88,8 @@ class Sweep:
         }
 
     def sheets(self) -> list[Sheet]:
-        """The chosen values with their scores on the test data, then a curve per metric."""
-        return [self._chosen(), *(self._curve(curve) for curve in self.curves)]
+        """Return the chosen values with their scores on the test data, then a curve per metric."""
+        return [self._chosen_sheet(), *(self._curve_sheet(curve) for curve in self.curves)]
 
     @property
     def verdict(self) -> list[str]:
@@ -97,9 +97,9 @@ class Sweep:
         test data.
         """
         targets = ", ".join(variation.target for variation in self.variations) if len(self.variations) == 1 else ""
-        return [self._told(curve, f"{targets} = " if targets else "") for curve in self.curves]
+        return [self._describe_curve(curve, f"{targets} = " if targets else "") for curve in self.curves]
 
-    def _told(self, curve: Curve, prefix: str) -> str:
+    def _describe_curve(self, curve: Curve, prefix: str) -> str:
         best = curve.points[curve.chosen]
         mean = best.mean.with_interval(figure_digits(agreement.mean for agreement in curve.points))
         tied = [
@@ -124,10 +124,10 @@ class Sweep:
             tried = f" On {self.test} it reaches {curve.test.mean.with_interval(figure_digits([curve.test.mean]))}."
         return f"{text}{rest}.{tried}"
 
-    def _curve(self, curve: Curve) -> Sheet:
+    def _curve_sheet(self, curve: Curve) -> Sheet:
         first = curve.points[0]
-        digits = _digits(curve.points)
-        rows = tuple((Cell(self.named(k)), *_cells(agreement, digits)) for k, agreement in enumerate(curve.points))
+        digits = _choose_digits(curve.points)
+        rows = tuple((Cell(self.named(k)), *_make_cells(agreement, digits)) for k, agreement in enumerate(curve.points))
         targets = ", ".join(variation.target for variation in self.variations)
         return Sheet(
             f"{curve.metric} over {targets} on {self.development}: {directed(first.statistic)} with {first.human}",
@@ -137,15 +137,15 @@ class Sweep:
             f"(paired tests as in evaluate, corrected over all pairs, p > {self.resampling.alpha:g})",
         )
 
-    def _chosen(self) -> Sheet:
+    def _chosen_sheet(self) -> Sheet:
         tested = [curve.test for curve in self.curves if curve.test is not None]
         head = ["metric", "chosen", self.development, *([*tested[0].groups, "mean"] if tested else [])]
-        rows, digits = [], _digits(tested)
+        rows, digits = [], _choose_digits(tested)
         mean_digits = figure_digits(curve.points[curve.chosen].mean for curve in self.curves)
         for curve in self.curves:
             mean = curve.points[curve.chosen].mean
             cells = Cell(curve.metric), Cell(self.named(curve.chosen)), replace(mean.cell(mean_digits), mark="")
-            rows.append((*cells, *(_cells(curve.test, digits) if curve.test is not None else ())))
+            rows.append((*cells, *(_make_cells(curve.test, digits) if curve.test is not None else ())))
         notes = [
             f"intervals: bootstrap percentiles, {self.resampling.resamples} resamples, seed {self.resampling.seed}"
         ]
@@ -162,15 +162,15 @@ class Sweep:
         return Sheet(title, tuple(head), tuple(rows), tuple(notes), signatures, words=2, said=sentences)
 
 
-def _digits(agreements: Sequence[Agreement]) -> dict[str, int]:
-    """The decimals of every group and of the mean."""
+def _choose_digits(agreements: Sequence[Agreement]) -> dict[str, int]:
+    """Return the decimals of every group and of the mean."""
     groups = agreements[0].groups if agreements else ()
     digits = {name: figure_digits(agreement.groups[name] for agreement in agreements) for name in groups}
     return {**digits, "mean": figure_digits(agreement.mean for agreement in agreements)}
 
 
-def _cells(agreement: Agreement, digits: Mapping[str, int]) -> list[Cell]:
-    """A row of a table: groups without their intervals, the mean with it."""
+def _make_cells(agreement: Agreement, digits: Mapping[str, int]) -> list[Cell]:
+    """Return a row of a table: groups without their intervals, the mean with it."""
     groups = (
         replace(figure.cell(digits[name]), detail="", short_detail="") for name, figure in agreement.groups.items()
     )
@@ -187,7 +187,7 @@ def sweep(
     resampling: Resampling = USUAL,
     run: Run = QUIET,
 ) -> Sweep:
-    """Agreement at every point of `vary`, from one encoding pass; the best on development data, tried on test data.
+    """Measure agreement at every point of `vary`; choose the best on development data and try it on test data.
 
     The data sets of `development` and `test` may be joined: `wmt15+wmt16`. They may share none.
     """
@@ -196,14 +196,14 @@ def sweep(
     for changes in points:
         check_names(metrics, replace(setup, settings=(*setup.settings, *changes)))
     for name in metrics:
-        _free(name, variations)
-    _apart(development, test)
+        _check_free(name, variations)
+    _check_disjoint(development, test)
     development_sets = [dataset for task in development.split() for dataset in task.open(resampling.seed)]
     held = [dataset for task in (test.split() if test is not None else ()) for dataset in task.open(resampling.seed)]
     run.tell([*development_sets, *held])
     book = ScoreBook(run)
 
-    def loaded(requests: Sequence[tuple[str, Sequence[str]]], rule: str) -> list[Variant]:
+    def load_points(requests: Sequence[tuple[str, Sequence[str]]], rule: str) -> list[Variant]:
         """Load metrics with changes; `rule` is how the data set takes several references."""
         variants = []
         for name, changes in requests:
@@ -216,8 +216,8 @@ def sweep(
         return assess([pool], [task.statistics(pool[0], errors=True)[:1]], resampling=resampling).agreements
 
     with book:
-        dataset, scores = _pool(
-            book, partial(loaded, [(name, changes) for name in metrics for changes in points]), development_sets
+        dataset, scores = _score_pool(
+            book, partial(load_points, [(name, changes) for name in metrics for changes in points]), development_sets
         )
         curves = []
         for k, name in enumerate(metrics):
@@ -230,38 +230,38 @@ def sweep(
                 )
             )
         if test is not None:
-            chosen = partial(loaded, [(curve.metric, points[curve.chosen]) for curve in curves])
-            tried = agreements(test, _pool(book, chosen, held))
+            chosen = partial(load_points, [(curve.metric, points[curve.chosen]) for curve in curves])
+            tried = agreements(test, _score_pool(book, chosen, held))
             curves = [replace(curve, test=test_agreement) for curve, test_agreement in zip(curves, tried, strict=True)]
     warnings = tuple(dict.fromkeys(line for dataset in (*development_sets, *held) for line in dataset.warnings))
     tested = test.dataset if test is not None else None
     return Sweep(variations, tuple(points), tuple(curves), dataset.dataset, tested, resampling, warnings)
 
 
-def _pool(
+def _score_pool(
     book: ScoreBook, variants: Callable[[str], Sequence[Variant]], datasets: Sequence[Judged]
 ) -> tuple[Judged, list[VariantScores]]:
-    """Data sets as one, and the scores of all variants on it, each set scored by its own rule over references."""
+    """Join data sets and score them by all variants, each by its own rule over references."""
     scores = [(dataset, book.scores(variants(dataset.references), dataset)) for dataset in datasets]
-    return joined(datasets), joined_scores(scores)
+    return joined(datasets), join_scores(scores)
 
 
 def _best(values: Sequence[float], statistic: str) -> int:
-    """The place of the best value by a statistic."""
+    """Return the place of the best value by a statistic."""
     sign = 1 if higher_is_better(statistic) else -1
     return max(range(len(values)), key=lambda k: sign * values[k])
 
 
-def _free(name: str, variations: Sequence[Variation]) -> None:
-    """Refuse a metric whose bracket fixes what varies: the bracket would win."""
+def _check_free(name: str, variations: Sequence[Variation]) -> None:
+    """Raise if the bracket of a metric fixes a setting that varies."""
     inner = split_name(name)[1]
     for varied in variations:
         if inner.startswith(f"{varied.target}=") or f",{varied.target}=" in inner:
             raise UsageError(f"{name} fixes {varied.target}, which varies; leave it out of the bracket")
 
 
-def _apart(development: Task, test: Task | None) -> None:
-    """Refuse test data that are development data."""
+def _check_disjoint(development: Task, test: Task | None) -> None:
+    """Raise if test data are development data."""
     if test is None:
         return
     is_other_directory = Path(test.data).resolve() != Path(development.data).resolve()

@@ -46,7 +46,7 @@ _PAIR = re.compile(r"[a-z]{2,3}-([a-z]{2,3})")
 
 @dataclass(frozen=True)
 class Task:
-    """Which judgements, and which statistics of them.
+    """The judgements to compare with, and the statistics to compute.
 
     Attributes:
         dataset: A data set's name, or `table` for a table of your own; `wmt15+wmt16` joins two where a study can.
@@ -73,7 +73,7 @@ class Task:
     columns: Given | None = None
 
     def open(self, seed: int = SEED) -> list[Judged]:
-        """The judgements: one opening a human column and reading."""
+        """Open the judgements: one data set per human column and reading."""
         humans: Sequence[str | None] = [self.human] if self.human is None or isinstance(self.human, str) else self.human
         same = {name: getattr(self, name) for name in ("pairs", "level", "text", "columns")}
         datasets = []
@@ -84,11 +84,11 @@ class Task:
         return datasets if self.sample is None else [sampled(dataset, self.sample, seed) for dataset in datasets]
 
     def split(self) -> list[Task]:
-        """A task for each of the data sets that the name joins."""
+        """Return a task for each of the data sets that the name joins."""
         return [replace(self, dataset=name) for name in self.dataset.split("+")]
 
     def statistics(self, dataset: Judged, *, errors: bool = False, segments: bool = False) -> list[str]:
-        """The names of the statistics asked of an opening; see `named`."""
+        """Return the names of the statistics for a data set; see `named`."""
         requested = [self.statistic] if isinstance(self.statistic, str) else list(self.statistic or ())
         names = (
             named(name, dataset.kind, errors=errors, segments=segments) for name in requested or [dataset.statistic]
@@ -99,24 +99,24 @@ class Task:
 
 
 def readings(switches: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None) -> list[tuple[str, Mapping[str, Any]]]:
-    """Each choice of switches with its name: what tells it from the others, nothing where there is one choice."""
+    """Return each choice of switches with the name of what differs; an only choice has no name."""
     choices = [switches or {}] if switches is None or isinstance(switches, Mapping) else list(switches)
     apart = [key for key in choices[0] if any(choice.get(key) != choices[0][key] for choice in choices)]
-    return [(", ".join(f"{key}={_word(choice[key])}" for key in apart), choice) for choice in choices]
+    return [(", ".join(f"{key}={_format_switch(choice[key])}" for key in apart), choice) for choice in choices]
 
 
-def _word(value: object) -> str:
+def _format_switch(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def target_language(group: str) -> str:
-    """The language of a group's hypotheses: the second of a language pair, English otherwise."""
+    """Return the language of a group's hypotheses: the second of a language pair, English otherwise."""
     pair = _PAIR.fullmatch(group)
     return pair[1] if pair else "en"
 
 
 def languages(dataset: Judged, lang: str | None) -> dict[str, list[str]]:
-    """Groups by the language of their texts: the given one, the target of a pair, or English."""
+    """Return groups by the language of their texts: the given one, the target of a pair, or English."""
     groups: dict[str, list[str]] = {}
     by_language = describe(dataset.dataset).groups == "language"
     for name in dataset.groups:
@@ -126,21 +126,21 @@ def languages(dataset: Judged, lang: str | None) -> dict[str, list[str]]:
 
 
 def sampled(dataset: Judged, items: int, seed: int) -> Judged:
-    """So many source segments of each group, drawn with a seed, with everything that was judged on them.
+    """Draw `items` source segments of each group with a seed, and keep all judgements of them.
 
-    A group that has no more keeps all of its own; what is drawn of one does not depend on which others are there.
+    A smaller group is kept whole; the sample of a group does not depend on the other groups.
     """
     if items < 2:
         raise InvalidSetting(f"a sample needs 2 source segments or more a group, got {items}")
-    groups = {name: _sampled(group, items, [seed, _number(name)]) for name, group in dataset.groups.items()}
+    groups = {name: _sample_group(group, items, [seed, _hash_name(name)]) for name, group in dataset.groups.items()}
     return replace(dataset, groups=groups)
 
 
-def _number(name: str) -> int:
+def _hash_name(name: str) -> int:
     return int.from_bytes(blake2b(name.encode(), digest_size=4).digest())
 
 
-def _sampled(group: Group, items: int, seed: list[int]) -> Group:
+def _sample_group(group: Group, items: int, seed: list[int]) -> Group:
     ids = list(dict.fromkeys(segment.id for segment in group.segments))
     if len(ids) <= items:
         return group
@@ -158,7 +158,7 @@ def _sampled(group: Group, items: int, seed: list[int]) -> Group:
 
 
 def joined(datasets: Sequence[Judged]) -> Judged:
-    """Several data sets as one: groups are called `wmt15/cs-en`, every group counts as the first set's rule says.
+    """Join data sets: groups are called `wmt15/cs-en` and weighted by the rule of the first set.
 
     Human scores are taken from the range of their set to 0..1, so that an error means the same in all of them.
     """
@@ -193,7 +193,7 @@ def joined(datasets: Sequence[Judged]) -> Judged:
 
 
 def _in_unit(scores: Array, direction: int, human_range: tuple[float, float]) -> Array:
-    """Human scores [n] turned so that higher is better, and their range mapped to 0..1."""
+    """Return human scores [n] turned so that higher is better, and their range mapped to 0..1."""
     low, high = sorted(end * direction for end in human_range)
     return np.asarray((scores * direction - low) / (high - low), dtype=np.float64)
 
@@ -221,7 +221,7 @@ class Question:
 
 
 def named(statistic: str, kind: str, *, errors: bool = False, segments: bool = False) -> str:
-    """The name under which a statistic is reported; raises where the kind of judgement, or the study, has it not.
+    """Return the name of a statistic in results; raise if the judgements or the study do not support it.
 
     `errors`: whether the study knows statistics of which less is better; `segments`: whether it hands over the
     scores of segments where systems are judged.
@@ -229,12 +229,14 @@ def named(statistic: str, kind: str, *, errors: bool = False, segments: bool = F
     key, _, by = statistic.strip().lower().replace("-", "_").partition(_BY)
     key = SYNONYMS.get(key, key)
     if by:
-        return _named_by(statistic, key, by, kind)
+        return _name_average(statistic, key, by, kind)
     if kind == "systems":
         key = PAIRWISE if key == "acc23" else key
     elif key == PAIRWISE:
         key = "acc23"
-    allowed = tuple(name for name in _known(kind) if (errors or higher_is_better(name)) and (segments or name != SOFT))
+    allowed = tuple(
+        name for name in _known_statistics(kind) if (errors or higher_is_better(name)) and (segments or name != SOFT)
+    )
     if key in allowed:
         return key
     if key == SOFT:
@@ -248,8 +250,8 @@ def named(statistic: str, kind: str, *, errors: bool = False, segments: bool = F
     raise UnknownName("statistic", statistic, {*allowed, *SYNONYMS})
 
 
-def _named_by(statistic: str, key: str, by: str, kind: str) -> str:
-    """The name of a statistic that is averaged over items or systems."""
+def _name_average(statistic: str, key: str, by: str, kind: str) -> str:
+    """Return the name of a statistic that is averaged over items or systems."""
     if by not in AVERAGED or key not in STATISTICS or not higher_is_better(key):
         raise InvalidSetting(f"{statistic}: averages are STATISTIC-by-item or STATISTIC-by-system, as pearson-by-item")
     if kind in ("systems", "rankings"):
@@ -257,14 +259,14 @@ def _named_by(statistic: str, key: str, by: str, kind: str) -> str:
     return f"{key}{_BY}{by}"
 
 
-def _known(kind: str) -> tuple[str, ...]:
+def _known_statistics(kind: str) -> tuple[str, ...]:
     if kind == "systems":
         return (*(name for name in STATISTICS if name != "acc23"), PAIRWISE, SOFT)
     return RANKING_STATISTICS if kind == "rankings" else tuple(STATISTICS)
 
 
 def question(group: Group, statistic: str, direction: int, human_range: tuple[float, float] = (0.0, 1.0)) -> Question:
-    """The statistic asked of a group; `direction` -1 says that lower human scores are better.
+    """Return the statistic asked of a group; `direction` -1 says that lower human scores are better.
 
     Errors see the human scores as (score - low) / (high - low), low and high being the ends of `human_range`.
     """
@@ -285,7 +287,7 @@ def question(group: Group, statistic: str, direction: int, human_range: tuple[fl
     item_of = None if is_single_item else item_of  # of one item nothing but its outputs can be resampled
     items = len(human) if item_of is None else int(item_of.max()) + 1
 
-    def drawn(scores: Array) -> OfCounts:
+    def resample(scores: Array) -> OfCounts:
         by_row = of_counts(function, human, scores)
         return by_row if item_of is None else lambda counts: by_row(counts[:, item_of])
 
@@ -294,7 +296,7 @@ def question(group: Group, statistic: str, direction: int, human_range: tuple[fl
         len(human),
         items,
         lambda scores: function(human, scores),
-        drawn,
+        resample,
         human,
         item_of=item_of,
         single_item=is_single_item,
@@ -302,7 +304,7 @@ def question(group: Group, statistic: str, direction: int, human_range: tuple[fl
 
 
 def _shared_items(group: Group) -> npt.NDArray[np.int64] | None:
-    """The number of the source item of each judged output [n]; None where every output has an item of its own.
+    """Return the number of the source item of each judged output [n]; None where every output has an item of its own.
 
     Outputs share an item if they have one id, one source text, or the same several references (of one image, say).
     """
@@ -331,7 +333,7 @@ def _shared_items(group: Group) -> npt.NDArray[np.int64] | None:
 
 
 def check_question(dataset: Judged, statistics: Sequence[str]) -> None:
-    """Raise where a statistic needs what was not judged, before anything is scored."""
+    """Raise if a statistic needs judgements that are missing, before anything is scored."""
     if SOFT in statistics:
         for group in dataset.groups.values():
             _judged_segments(group)
@@ -352,15 +354,15 @@ def _of_rankings(group: Group, statistic: str) -> Question:
             raise UndefinedError(f"{statistic} is undefined: no pair is left to decide")
         return tau
 
-    def drawn(scores: Array) -> OfCounts:
+    def resample(scores: Array) -> OfCounts:
         per_item = outcomes(scores)
         return lambda counts: ranking_tau(statistic, counts @ per_item)
 
-    return Question(statistic, len(better), int(items.max()) + 1, value, drawn)
+    return Question(statistic, len(better), int(items.max()) + 1, value, resample)
 
 
 def _averaged(group: Group, statistic: str, direction: int) -> Question:
-    """The mean of a statistic over items (between their systems) or systems (between their items).
+    """Return the mean of a statistic over items (between their systems) or systems (between their items).
 
     Items or systems where it is undefined are left out, as in mt-metrics-eval; what is averaged over is resampled.
     """
@@ -377,13 +379,13 @@ def _averaged(group: Group, statistic: str, direction: int) -> Question:
             raise UndefinedError(f"{statistic} is undefined: no {by} has scores that differ")
         return float(np.nanmean(per_label))
 
-    def drawn(scores: Array) -> OfCounts:
+    def resample(scores: Array) -> OfCounts:
         per_label = group_values(plain, human, scores, labels)
         is_defined = ~np.isnan(per_label)
         with np.errstate(invalid="ignore"):
             return lambda counts: (counts[:, is_defined] @ per_label[is_defined]) / counts[:, is_defined].sum(1)
 
-    return Question(statistic, len(human), int(labels.max()) + 1, value, drawn)
+    return Question(statistic, len(human), int(labels.max()) + 1, value, resample)
 
 
 def _of_pairs(group: Group, statistic: str, direction: int) -> Question:
@@ -399,19 +401,19 @@ def _of_pairs(group: Group, statistic: str, direction: int) -> Question:
     def hard(scores: Array) -> Array:
         return order_agreement(human, scores)
 
-    agreement = _soft(group, direction) if statistic == SOFT else hard
+    agreement = _soft_agreement(group, direction) if statistic == SOFT else hard
 
     def value(scores: Array) -> float:
         return float(pair_mean(agreement(scores), np.ones((1, n)))[0])
 
-    def drawn(scores: Array) -> OfCounts:
+    def resample(scores: Array) -> OfCounts:
         agreements = agreement(scores)
         return lambda counts: pair_mean(agreements, counts)
 
-    return Question(statistic, n, n, value, drawn, by_segment=statistic == SOFT)
+    return Question(statistic, n, n, value, resample, by_segment=statistic == SOFT)
 
 
-def _soft(group: Group, direction: int) -> Callable[[Array], Array]:
+def _soft_agreement(group: Group, direction: int) -> Callable[[Array], Array]:
     """From scores of segments [n] to soft agreement [s, s]."""
     judgements = _judged_segments(group) * direction
     is_judged = ~np.isnan(judgements)
@@ -419,16 +421,16 @@ def _soft(group: Group, direction: int) -> Callable[[Array], Array]:
     systems = {name: k for k, name in enumerate(group.systems or ())}
     items = {name: k for k, name in enumerate(dict.fromkeys(segment.id for segment in segments))}
     places = np.array([(systems[segment.system], items[segment.id]) for segment in segments], dtype=np.intp).T
-    human, present = _spread(judgements[is_judged], places, (len(systems), len(items)))
+    human, present = _scatter(judgements[is_judged], places, (len(systems), len(items)))
 
     def agreement(scores: Array) -> Array:
-        return soft_agreement(human, _spread(scores[is_judged], places, human.shape)[0], present=present)
+        return soft_agreement(human, _scatter(scores[is_judged], places, human.shape)[0], present=present)
 
     return agreement
 
 
 def _judged_segments(group: Group) -> Array:
-    """What people thought of each segment [n], nan where they were not asked."""
+    """Return the human score of each segment [n], nan where there is none."""
     if group.each is None:
         raise InvalidSetting(
             f"{SOFT} needs human scores of segments; here are those of whole systems alone "
@@ -437,8 +439,10 @@ def _judged_segments(group: Group) -> Array:
     return group.each
 
 
-def _spread(values: Array, places: npt.NDArray[np.intp], shape: tuple[int, ...]) -> tuple[Array, npt.NDArray[np.bool_]]:
-    """Values [n] at places [2, n] of [systems, items], the mean where one was judged twice, and where there is one."""
+def _scatter(
+    values: Array, places: npt.NDArray[np.intp], shape: tuple[int, ...]
+) -> tuple[Array, npt.NDArray[np.bool_]]:
+    """Return values [n] averaged into [systems, items] by their places [2, n], and which cells have a value."""
     total, count = np.zeros(shape), np.zeros(shape)
     np.add.at(total, tuple(places), values)
     np.add.at(count, tuple(places), 1)

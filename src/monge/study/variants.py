@@ -36,7 +36,7 @@ class Setup:
     online: bool = False
 
     def settings_of(self, name: str, names: Sequence[str]) -> tuple[str, ...]:
-        """The changes for one of the metrics of a study: those it has, where there are several."""
+        """Return the changes for one of the metrics of a study: those it has, where there are several."""
         return fitting(name, self.settings) if len(names) > 1 else tuple(self.settings)
 
 
@@ -66,7 +66,7 @@ class Variant:
 
 
 def check_names(names: Sequence[str], setup: Setup = DEFAULT_MODEL) -> None:
-    """Raise where a name or a setting is wrong, before anything is read or loaded."""
+    """Raise if a name or a setting is wrong, before anything is read or loaded."""
     if isinstance(names, str):
         raise InvalidSetting(f"metrics: expected a list of names, got one text: [{names!r}]")
     if not names:
@@ -83,7 +83,7 @@ def check_names(names: Sequence[str], setup: Setup = DEFAULT_MODEL) -> None:
 def load_variants(
     names: Sequence[str], setup: Setup = DEFAULT_MODEL, *, references: str = "max", last: Sequence[str] = ()
 ) -> list[Variant]:
-    """The variants of a study, their models loaded.
+    """Load the variants of a study with their models.
 
     A data set that takes the mean over its `references` overrides the metric's own rule; `last` are changes that win
     over everything else a metric of vectors says, its bracket included.
@@ -114,7 +114,7 @@ class Variation:
 
 
 def variation(text: str) -> Variation:
-    """The variation of `AXIS=V,V,…` or `AXIS.FIELD=V,V,…`; `1..12` is every whole number from 1 to 12."""
+    """Return the variation of `AXIS=V,V,…` or `AXIS.FIELD=V,V,…`; `1..12` is every whole number from 1 to 12."""
     target, equals, values_text = text.partition("=")
     if not equals or not target.strip():
         raise InvalidSetting(f"expected AXIS.FIELD=VALUE,VALUE,…, got {text!r}")
@@ -129,7 +129,7 @@ def variation(text: str) -> Variation:
 
 
 def grid(variations: Sequence[Variation]) -> list[tuple[str, ...]]:
-    """Every combination of values, as changes `TARGET=VALUE`; the last variation changes fastest."""
+    """Return every combination of values, as changes `TARGET=VALUE`; the last variation changes fastest."""
     if not variations:
         raise InvalidSetting("nothing varies: give --vary AXIS.FIELD=VALUE,VALUE,…")
     targets = [variation.target for variation in variations]

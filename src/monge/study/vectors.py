@@ -45,7 +45,7 @@ class Property:
 
 @dataclass(frozen=True)
 class Centred:
-    """Similarities by kind, a level a layer from 0 (embeddings) up, and the three properties."""
+    """Similarities by kind, one level per layer from 0 (embeddings) up, and the three properties."""
 
     centring: str
     levels: Mapping[str, tuple[Interval, ...]]
@@ -73,7 +73,7 @@ class Analysis:
         return asdict(self)
 
     def sheets(self) -> list[Sheet]:
-        """The three properties under every centring, then similarities by layer."""
+        """Return the three properties under every centring, then similarities by layer."""
         head = ("centring", "cosine", *(f"layer {k}" for k in range(len(self.centrings[0].levels[KINDS[0]]))))
         rows = [
             (Cell(centred.centring), Cell(kind), *(Cell(decimals(level.value)) for level in centred.levels[kind]))
@@ -126,7 +126,7 @@ class Analysis:
 
 @dataclass(frozen=True)
 class Sampling:
-    """What is drawn: `pairs` of words a similarity; words that stand in `contexts` texts; `batch` texts a centre."""
+    """How words are sampled: `pairs` per similarity, words that occur in `contexts` texts, `batch` texts per centre."""
 
     pairs: int = 1000
     batch: int = 32
@@ -149,7 +149,7 @@ def analyse(
     *,
     progress: Callable[[int], None] | None = None,
 ) -> Analysis:
-    """Similarities of sampled word pairs at every layer of an encoder, under every centring.
+    """Measure similarities of sampled word pairs at every layer of an encoder, under every centring.
 
     A word's vector is the mean of its pieces'. Means are over words: of the text, of the `batch` consecutive texts
     it stands in, of all texts. Texts longer than the model reads are left out.
@@ -163,7 +163,7 @@ def analyse(
     gathered = _gather(encoder, readable, words, word_pairs, progress)
     centrings = []
     for centring in CENTRINGS:
-        levels = {kind: _levels(gathered, word_pairs, kind, centring, sampling) for kind in KINDS}
+        levels = {kind: _measure_levels(gathered, word_pairs, kind, centring, sampling) for kind in KINDS}
         centrings.append(Centred(centring, levels, properties(levels)))
     return Analysis(
         model=encoder.name,
@@ -219,7 +219,7 @@ def _gather(
     return _Gathered(vectors, index, sums, np.array([len(text_words) for text_words in words.groups], dtype=np.float64))
 
 
-def _levels(
+def _measure_levels(
     gathered: _Gathered, word_pairs: WordPairs, kind: str, centring: str, sampling: Sampling
 ) -> tuple[Interval, ...]:
     pairs = word_pairs.pairs[kind]
@@ -227,19 +227,19 @@ def _levels(
     for side in (0, 1):
         texts = pairs[:, side, 0]
         at = [gathered.index[int(text), int(word)] for text, word in pairs[:, side]]
-        sides.append(_unit(gathered.vectors[:, at] - _centre(gathered, at, texts, centring, sampling.batch)))
+        sides.append(_normalise(gathered.vectors[:, at] - _centre(gathered, at, texts, centring, sampling.batch)))
     similarity = np.einsum("lpd,lpd->lp", sides[0], sides[1])
     return bootstrap_means(similarity, seed=sampling.seed)
 
 
-def _unit(vectors: Array) -> Array:
-    """Vectors of length 1; one that centring has wiped out stays 0."""
+def _normalise(vectors: Array) -> Array:
+    """Return vectors of length 1; one that centring has wiped out stays 0."""
     length = np.linalg.norm(vectors, axis=-1, keepdims=True)
     return np.asarray(vectors / np.where(length > 1e-9, length, 1.0))
 
 
 def _centre(gathered: _Gathered, at: Sequence[int], texts: Any, centring: str, batch: int) -> Array:
-    """What is subtracted from sampled words [layers, n, d] (or a number each)."""
+    """Return what to subtract from sampled words [layers, n, d], or one number per word."""
     if centring == "none":
         return np.zeros(1)
     if centring == "dimension":
@@ -255,7 +255,7 @@ def _centre(gathered: _Gathered, at: Sequence[int], texts: Any, centring: str, b
 
 
 def properties(levels: Mapping[str, Sequence[Interval]]) -> tuple[Property, ...]:
-    """The three properties: zero baseline, falling self-similarity, rising similarity within a text."""
+    """Return the three properties: zero baseline, falling self-similarity, rising similarity within a text."""
     largest = max(levels["baseline"], key=lambda interval: abs(interval.value))
     zero = all(abs(interval.value) <= ZERO for interval in levels["baseline"])
     near = all(abs(interval.value) <= 2 * ZERO for interval in levels["baseline"])
@@ -266,12 +266,12 @@ def properties(levels: Mapping[str, Sequence[Interval]]) -> tuple[Property, ...]
     )
     return (
         first,
-        _trend("decreasing self-similarity", levels["self"], -1),
-        _trend("increasing intra-similarity", levels["intra"], 1),
+        _check_trend("decreasing self-similarity", levels["self"], -1),
+        _check_trend("increasing intra-similarity", levels["intra"], 1),
     )
 
 
-def _trend(name: str, levels: Sequence[Interval], direction: int) -> Property:
+def _check_trend(name: str, levels: Sequence[Interval], direction: int) -> Property:
     values = [interval.value for interval in levels]
     first, last = levels[0], levels[-1]
     apart = last.low > first.high if direction > 0 else last.high < first.low
@@ -307,7 +307,7 @@ class WordPairs:
 
 
 def words_of(texts: Sequence[Tokens]) -> Words:
-    """Words of each text: pieces that go on with one another are one word; punctuation and specials are none."""
+    """Return words of each text: pieces that go on with one another are one word; punctuation and specials are none."""
     groups, names = [], []
     for tokens in texts:
         pieces: list[list[int]] = []

@@ -1,4 +1,4 @@
-"""What a comparison of systems found, in plain words."""
+"""Describe a comparison of systems in sentences."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ NAMED = 8
 
 
 def least_segments(pairs: int, alpha: float) -> int:
-    """The fewest segments with which an exact paired test of so many pairs can reject at all.
+    """Return the fewest segments with which an exact paired test of so many pairs can reject at all.
 
     The smallest two-sided p-value of n sign flips is 2 / 2^n, and Holm's correction takes it times the pairs.
     """
     return ceil(1 - log2(alpha / max(pairs, 1)))
 
 
-def _too_few(comparison: Comparison, systems: int) -> str | None:
-    """A sentence where there are so few segments, or resamples, that no difference could be found."""
+def _explain_too_few(comparison: Comparison, systems: int) -> str | None:
+    """Return a sentence where there are so few segments, or resamples, that no difference could be found."""
     resamples, alpha, pairs = comparison.resampling.resamples, comparison.resampling.alpha, systems * (systems - 1) // 2
     n, least = comparison.standings[0].n, least_segments(pairs, alpha)
     if n < least:
@@ -44,15 +44,15 @@ def _too_few(comparison: Comparison, systems: int) -> str | None:
     )
 
 
-def _metrics(labels: Sequence[str], total: int) -> str:
-    """Metrics as a sentence names them: all of them are not listed."""
+def _name_metrics(labels: Sequence[str], total: int) -> str:
+    """Return the metrics as a sentence names them: "all 3 metrics" if it is all of them."""
     if len(labels) == total:
         return labels[0] if total == 1 else ("both metrics" if total == 2 else f"all {total} metrics")
     return listed(labels)
 
 
 def verdict(comparison: Comparison, names: Mapping[str, str] | None = None) -> list[str]:
-    """A sentence for every set of systems that some metrics put first, then pairs that no metric tells apart.
+    """Return a sentence for every set of systems that some metrics put first, then pairs that no metric tells apart.
 
     `names` are what systems are called in them, where they are not called by their own names.
     """
@@ -61,7 +61,7 @@ def verdict(comparison: Comparison, names: Mapping[str, str] | None = None) -> l
     count = len(comparison.standings[0].systems)
     if count == 1:
         return []
-    if (lacking := _too_few(comparison, count)) is not None:
+    if (lacking := _explain_too_few(comparison, count)) is not None:
         return [lacking]
     firsts: dict[tuple[str, ...], list[str]] = {}
     for standings in comparison.standings:
@@ -69,7 +69,7 @@ def verdict(comparison: Comparison, names: Mapping[str, str] | None = None) -> l
         firsts.setdefault(tuple(sorted(top)), []).append(standings.label)
     lines = []
     for top, labels in sorted(firsts.items(), key=lambda item: -len(item[1])):
-        by = _metrics(labels, metric_count)
+        by = _name_metrics(labels, metric_count)
         if len(top) == 1:
             lines.append(f"{top[0]} is the best system by {by}, and that is more than chance.")
         elif len(top) == count:

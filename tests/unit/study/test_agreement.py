@@ -7,7 +7,7 @@ from scipy import stats as reference
 from monge.data import Group
 from monge.errors import InvalidSetting, UnknownName
 from monge.stats import holm, percentiles, perm_both, williams_scores
-from monge.study.agreement import BOOTSTRAP, PERM_BOTH, WILLIAMS, AgreementTable, Column, drawn_values, standing
+from monge.study.agreement import BOOTSTRAP, PERM_BOTH, WILLIAMS, AgreementTable, Column, draw_values, standing
 from monge.study.book import RowScores, VariantScores
 from monge.study.task import named, question
 from monge.types import Segment, Signature
@@ -57,7 +57,7 @@ def test_draws_of_rankings_resample_items_not_pairs(statistic):
     group, scores = ranked(better, worse, [f"{k // 4:02}" for k in range(80)])
     asked = question(group, statistic, 1)
     assert (asked.n, asked.items) == (80, 20)
-    (found,) = drawn_values(asked, [scores], resamples=50, seed=9)
+    (found,) = draw_values(asked, [scores], resamples=50, seed=9)
     for row, value in zip(drawn_items(20, 50, 9), found, strict=True):
         wins = losses = ties = 0
         for item in row:
@@ -77,7 +77,7 @@ def test_draws_of_scores_are_scipy_s_values_on_the_drawn_items(statistic, expect
     random = np.random.default_rng(5)
     human = random.normal(size=40)
     metric = human + random.normal(size=40)
-    (found,) = drawn_values(question(rated(human), statistic, 1), [metric], resamples=100, seed=4)
+    (found,) = draw_values(question(rated(human), statistic, 1), [metric], resamples=100, seed=4)
     plain = [expected(human[row], metric[row]).statistic for row in drawn_items(40, 100, 4)]
     assert found == pytest.approx(plain)
     assert percentiles(found, 0.9) == pytest.approx(tuple(np.quantile(plain, [0.05, 0.95])))
@@ -107,7 +107,7 @@ def test_names_of_statistics():
 
 def column_of(asked, scores, resamples, seed):
     """A column of variants with these scores."""
-    drawn = drawn_values(asked, scores, resamples=resamples, seed=seed)
+    drawn = draw_values(asked, scores, resamples=resamples, seed=seed)
     return Column(np.array([asked.value(one) for one in scores]), drawn, asked.n, asked, scores)
 
 
@@ -162,7 +162,7 @@ def test_outputs_of_one_source_are_resampled_together():
     for name, ids in {"item": items, "output": np.arange(160)}.items():
         segments = tuple(Segment(str(k), f"h{i}", ("r",)) for i, k in enumerate(ids.tolist()))
         asked = question(Group(segments, scores=human), "pearson", 1)
-        low, high = percentiles(drawn_values(asked, [score], resamples=300, seed=1)[0], 0.95)
+        low, high = percentiles(draw_values(asked, [score], resamples=300, seed=1)[0], 0.95)
         widths[name] = high - low
         assert asked.items == len(set(ids.tolist()))
     assert widths["item"] > 2 * widths["output"]

@@ -10,7 +10,7 @@ from monge import api
 from monge.data import open_dataset
 from monge.data.judged import Judged, scored
 from monge.study import Run, ScoreBook, Setup, load_variants
-from monge.study.book import joined_scores, rows_of
+from monge.study.book import join_scores, rows_of
 from monge.types import Segment
 
 
@@ -102,7 +102,7 @@ def test_two_passes_count_every_segment_once(topics, tiny_bert, calls):
 def test_joined_data_sets_keep_the_scores_of_their_groups(judged):
     book, variants = ScoreBook(), load_variants(["chrf"])
     pools = [(replace(judged, dataset=name), book.scores(variants, judged)) for name in ("x", "y")]
-    (found,) = joined_scores(pools)
+    (found,) = join_scores(pools)
     assert list(found.groups) == ["x/one", "x/two", "y/one", "y/two"]
     assert np.array_equal(found.groups["y/two"].segments, pools[0][1][0].groups["two"].segments)
 

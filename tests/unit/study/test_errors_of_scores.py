@@ -14,7 +14,7 @@ from monge.render.cells import decimals
 from monge.render.table import render_study
 from monge.stats import mae100, rmse100
 from monge.study import Resampling, ScoreBook, Setup, Task, assess, evaluate, load_variants, sweep
-from monge.study.book import joined_scores
+from monge.study.book import join_scores
 from monge.study.evaluate import figure_digits
 from monge.study.task import joined, named, question
 
@@ -160,6 +160,6 @@ def test_joined_data_sets_keep_their_own_ranges(table):
     faults = open_dataset("table", table, human="faults", human_range="0/10", higher_is_better=False)
     book, variants = ScoreBook(), load_variants(["rouge1"])
     pools = [(replace(one, dataset=name), book.scores(variants, one)) for one, name in ((five, "a"), (faults, "b"))]
-    pool = joined([judged for judged, _ in pools]), joined_scores(pools)
+    pool = joined([judged for judged, _ in pools]), join_scores(pools)
     found = assess([pool], [["mae100"]], resampling=FAST).agreements[0]
     assert found.groups["a/one"].value == pytest.approx(found.groups["b/one"].value, abs=0.01)

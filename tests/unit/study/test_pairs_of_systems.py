@@ -10,7 +10,7 @@ from monge.cli.app import run
 from monge.data.judged import Group, by_system, scored
 from monge.errors import InvalidSetting
 from monge.study import Resampling, Task, evaluate
-from monge.study.agreement import drawn_values
+from monge.study.agreement import draw_values
 from monge.study.task import named, question
 from monge.types import Segment
 
@@ -84,7 +84,7 @@ def test_a_system_drawn_twice_makes_no_pair_with_itself():
     asked = question(group, "pairwise_accuracy", 1)
     wrong = -np.array(list(group.systems.values()))
     assert asked.value(wrong) == 0
-    drawn = drawn_values(asked, [wrong, -wrong], resamples=300, seed=1)
+    drawn = draw_values(asked, [wrong, -wrong], resamples=300, seed=1)
     assert np.nanmax(drawn[0]) == 0
     assert np.nanmin(drawn[1]) == 1
 

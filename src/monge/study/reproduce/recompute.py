@@ -71,18 +71,18 @@ class Recomputation:
         """The published columns, and those beside them."""
         return (*self.table.columns, *self.table.beside)
 
-    def barred(self, row: PublishedRow) -> str:
-        """Why a row is not computed on this model, or nothing."""
+    def why_barred(self, row: PublishedRow) -> str:
+        """Return why a row is not computed with this model, or an empty text."""
         same = bool(row.model) and self.encoder.name.rpartition("/")[2].lower() == row.model.lower()
         return row.unavailable if row.unavailable and not same else ""
 
     def groups(self, dataset: str) -> list[str] | None:
-        """The groups that a table names of a data set; None for all."""
+        """Return the groups that a table names of a data set; None for all."""
         names = [column.group for column in self.columns if dataset in column.datasets and column.group != "mean"]
         return list(dict.fromkeys(names)) or None
 
     def judged(self, dataset: str, human: str) -> Judged | Unavailable:
-        """A data set with its human scores, opened once, or why it is not here."""
+        """Return a data set with its human scores, opened once, or why it is not here."""
         groups = self.groups(dataset)
         if groups is not None and self.pairs is not None:
             groups = [group for group in groups if group in self.pairs]
@@ -109,7 +109,7 @@ class Recomputation:
         return replace(opened, groups=present)
 
     def load(self, metric: str, lang: str, references: str) -> Variant | Unavailable:
-        """A metric by name and settings for a target language, loaded, or why it cannot be."""
+        """Return a metric by name and settings for a target language, loaded, or why it cannot be."""
         key = metric, lang, references
         if key not in self._variants:
             setup = replace(self.setup, lang=lang)
@@ -121,14 +121,14 @@ class Recomputation:
         return self._variants[key]
 
     def _concrete(self, metric: str) -> str:
-        """The metric with `last-2` as the number of a layer of this model."""
+        """Return the metric with `last-2` as the number of a layer of this model."""
         if not _BELOW_LAST.search(metric):
             return metric
         depth = self.encoder.depth
         return _BELOW_LAST.sub(lambda match: f"layers={depth - int(match[1])}", metric)
 
     def variant(self, judged_data: Judged, metric: str, group: str) -> Variant | Unavailable:
-        """The metric for a group, or why it cannot score that group: unknown here, or the wrong language."""
+        """Return the metric for a group, or why it cannot score that group: unknown here, or the wrong language."""
         foreign = judged_data.against == "source" or target_language(group) != "en"
         if foreign and of_vectors(metric) and self.encoder.name.rpartition("/")[2].lower() in ENGLISH:
             return Unavailable(f"model not here: {self.encoder.name} reads English only (give a multilingual --model)")
@@ -136,7 +136,7 @@ class Recomputation:
 
     def score(self) -> None:
         """Score every data set of the table once, with all its metrics; groups that are asked alike in one run."""
-        rows = [row for row in self.table.rows if row.metric and not self.barred(row)]
+        rows = [row for row in self.table.rows if row.metric and not self.why_barred(row)]
         for dataset in dict.fromkeys(name for column in self.columns for name in column.datasets):
             human = next(column.human for column in self.columns if dataset in column.datasets)
             judged_data = self.judged(dataset, human)
@@ -153,11 +153,11 @@ class Recomputation:
             for (lang, usable_here), groups in alike.items():
                 loaded = [self.load(metric, lang, judged_data.references) for metric in usable_here]
                 part = replace(judged_data, groups={name: judged_data.groups[name] for name in groups})
-                self._keep(
+                self._store_scores(
                     part, lang, self.book.scores([variant for variant in loaded if isinstance(variant, Variant)], part)
                 )
 
-    def _keep(self, part: Judged, lang: str, scores: Sequence[VariantScores]) -> None:
+    def _store_scores(self, part: Judged, lang: str, scores: Sequence[VariantScores]) -> None:
         for variant_scores in scores:
             self.scores.setdefault((part.dataset, variant_scores.label), {}).update(
                 dict.fromkeys(part.groups, variant_scores)
@@ -166,17 +166,17 @@ class Recomputation:
             self.signatures.setdefault(variant_scores.label, {}).update(places)
 
     def entries(self) -> dict[tuple[str, str], tuple[Entry, ...]]:
-        """Every figure of the table, the columns beside it included."""
+        """Return every figure of the table, the columns beside it included."""
         if not self.table.listed:
             self.score()
         width = range(len(self.columns))
         return {(row.block, row.label): tuple(self.entry(row, index) for index in width) for row in self.table.rows}
 
     def entry(self, row: PublishedRow, index: int) -> Entry:
-        """One figure."""
+        """Return the figure of a row in a column."""
         reported = row.reported(index, self.table.scale)
         illegible = index < len(row.values) and isinstance(row.values[index], str)
-        why = self.barred(row) or self.table.listed or ("" if row.metric else "metric not here")
+        why = self.why_barred(row) or self.table.listed or ("" if row.metric else "metric not here")
         if not why:
             parts = self.parts(row, self.columns[index])
             if not isinstance(parts, Unavailable):
@@ -188,7 +188,7 @@ class Recomputation:
         return Entry(reported, None, why, illegible)
 
     def parts(self, row: PublishedRow, column: PublishedColumn) -> Parts | Unavailable:
-        """What a figure is the mean of: the data sets that are here with its groups, the scores of the row on them."""
+        """Return the data sets and scores that a figure is the mean of, or why there are none."""
         parts = []
         missing = Unavailable("data not here")
         for dataset in column.datasets:
@@ -211,7 +211,7 @@ class Recomputation:
         return parts or missing
 
     def _scores_of(self, row: PublishedRow, judged_data: Judged, groups: Sequence[str]) -> VariantScores | Unavailable:
-        """The scores of a row's metric on groups, or why one of them has none."""
+        """Return the scores of a row's metric on groups, or why one of them has none."""
         by_group = {}
         for group in groups:
             metric = row.metric_for(group)
@@ -224,22 +224,22 @@ class Recomputation:
         return replace(first, groups={group: group_scores.groups[group] for group, group_scores in by_group.items()})
 
     def value(self, row: PublishedRow, column: PublishedColumn, parts: Parts) -> float:
-        """Our figure: the mean over data sets of the mean over groups; NaN where it is undefined everywhere."""
+        """Return our figure: the mean over data sets of the mean over groups; NaN where it is undefined everywhere."""
         key = row.metric_for(column.group) + str(row.set_for), row.human or column.human, str(column)
         if key not in self._values:
             values = []
             for judged_data, scores in parts:
                 table = agreement_table(judged_data, [scores], named(column.statistic, judged_data.kind), resamples=0)
                 values.append(float(table.mean.values[0]) if table.columns else nan)
-                self._note(judged_data, column, table.undefined)
+                self._note_missing_groups(judged_data, column, table.undefined)
             if len(parts) < len(column.datasets):
                 computed = ", ".join(judged_data.dataset for judged_data, _ in parts)
                 self.notes.append(f"{'+'.join(column.datasets)}: computed on {computed}, the others are not here")
             self._values[key] = sum(values) / len(values)
         return self._values[key]
 
-    def _note(self, judged_data: Judged, column: PublishedColumn, undefined: Mapping[str, str]) -> None:
-        """Say which groups a mean leaves out, and why."""
+    def _note_missing_groups(self, judged_data: Judged, column: PublishedColumn, undefined: Mapping[str, str]) -> None:
+        """Note which groups a mean leaves out, and why."""
         if column.group != "mean":
             return
         if undefined:
@@ -282,7 +282,7 @@ class Recomputation:
 
 
 def of_vectors(metric: str) -> bool:
-    """Whether a metric needs an encoder."""
+    """Return whether a metric needs an encoder."""
     return not isinstance(resolve(_BELOW_LAST.sub("layers=1", metric))[1], LexicalSpec)
 
 
@@ -296,7 +296,7 @@ def reproduce(
     resamples: int = RESAMPLES,
     run: Run = QUIET,
 ) -> Reproduction:
-    """The table recomputed with the data and the model given; every reading of the data it declares.
+    """Recompute a table with the given data and model, once per reading of the data that it declares.
 
     `pairs` are the groups to compute, patterns allowed, all by default; `resamples` and `seed` are those of the
     intervals of claims; the cache of `run` keeps vectors and scores for the next table.
@@ -331,7 +331,7 @@ def reproduce(
 
 
 def told_apart(metric: str, places: Mapping[Place, str]) -> dict[str, str]:
-    """The signatures of a metric: one, or each under what it belongs to: a data set, a language, else a group."""
+    """Return the signatures of a metric: one, or several by data set, by language or by group."""
     if len(set(places.values())) == 1:
         return {metric: next(iter(places.values()))}
     for kind in range(3):

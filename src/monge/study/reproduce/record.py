@@ -43,7 +43,7 @@ class Reproduction:
     resamples: int
 
     def to_dict(self) -> dict[str, Any]:
-        """The JSON form: plain numbers, None where there is none."""
+        """Return the JSON form: plain numbers, None where there is none."""
         table = self.table
         return {
             "table": table.name,
@@ -79,7 +79,7 @@ def _row(line: PublishedRow, entries: Sequence[Entry]) -> dict[str, Any]:
 def render_reproductions(
     reproductions: Sequence[JsonRecord], form: str, *, version: str, width: int | None = None
 ) -> str:
-    """Tables recomputed, in a format of `STUDY_FORMATS`; text is broken at a terminal's `width`."""
+    """Render recomputed tables in a format of `STUDY_FORMATS`; text is broken at a terminal's `width`."""
     if form == "json":
         return dumps({"monge": version, "results": list(reproductions)}) + "\n"
     if form == "text":
@@ -90,7 +90,7 @@ def render_reproductions(
 
 
 def render_tables(rows: Sequence[JsonRecord], form: str, *, version: str, width: int | None = None) -> str:
-    """The list of tables, in a format of `STUDY_FORMATS`; text is broken at a terminal's `width`."""
+    """Render the list of tables in a format of `STUDY_FORMATS`; text is broken at a terminal's `width`."""
     if form == "json":
         return dumps({"monge": version, "tables": list(rows)}) + "\n"
     if form == "text":
@@ -99,7 +99,7 @@ def render_tables(rows: Sequence[JsonRecord], form: str, *, version: str, width:
 
 
 def reproduction_sheets(reproduction: JsonRecord) -> list[Sheet]:
-    """The tables of every reading, what is missing and the verdict under the last of each."""
+    """Return the tables of every reading, what is missing and the verdict under the last of each."""
     sheets: list[Sheet] = []
     for reading in reproduction["readings"]:
         reading_name = f", {reading['reading']}" if reading["reading"] else ""
@@ -109,9 +109,9 @@ def reproduction_sheets(reproduction: JsonRecord) -> list[Sheet]:
         )
         reading_sheets = [replace(sheet, title=title) for sheet in _grids(reproduction["columns"], reading["rows"])]
         notes = [
-            *_reasons(reading["rows"], reproduction["columns"]),
+            *_list_reasons(reading["rows"], reproduction["columns"]),
             *reading["notes"],
-            *_verdict(reading["verdict"], reproduction),
+            *_verdict_lines(reading["verdict"], reproduction),
         ]
         reading_sheets[-1] = replace(reading_sheets[-1], notes=tuple(" ".join(line.split()) for line in notes))
         sheets += reading_sheets
@@ -120,7 +120,7 @@ def reproduction_sheets(reproduction: JsonRecord) -> list[Sheet]:
 
 
 def reproduction_text(reproduction: JsonRecord, width: int | None = None) -> str:
-    """A table as reported, ours and difference, the verdicts, and why figures are missing."""
+    """Return a table as reported, ours and difference, the verdicts, and why figures are missing."""
     lines = [
         f"{reproduction['table']}: {reproduction['paper']}, {reproduction['number']} ({reproduction['citation']})",
         reproduction["caption"],
@@ -131,9 +131,9 @@ def reproduction_text(reproduction: JsonRecord, width: int | None = None) -> str
             lines += ["", f"== {reading['reading']} =="]
         for sheet in _grids(reproduction["columns"], reading["rows"]):
             lines += ["", *text_lines(sheet, width=width)]
-        lines += ["", *_reasons(reading["rows"], reproduction["columns"])]
+        lines += ["", *_list_reasons(reading["rows"], reproduction["columns"])]
         lines += [f"note: {note}" for note in reading["notes"]]
-        lines += _verdict(reading["verdict"], reproduction)
+        lines += _verdict_lines(reading["verdict"], reproduction)
     folded = lines if width is None else [part for line in lines for part in fold(line, width)]
     return "\n".join(line.rstrip() for line in folded) + "\n"
 
@@ -152,53 +152,56 @@ def reproduction_markdown(reproduction: JsonRecord) -> str:
         computed_columns = [
             k for k in range(len(reproduction["columns"])) if any(row["ours"][k] is not None for row in computed)
         ]
-        head = ["ours (reported)", *(markdown(_short(reproduction["columns"][k])) for k in computed_columns)]
-        rows = [[markdown(_label(row)), *(_both(row, k) for k in computed_columns)] for row in computed]
+        head = ["ours (reported)", *(markdown(_shorten_column(reproduction["columns"][k])) for k in computed_columns)]
+        rows = [[markdown(_label(row)), *(_format_both(row, k) for k in computed_columns)] for row in computed]
         lines += ["", *markdown_table(head, rows)] if computed else []
-        lines += ["", *(f"- {markdown(line)}" for line in _reasons(reading["rows"], reproduction["columns"]))]
+        lines += ["", *(f"- {markdown(line)}" for line in _list_reasons(reading["rows"], reproduction["columns"]))]
         lines += [f"- note: {markdown(note)}" for note in reading["notes"]]
-        lines += [f"- {markdown(' '.join(line.split()))}" for line in _verdict(reading["verdict"], reproduction)[1:4]]
+        lines += [
+            f"- {markdown(' '.join(line.split()))}" for line in _verdict_lines(reading["verdict"], reproduction)[1:4]
+        ]
         lines += ["", *_claims_markdown(reading["verdict"]["claims"])] if reading["verdict"]["claims"] else []
     return "\n".join(lines) + "\n"
 
 
-def _both(row: JsonRecord, k: int) -> str:
-    """Our figure, and the reported one in brackets."""
+def _format_both(row: JsonRecord, k: int) -> str:
+    """Return our figure, and the reported one in brackets."""
     reported = row["reported"][k] if k < len(row["reported"]) else None
-    return f"{_number(row['ours'][k])} ({_number(reported)})"
+    return f"{_format_number(row['ours'][k])} ({_format_number(reported)})"
 
 
 def _claims_markdown(claims: Sequence[JsonRecord]) -> list[str]:
     rows = []
     for claim in claims:
         reported = (
-            ", ".join(_number(lead, signed=True) for lead in claim["reported"] if lead is not None) or "illegible"
+            ", ".join(_format_number(lead, signed=True) for lead in claim["reported"] if lead is not None)
+            or "illegible"
         )
         blocks = f" ({', '.join(claim['blocks'])})" if any(claim["blocks"]) else ""
         figures = ["", "", ""]
         if claim["ours"] is not None:
-            figures = [markdown(" − ".join(claim["pair"])), f"{claim['ours']:+.3f}", markdown(_bounds(claim))]
-        rows.append([markdown(claim["says"] + blocks), figures[0], reported, *figures[1:], _word(claim)])
+            figures = [markdown(" − ".join(claim["pair"])), f"{claim['ours']:+.3f}", markdown(_format_bounds(claim))]
+        rows.append([markdown(claim["says"] + blocks), figures[0], reported, *figures[1:], _claim_word(claim)])
     return markdown_table(["claim", "margin", "reported", "ours", "95 %", ""], rows, words=2)
 
 
 def tables_markdown(rows: Sequence[JsonRecord]) -> str:
-    """The list of tables for a document."""
-    body = [[markdown(text) for text in _listed(row)] for row in rows]
+    """Return the list of tables for a document."""
+    body = [[markdown(text) for text in _list_cells(row)] for row in rows]
     return "\n".join(markdown_table(HEAD, body, words=2)) + "\n"
 
 
 def _tables_sheet(rows: Sequence[JsonRecord]) -> Sheet:
-    body = tuple(tuple(Cell(text) for text in _listed(row)) for row in rows)
+    body = tuple(tuple(Cell(text) for text in _list_cells(row)) for row in rows)
     return Sheet("", HEAD, body, words=2, words_behind=1)
 
 
-def _listed(table: JsonRecord) -> list[str]:
+def _list_cells(table: JsonRecord) -> list[str]:
     counts = [str(table[name]) for name in ("rows", "figures", "illegible", "computable")]
     return [table["table"], f"{table['paper']} {table['number']}", *counts, table["why"]]
 
 
-def _short(name: str) -> str:
+def _shorten_column(name: str) -> str:
     dataset, human, statistic, group = name.split(" ", 3)
     dataset = dataset if "+" not in dataset else f"{dataset.split('+')[0]}..{dataset.split('+')[-1][-2:]}"
     if dataset == "pair":
@@ -206,7 +209,7 @@ def _short(name: str) -> str:
     return f"{dataset} {human} {statistic} {group}"
 
 
-def _number(value: Any, *, signed: bool = False) -> str:
+def _format_number(value: Any, *, signed: bool = False) -> str:
     if value is None:
         return DASH
     if isinstance(value, str):
@@ -215,7 +218,7 @@ def _number(value: Any, *, signed: bool = False) -> str:
 
 
 def _grids(names: Sequence[str], rows: Sequence[JsonRecord]) -> list[Sheet]:
-    """The table a few columns at a time, each as reported, ours and difference."""
+    """Return the table a few columns at a time, each as reported, ours and difference."""
     sheets = []
     for start in range(0, len(names), AT_ONCE):
         columns = range(start, min(start + AT_ONCE, len(names)))
@@ -225,10 +228,10 @@ def _grids(names: Sequence[str], rows: Sequence[JsonRecord]) -> list[Sheet]:
             for k in columns:
                 reported = row["reported"][k] if k < len(row["reported"]) else None
                 difference = row["difference"][k]
-                cells += [Cell(_number(reported)), Cell(_number(row["ours"][k]))]
-                cells.append(Cell("" if difference is None else _number(difference, signed=True)))
+                cells += [Cell(_format_number(reported)), Cell(_format_number(row["ours"][k]))]
+                cells.append(Cell("" if difference is None else _format_number(difference, signed=True)))
             body.append(tuple(cells))
-        over = (("", 1), *((_short(names[k]), 3) for k in columns))
+        over = (("", 1), *((_shorten_column(names[k]), 3) for k in columns))
         sheets.append(Sheet("", ("", *("reported", "ours", "diff") * len(columns)), tuple(body), over=over))
     return sheets
 
@@ -237,7 +240,7 @@ def _label(row: JsonRecord) -> str:
     return f"{row['block']}: {row['label']}" if row["block"] else str(row["label"])
 
 
-def _reasons(rows: Sequence[JsonRecord], columns: Sequence[str]) -> list[str]:
+def _list_reasons(rows: Sequence[JsonRecord], columns: Sequence[str]) -> list[str]:
     """Why figures of ours are missing: each reason once, with the rows, and the columns where not all of them."""
     by_reason: dict[str, dict[str, list[int]]] = {}
     for row in rows:
@@ -248,13 +251,17 @@ def _reasons(rows: Sequence[JsonRecord], columns: Sequence[str]) -> list[str]:
     for why, columns_by_row in by_reason.items():
         column_sets = [set(numbers) for numbers in columns_by_row.values()]
         shared = set.union(*column_sets)
-        of = "" if len(shared) == len(columns) else f" [{', '.join(_short(columns[k]) for k in sorted(shared))}]"
+        of = (
+            ""
+            if len(shared) == len(columns)
+            else f" [{', '.join(_shorten_column(columns[k]) for k in sorted(shared))}]"
+        )
         names = f"all {len(rows)} rows" if len(columns_by_row) == len(rows) else ", ".join(columns_by_row)
         lines.append(f"not computed: {names}{of}: {why}")
     return lines
 
 
-def _verdict(verdict: JsonRecord, reproduction: JsonRecord) -> list[str]:
+def _verdict_lines(verdict: JsonRecord, reproduction: JsonRecord) -> list[str]:
     value, finding, conclusion = verdict["value"], verdict["finding"], verdict["conclusion"]
     lines = [
         f"verdict ({reproduction['condition']})",
@@ -262,33 +269,33 @@ def _verdict(verdict: JsonRecord, reproduction: JsonRecord) -> list[str]:
         f"  finding     {finding['word']}: {finding['held']} of {finding['of']} pairs of rows in the published order",
         f"  conclusion  {conclusion['word']}: {conclusion['held']} of {conclusion['of']} claims",
     ]
-    return lines + [f"    {_claim(claim)}" for claim in verdict["claims"]]
+    return lines + [f"    {_format_claim(claim)}" for claim in verdict["claims"]]
 
 
-def _claim(claim: JsonRecord) -> str:
+def _format_claim(claim: JsonRecord) -> str:
     blocks = [block or "all" for block in claim["blocks"]]
     reported = ", ".join(
-        f"{_number(lead, signed=True)}{f' ({block})' if len(blocks) > 1 else ''}"
+        f"{_format_number(lead, signed=True)}{f' ({block})' if len(blocks) > 1 else ''}"
         for lead, block in zip(claim["reported"], blocks, strict=True)
         if lead is not None
     )
     if claim["ours"] is None:
         return f"not tested  {claim['says']}; reported {reported or 'illegible'}"
-    bounds = f" {_bounds(claim)}".rstrip()
+    bounds = f" {_format_bounds(claim)}".rstrip()
     rows = " - ".join(claim["pair"])
     block_text = f" ({blocks[0]})" if len(blocks) == 1 and blocks[0] != "all" else ""
     return (
-        f"{pad(_word(claim), 6)} {claim['says']}{block_text}: {rows} {claim['ours']:+.3f}{bounds}; "
+        f"{pad(_claim_word(claim), 6)} {claim['says']}{block_text}: {rows} {claim['ours']:+.3f}{bounds}; "
         f"reported {reported or 'illegible'}"
     )
 
 
-def _word(claim: JsonRecord) -> str:
-    """Whether a claim holds on ours, with a question mark where the interval does not decide."""
+def _claim_word(claim: JsonRecord) -> str:
+    """Return whether a claim holds on ours, with a question mark where the interval does not decide."""
     if claim["ours"] is None:
         return "not tested"
     return ("holds" if claim["holds"] else "fails") + ("?" if claim["sure"] is False else "")
 
 
-def _bounds(claim: JsonRecord) -> str:
+def _format_bounds(claim: JsonRecord) -> str:
     return f"[{claim['low']:+.3f}, {claim['high']:+.3f}]" if claim["low"] is not None else ""

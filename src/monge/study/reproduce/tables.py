@@ -39,7 +39,7 @@ class PublishedColumn:
 
     @classmethod
     def parse(cls, text: str) -> PublishedColumn:
-        """The inverse of `str`."""
+        """Return the inverse of `str`."""
         datasets, human, statistic, group = text.split(" ", 3)
         return cls(tuple(datasets.split("+")), human, statistic, group)
 
@@ -70,12 +70,12 @@ class PublishedRow:
     values: tuple[Value, ...] = ()
 
     def metric_for(self, group: str) -> str:
-        """The metric as `NAME[settings]` on a group."""
+        """Return the metric as `NAME[settings]` on a group."""
         changes = ",".join((*self.set, *self.set_for.get(group, ())))
         return f"{self.metric}[{changes}]" if changes else self.metric
 
     def reported(self, index: int, scale: float) -> float | None:
-        """The figure in a column, as a correlation; None where there is none or it cannot be read."""
+        """Return the figure in a column, as a correlation; None where there is none or it cannot be read."""
         value = self.values[index] if index < len(self.values) else ILLEGIBLE
         return None if isinstance(value, str) or isnan(value) else self.sign * value / scale
 
@@ -147,7 +147,7 @@ class PublishedTable:
 
 @cache
 def tables() -> Mapping[str, PublishedTable]:
-    """All tables by name, paper by paper."""
+    """Return all tables by name, paper by paper."""
     by_name = {}
     for paper in PAPERS:
         text = (files("monge.study") / "reported" / f"{paper}.toml").read_text(encoding="utf-8")
@@ -158,7 +158,7 @@ def tables() -> Mapping[str, PublishedTable]:
 
 
 def table_named(name: str, data: str | Path | None = None) -> PublishedTable:
-    """The table of a name; `wmt18-log` is read from the data directory."""
+    """Return the table of a name; `wmt18-log` is read from the data directory."""
     if name == LOG:
         return logged(data)
     if name not in tables():
@@ -202,7 +202,7 @@ LOGGED = {
 
 
 def logged(data: str | Path | None) -> PublishedTable:
-    """The tau values that the reproducibility study logged in full precision on WMT18, run by run."""
+    """Return the tau values that the reproducibility study logged in full precision on WMT18, run by run."""
     if data is None:
         raise Unreadable(f"{LOG} is a file of the data: give --data DIR with {LOG_FILE}")
     with Files(data).one((LOG_FILE,)).open(encoding="utf-8", newline="") as lines:
@@ -233,17 +233,17 @@ def logged(data: str | Path | None) -> PublishedTable:
 
 
 def listed(data: str | None) -> list[dict[str, Any]]:
-    """One row a table; with data also whether its data sets are there."""
+    """Return one row per table; with data also whether its data sets are there."""
     files = Files(data) if data is not None else None
     all_tables = list(tables().values())
     if files is not None and any(files.match((LOG_FILE,))):
         all_tables.append(logged(data))
-    return [_listed(table, files) for table in all_tables]
+    return [_describe_table(table, files) for table in all_tables]
 
 
-def _listed(table: PublishedTable, files: Files | None) -> dict[str, Any]:
+def _describe_table(table: PublishedTable, files: Files | None) -> dict[str, Any]:
     missing = [name for name in table.datasets if files is not None and not present(name, files)]
-    computable = 0 if table.listed else sum(not _why(row) for row in table.rows)
+    computable = 0 if table.listed else sum(not _why_not_computed(row) for row in table.rows)
     everything = bool(missing) and len(missing) == len(table.datasets)
     return {
         "table": table.name,
@@ -252,17 +252,17 @@ def _listed(table: PublishedTable, files: Files | None) -> dict[str, Any]:
         "figures": len(table.figures),
         "illegible": sum(value == ILLEGIBLE for value in table.figures),
         "computable": 0 if everything else computable,
-        "why": table.listed or _needs(table, missing, files),
+        "why": table.listed or _describe_data(table, missing, files),
     }
 
 
-def _needs(table: PublishedTable, missing: list[str], files: Files | None) -> str:
+def _describe_data(table: PublishedTable, missing: list[str], files: Files | None) -> str:
     if missing:
         return f"data not here: {', '.join(missing)}"
     return f"{'has' if files is not None else 'needs'} {', '.join(table.datasets)}" if not table.metrics else ""
 
 
-def _why(row: PublishedRow) -> str:
+def _why_not_computed(row: PublishedRow) -> str:
     """Why a row is never computed with any model but its own, or nothing."""
     if row.unavailable or not (row.metric or row.hypothesis):
         return row.unavailable or "metric not here"
@@ -275,7 +275,7 @@ def _why(row: PublishedRow) -> str:
 
 
 def present(dataset: str, files: Files) -> bool:
-    """Whether the judgements of a data set seem to be there, by the names of its files."""
+    """Return whether the judgements of a data set seem to be there, by the names of its files."""
     if dataset in ("pair", LOG):
         return True
     if dataset not in dataset_names():

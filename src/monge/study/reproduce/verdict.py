@@ -44,7 +44,7 @@ class ClaimDraws:
     seed: int
 
     def of(self, dataset: Judged, scores: Sequence[VariantScores], column: PublishedColumn, number: int) -> Array:
-        """Draws [rows, resamples] of the mean over groups; a draw without a value counts as the value itself."""
+        """Return draws [rows, resamples] of the mean over groups; a draw without a value counts as the value itself."""
         statistic = named(column.statistic, dataset.kind)
         table = agreement_table(dataset, scores, statistic, resamples=self.resamples, seed=self.seed + 1000 * number)
         draws = np.zeros((len(scores), self.resamples))
@@ -114,9 +114,9 @@ class Verdict:
 def judge(
     table: PublishedTable, entries: Entries, draws: ClaimDraws | None = None, *, signs: Sequence[int] = ()
 ) -> Verdict:
-    """The verdict on a table; `signs` -1 marks columns of figures of which less is better."""
+    """Judge a table on three levels; `signs` -1 marks columns of figures of which less is better."""
     published = range(len(table.columns))
-    compared = [row[k] for row in entries.values() for k in published if _comparable(row[k])]
+    compared = [row[k] for row in entries.values() for k in published if _is_comparable(row[k])]
     close = sum(abs((entry.ours or 0.0) - (entry.reported or 0.0)) <= CLOSE + 1e-9 for entry in compared)
     held = of = 0
     for scope in scopes(table):
@@ -124,7 +124,7 @@ def judge(
             if first.metric and first.metric_for("") == second.metric_for("") and first.set_for == second.set_for:
                 continue
             for k in published:
-                order = _order(entries[first.block, first.label][k], entries[second.block, second.label][k])
+                order = _compare_order(entries[first.block, first.label][k], entries[second.block, second.label][k])
                 held, of = held + (order == 1), of + (order != 0)
     evidence = Evidence(table, entries, draws, signs or (1,) * len(table.columns))
     outcomes = [outcome for claim in table.claims for outcome in evidence.outcomes(claim)]
@@ -132,7 +132,7 @@ def judge(
 
 
 def scopes(table: PublishedTable) -> list[list[PublishedRow]]:
-    """Rows that are compared with one another: those of a block where blocks repeat labels (models), else all."""
+    """Group the rows that are compared: those of a block if blocks repeat labels (models), else all."""
     labels = [row.label for row in table.rows]
     if len(set(labels)) == len(labels):
         return [list(table.rows)]
@@ -140,13 +140,13 @@ def scopes(table: PublishedTable) -> list[list[PublishedRow]]:
     return [[row for row in table.rows if row.block == block] for block in blocks]
 
 
-def _comparable(cell: Entry) -> bool:
+def _is_comparable(cell: Entry) -> bool:
     return cell.ours is not None and cell.reported is not None
 
 
-def _order(first: Entry, second: Entry) -> int:
-    """1 if ours stand in the published order, -1 if not, 0 if there is no order to compare."""
-    if not (_comparable(first) and _comparable(second)):
+def _compare_order(first: Entry, second: Entry) -> int:
+    """Return 1 if our figures have the published order, -1 if not, 0 if there is nothing to compare."""
+    if not (_is_comparable(first) and _is_comparable(second)):
         return 0
     published = (first.reported or 0.0) - (second.reported or 0.0)
     recomputed = (first.ours or 0.0) - (second.ours or 0.0)
@@ -167,7 +167,7 @@ class Evidence:
     signs: Sequence[int]
 
     def outcomes(self, claim: Claim) -> list[ClaimOutcome]:
-        """A claim on every set of rows it speaks of; sets that are the same metrics of ours are one outcome."""
+        """Return a claim on every set of rows it speaks of; sets that are the same metrics of ours are one outcome."""
         merged: dict[str, list[Sides]] = {}
         for scope in scopes(self.table) if not claim.flatter else [list(self.table.rows)]:
             block = scope[0].block if len(scope) < len(self.table.rows) else ""
@@ -193,7 +193,7 @@ class Evidence:
         margins = [None if figures is None else margin(claim, figures, split)[0] for figures in published]
         own_figures = self._figures("ours", rows, usable)
         value, pair = (None, (0, split)) if own_figures is None else margin(claim, own_figures, split)
-        draws = None if own_figures is None else self._drawn(claim, rows, usable, split, pair)
+        draws = None if own_figures is None else self._draw_margins(claim, rows, usable, split, pair)
         bounds = None if draws is None else percentiles(draws, 0.95)
         return ClaimOutcome(
             says=claim.says,
@@ -206,7 +206,7 @@ class Evidence:
             low=bounds[0] if bounds else None,
             high=bounds[1] if bounds else None,
             holds=None if value is None else holds(claim, value),
-            sure=None if bounds is None else _sure(claim, *bounds),
+            sure=None if bounds is None else _is_sure(claim, *bounds),
         )
 
     def _figures(self, kind: str, rows: Sequence[PublishedRow], columns: Sequence[int]) -> Array | None:
@@ -217,10 +217,10 @@ class Evidence:
         signed = np.array(values, dtype=np.float64) * np.array([self.signs[k] for k in columns])
         return np.asarray(signed.mean(axis=1))
 
-    def _drawn(
+    def _draw_margins(
         self, claim: Claim, rows: Sequence[PublishedRow], usable: Sequence[int], split: int, pair: tuple[int, int]
     ) -> Array | None:
-        """Our margin on resamples [r]: of the two rows that decide, or of the two spreads."""
+        """Return our margin on resamples [r]: of the two rows that decide, or of the two spreads."""
         if self.draws is None or not self.draws.resamples:
             return None
         chosen = list(rows) if claim.flatter else [rows[pair[0]], rows[pair[1]]]
@@ -240,7 +240,7 @@ class Evidence:
 
 
 def _pair(claim: Claim, rows: Sequence[PublishedRow], pair: tuple[int, int]) -> tuple[str, str]:
-    """What a margin is the difference of: two rows, or the spreads of two blocks."""
+    """Return the names of what a margin subtracts: two rows, or the spreads of two blocks."""
     if claim.flatter:
         return f"spread of {claim.than}", f"spread of {claim.flatter}"
     return rows[pair[0]].label, rows[pair[1]].label
@@ -270,13 +270,13 @@ def margin(claim: Claim, values: Array, split: int) -> tuple[float, tuple[int, i
 
 
 def holds(claim: Claim, lead: float) -> bool:
-    """Whether a margin is what the claim says."""
+    """Return whether a margin is what the claim says."""
     if claim.both:
         return abs(lead) <= claim.within
     return lead >= -claim.within if claim.within else lead > 0
 
 
-def _sure(claim: Claim, low: float, high: float) -> bool:
+def _is_sure(claim: Claim, low: float, high: float) -> bool:
     if claim.both:
         return (-claim.within <= low and high <= claim.within) or low > claim.within or high < -claim.within
     return low > -claim.within or high < -claim.within

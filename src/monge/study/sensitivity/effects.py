@@ -56,7 +56,7 @@ class Spread:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Spread:
-        """The spread whose JSON form this is."""
+        """Return the spread whose JSON form this is."""
         return cls(**{**data, "lead": Contrast(**data["lead"])})
 
 
@@ -74,13 +74,13 @@ class Level:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Level:
-        """The level whose JSON form this is."""
+        """Return the level whose JSON form this is."""
         versus = {name: Contrast(**record) for name, record in data["against_default"].items()}
         plain = data["setting"], data["default"], tuple(data["signatures"]), data["groups"], data["mean"]
         return cls(*plain, versus, data["flagged"])
 
     def to_dict(self) -> dict[str, Any]:
-        """The JSON form."""
+        """Return the JSON form."""
         return {
             "setting": self.setting,
             "default": self.default,
@@ -93,7 +93,7 @@ class Level:
 
 
 def contrast(values: Array, draws: Array, first: int, second: int, confidence: float) -> Contrast:
-    """Setting `one` against setting `other`: values [m], draws [m, r] from the same resamples."""
+    """Compare setting `first` with setting `second`: values [m], draws [m, r] from the same resamples."""
     bounds = percentiles(draws[first] - draws[second], confidence)
     low, high = bounds if bounds is not None else (None, None)
     return Contrast(
@@ -117,7 +117,7 @@ def variation(values: Sequence[float] | Array, ddof: int) -> float | None:
 def spread_of(
     settings: Sequence[str], values: Array, draws: Array, *, default: int, ddof: int, confidence: float
 ) -> Spread:
-    """The spread of settings with values [m] and draws [m, r] on one group; of equal ones the default is best."""
+    """Return the spread of settings with values [m] and draws [m, r]; the default wins ties."""
     order = np.argsort(-values, kind="stable").tolist()
     if values[order[0]] - values[default] <= EQUAL:
         order.insert(0, order.pop(order.index(default)))
@@ -136,7 +136,7 @@ def spread_of(
 
 
 def mean_of(values: Sequence[float | None]) -> float | None:
-    """The mean of what is defined; None where nothing is."""
+    """Return the mean of what is defined; None where nothing is."""
     defined = [value for value in values if value is not None]
     return sum(defined) / len(defined) if defined else None
 
@@ -173,7 +173,7 @@ class Effect:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Effect:
-        """The effect whose JSON form this is."""
+        """Return the effect whose JSON form this is."""
         return cls(
             data["factor"],
             data["metric"],
@@ -183,7 +183,7 @@ class Effect:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """The JSON form."""
+        """Return the JSON form."""
         return {
             "factor": self.factor,
             "metric": self.metric,
@@ -219,7 +219,7 @@ class Crossing:
         return float(np.mean(residuals)) if residuals else float("nan")
 
     def heavier(self) -> tuple[int, int]:
-        """In how many groups the other factors together explain more than the aggregation, and of how many."""
+        """Count the groups where the other factors together explain more than the aggregation, and all groups."""
         defined = [group_shares for group_shares in self.groups.values() if group_shares is not None]
         rest = [
             sum(group_shares.shares.values()) - group_shares.shares[AGGREGATION] > group_shares.shares[AGGREGATION]
@@ -229,7 +229,7 @@ class Crossing:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Crossing:
-        """The crossing whose JSON form this is."""
+        """Return the crossing whose JSON form this is."""
 
         def shares(record: Mapping[str, float]) -> VarianceShares:
             return VarianceShares(
@@ -244,7 +244,7 @@ class Crossing:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """The JSON form."""
+        """Return the JSON form."""
         return {
             "metric": self.metric,
             "settings": {name: list(values) for name, values in self.settings.items()},
@@ -262,7 +262,7 @@ class Crossing:
 def effect(
     metric: str, factor: Factor, scores: PointScores, table: PointTable, *, ddof: int, confidence: float
 ) -> Effect:
-    """What a factor does to a metric; its own setting is a level too, under the name `own` if it is not listed."""
+    """Measure the effect of a factor on a metric; the default is a level too, called `own` if it is not listed."""
     base = Point(metric)
     points = points_of(metric, factor)
     same = [k for k, point in enumerate(points) if scores.specs(point) == scores.specs(base)]
@@ -293,7 +293,7 @@ def effect(
 
 
 def crossing(metric: str, factors: Sequence[Factor], table: PointTable) -> Crossing:
-    """The shares of variance of a metric's full crossing."""
+    """Return the shares of variance of a metric's full crossing."""
     points = crossed(metric, factors)
     names, shape = [factor.name for factor in factors], [len(factor.settings) for factor in factors]
     groups: dict[str, VarianceShares | None] = {}

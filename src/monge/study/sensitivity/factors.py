@@ -32,7 +32,7 @@ _RANDOM = re.compile(r"random:(\d+)x(\d+)")
 
 @dataclass(frozen=True)
 class Draw:
-    """So many random corpora of so many texts; `usual`: fewer texts will do where there are fewer."""
+    """The number and the size of random corpora; `usual`: they may be smaller if there are fewer texts."""
 
     corpora: int
     texts: int
@@ -53,20 +53,20 @@ class Factor:
         return self.name.split("+")
 
     def split(self, setting: str) -> dict[str, str]:
-        """A setting as one of each part."""
+        """Return a setting as one of each part."""
         parts = self.parts
         return dict(zip(parts, setting.split("+"), strict=True)) if len(parts) > 1 else {self.name: setting}
 
 
 def factors(texts: Sequence[str], languages: Sequence[str]) -> tuple[Factor, ...]:
-    """The factors of `stopwords,idf`, `layers=6,8,10` or `subwords+punctuation`, for texts in some languages."""
+    """Return the factors of `stopwords,idf`, `layers=6,8,10` or `subwords+punctuation`, for texts in some languages."""
     factor_list: list[Factor] = []
     for text in texts or [",".join(USUAL)]:
         if "=" in text:
             varied = variation(text)
-            factor_list.append(_with_values(varied.target, varied.values))
+            factor_list.append(_make_factor(varied.target, varied.values))
         else:
-            factor_list += [_usual(name.strip(), languages) for name in text.split(",") if name.strip()]
+            factor_list += [_usual_factor(name.strip(), languages) for name in text.split(",") if name.strip()]
     names = [factor.name for factor in factor_list]
     duplicate = next((name for name in names if names.count(name) > 1), None)
     if duplicate is not None:
@@ -76,23 +76,23 @@ def factors(texts: Sequence[str], languages: Sequence[str]) -> tuple[Factor, ...
     return tuple(factor_list)
 
 
-def _usual(name: str, languages: Sequence[str]) -> Factor:
+def _usual_factor(name: str, languages: Sequence[str]) -> Factor:
     if "+" in name:
-        parts = [_usual(part_name.strip(), languages) for part_name in name.split("+")]
+        parts = [_usual_factor(part_name.strip(), languages) for part_name in name.split("+")]
         if any(part.draw for part in parts):
             raise InvalidSetting(f"{name}: idf stands alone, or in a full crossing (--cross)")
         settings = tuple("+".join(combination) for combination in product(*(part.settings for part in parts)))
         return Factor("+".join(part.name for part in parts), settings)
     if name == "stopwords":
-        return _with_values(name, _lists(languages))
+        return _make_factor(name, _usual_stopwords(languages))
     if name in _USUAL_VALUES:
-        return _with_values(name, _USUAL_VALUES[name], usual=True)
+        return _make_factor(name, _USUAL_VALUES[name], usual=True)
     if name in AXES or "." in name:
         raise InvalidSetting(f"the factor {name} needs its settings: --factor {name}=VALUE,VALUE")
     raise UnknownName("factor", name, {*USUAL, AGGREGATION}, "(or an axis with its settings: layers=4,5,6)")
 
 
-def _lists(languages: Sequence[str]) -> tuple[str, ...]:
+def _usual_stopwords(languages: Sequence[str]) -> tuple[str, ...]:
     missing = [language for language in languages if language not in stopwords.names()]
     if missing:
         raise InvalidSetting(
@@ -103,7 +103,7 @@ def _lists(languages: Sequence[str]) -> tuple[str, ...]:
     return (NONE, "moverscore", "en") if languages[0] == "en" else (NONE, languages[0])
 
 
-def _with_values(name: str, values: Sequence[str], *, usual: bool = False) -> Factor:
+def _make_factor(name: str, values: Sequence[str], *, usual: bool = False) -> Factor:
     if name != "idf":
         return Factor(name, tuple(values))
     settings: list[str] = []
@@ -129,7 +129,7 @@ def _with_values(name: str, values: Sequence[str], *, usual: bool = False) -> Fa
 
 
 def random_name(number: int) -> str:
-    """What the random corpus of a number (from 0) is called."""
+    """Return the name of a random corpus by its number (from 0)."""
     return f"random-{number + 1}"
 
 
@@ -139,12 +139,12 @@ def list_of(setting: str, language: str) -> str:
 
 
 def shown(setting: str) -> str:
-    """A setting as tables show it: of a file its name."""
+    """Return a setting as tables show it: of a file its name."""
     return Path(setting).name if setting.endswith(".txt") or ("/" in setting and Path(setting).is_file()) else setting
 
 
 def changes(factor: str, setting: str, spec: MetricSpec, language: str) -> tuple[str, ...]:
-    """What a setting changes in a metric: `AXIS=VALUE` or `AXIS.FIELD=VALUE`, in order.
+    """Return what a setting changes in a metric: `AXIS=VALUE` or `AXIS.FIELD=VALUE`, in order.
 
     idf keeps the metric's own formula where it has one; `off` is uniform weights, or the metric's own if those
     are not idf.

@@ -16,7 +16,7 @@ from monge.errors import DataError, UsageError
 from monge.spec.metric import MetricSpec
 from monge.spec.presets import resolve
 from monge.spec.rules import check
-from monge.study.agreement import MEAN, AgreementTable, Resampling, agreement_table, defined
+from monge.study.agreement import MEAN, AgreementTable, Resampling, agreement_table, require_defined
 from monge.study.book import ScoreBook, VariantScores, rows_of
 from monge.study.sensitivity.factors import Draw, Factor, changes, random_name
 from monge.study.task import languages
@@ -32,17 +32,17 @@ class Point:
     settings: tuple[tuple[str, str], ...] = ()
 
     def changes(self, spec: MetricSpec, language: str) -> tuple[str, ...]:
-        """What is changed in the metric's own spec."""
+        """Return the changes to the metric's own spec."""
         return tuple(change for factor, setting in self.settings for change in changes(factor, setting, spec, language))
 
 
 def points_of(metric: str, factor: Factor) -> list[Point]:
-    """A point a setting of the factor."""
+    """Return one point per setting of the factor."""
     return [Point(metric, ((factor.name, setting),)) for setting in factor.settings]
 
 
 def crossed(metric: str, factors: Sequence[Factor]) -> list[Point]:
-    """Every combination of settings, the last factor changing fastest."""
+    """Return every combination of settings, the last factor changing fastest."""
     names = [factor.name for factor in factors]
     return [
         Point(metric, tuple(zip(names, combination, strict=True)))
@@ -62,7 +62,7 @@ class DrawnCorpus:
 
 @dataclass(frozen=True)
 class PointScores:
-    """Every point as it was scored, a list of scores a language; points with equal specs share theirs.
+    """The scores of every point, one per language; points with equal specs share theirs.
 
     `corpora` are those that were drawn, `work` is what the encoding passes cost.
     """
@@ -72,15 +72,15 @@ class PointScores:
     work: Mapping[str, int]
 
     def specs(self, point: Point) -> list[object]:
-        """The spec of a point in every language."""
+        """Return the spec of a point in every language."""
         return [cast("Variant", variant_scores.variant).spec for variant_scores in self.by_point[point]]
 
     def signatures(self, point: Point) -> tuple[str, ...]:
-        """The distinct signatures of a point."""
+        """Return the distinct signatures of a point."""
         return tuple(dict.fromkeys(variant_scores.signature for variant_scores in self.by_point[point]))
 
     def flagged(self, point: Point) -> dict[str, int]:
-        """The fallbacks that were taken at a point, counted over all groups."""
+        """Return the fallbacks that were taken at a point, counted over all groups."""
         total: Counter[str] = Counter()
         for variant_scores in self.by_point[point]:
             total.update(variant_scores.flagged)
@@ -104,7 +104,7 @@ class PointTable:
     places: Mapping[Point, int]
 
     def of(self, points: Sequence[Point], kind: str = "values") -> dict[str, Array]:
-        """The values [points] or the draws (`draws`) [points, resamples] of points, by group and on the mean."""
+        """Return the values [points] or the draws (`draws`) [points, resamples] of points, by group and on the mean."""
         at = [self.places[point] for point in points]
         by_group = {name: getattr(column, kind)[at] for name, column in self.table.columns.items()}
         return {
@@ -116,7 +116,7 @@ class PointTable:
 def point_table(
     dataset: Judged, scores: PointScores, statistic: str, tested: Sequence[Point], resampling: Resampling
 ) -> PointTable:
-    """The agreement of every point; `tested` points are resampled too, all with the same draws."""
+    """Return the agreement of every point; `tested` points are resampled too, all with the same draws."""
     rows: dict[tuple[int, ...], VariantScores] = {}
     for point in dict.fromkeys([*tested, *scores.by_point]):
         point_scores = scores.by_point[point]
@@ -133,11 +133,11 @@ def point_table(
     )
     numbers = {key: k for k, key in enumerate(rows)}
     places = {point: numbers[_identity(point_scores)] for point, point_scores in scores.by_point.items()}
-    return PointTable(defined(table, dataset), places)
+    return PointTable(require_defined(table, dataset), places)
 
 
 def check_points(points: Sequence[Point], language: str, setup: Setup) -> None:
-    """Raise where a point cannot be, before a model is loaded."""
+    """Raise if a point is invalid, before a model is loaded."""
     for point in points:
         spec = resolve(point.metric, tuple(setup.settings), setup.lang)[1]
         if not isinstance(spec, MetricSpec):
@@ -148,7 +148,7 @@ def check_points(points: Sequence[Point], language: str, setup: Setup) -> None:
 def score_points(
     points: Sequence[Point], dataset: Judged, setup: Setup, book: ScoreBook, draw: Draw | None, seed: int
 ) -> PointScores:
-    """Every point scored, equal specs once; `draw` says which random corpora its settings name."""
+    """Score every point, equal specs once; `draw` says which random corpora its settings name."""
     by_language = languages(dataset, setup.lang)
     for language in by_language:
         check_points(points, language, setup)
@@ -172,7 +172,7 @@ def score_points(
 def _variants(
     points: Sequence[Point], language: str, references: str, setup: Setup
 ) -> tuple[dict[Point, int], list[Variant]]:
-    """The distinct variants, and which of them each point is."""
+    """Return the distinct variants, and which of them each point is."""
     numbers: dict[tuple[str, object], int] = {}
     variants: list[Variant] = []
     places = {}
@@ -189,7 +189,7 @@ def _variants(
 
 
 def random_corpora(dataset: Judged, draw: Draw, seed: int) -> dict[str, list[str]]:
-    """Random idf corpora by name: texts drawn without replacement from the distinct references of all groups."""
+    """Return random idf corpora by name: texts drawn without replacement from the distinct references of all groups."""
     rows = (row for group_rows in rows_of(dataset).values() for row in group_rows)
     pool = list(dict.fromkeys(text for row in rows for text in row.references or (row.source or "",)))
     size = min(draw.texts, len(pool) // 2) if draw.usual else draw.texts

@@ -31,7 +31,7 @@ class StopwordList:
 
 @dataclass(frozen=True)
 class Sensitivity:
-    """An effect a factor and metric, a crossing a metric where it was asked for, and what was used for them.
+    """The effects per factor and metric, the crossings per metric if requested, and the data they are from.
 
     `groups` counts judgements, `segments` the texts behind them; `sample` is the number of source segments a group
     that were drawn, where not all were taken. `signatures` are those of the metrics as asked for; `work` counts what
@@ -65,26 +65,26 @@ class Sensitivity:
 
     @property
     def verdict(self) -> list[str]:
-        """What was found in plain words, a sentence a factor and one a crossing."""
+        """The findings in sentences, one per factor and one per crossing."""
         return verdict(self.effects, self.crossings, self.statistic)
 
     def sheets(self) -> list[Sheet]:
-        """What moved most, a table a factor, and the shares of a full crossing."""
+        """Return the factors by effect, one table per factor, and the shares of a full crossing."""
         sheets = [
-            _moved(self),
-            _summary(self),
-            _bests_table(self),
-            *(_by_setting(self, factor.name) for factor in self.factors),
+            _factors_sheet(self),
+            _summary_sheet(self),
+            _bests_sheet(self),
+            *(_settings_sheet(self, factor.name) for factor in self.factors),
         ]
-        return [*sheets, _shares(self), _groups(self)] if self.crossings else sheets
+        return [*sheets, _shares_sheet(self), _groups_sheet(self)] if self.crossings else sheets
 
     def of(self, factor: str) -> list[Effect]:
-        """The effects of a factor, a metric each."""
+        """Return the effects of a factor, one per metric."""
         return [effect for effect in self.effects if effect.factor == factor]
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Sensitivity:
-        """The study whose JSON form this is."""
+        """Return the study whose JSON form this is."""
         same = (*_SAME, "groups", "segments", "sample", "ddof", "work", "settings")
         return cls(
             **{name: data[name] for name in same},
@@ -99,7 +99,7 @@ class Sensitivity:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """The JSON form."""
+        """Return the JSON form."""
         how = {name: getattr(self.resampling, name) for name in ("seed", "resamples", "confidence")}
         return {
             **{name: getattr(self, name) for name in (*_SAME, "groups", "segments", "sample", "ddof")},
@@ -117,18 +117,18 @@ class Sensitivity:
         }
 
 
-def _deviation(sensitivity: Sensitivity) -> str:
+def _name_deviation(sensitivity: Sensitivity) -> str:
     return f"ddof {sensitivity.ddof} ({'population' if sensitivity.ddof == 0 else 'sample'})"
 
 
-def _sample(sensitivity: Sensitivity) -> str:
+def _describe_sample(sensitivity: Sensitivity) -> str:
     if sensitivity.sample is None:
         return ""
     return f", a sample of {sensitivity.sample} source segments each (seed {sensitivity.resampling.seed})"
 
 
-def _moved(sensitivity: Sensitivity) -> Sheet:
-    """What was found in plain words, then the factors, the one that moves most first: mean CV, drawn from 0."""
+def _factors_sheet(sensitivity: Sensitivity) -> Sheet:
+    """Return the verdict and the factors by mean CV, the largest first."""
     moved = {
         factor.name: mean_of([effect.cv for effect in sensitivity.of(factor.name)]) for factor in sensitivity.factors
     }
@@ -148,8 +148,8 @@ def _moved(sensitivity: Sensitivity) -> Sheet:
     return Sheet(title, tuple(head), tuple(rows), tuple(rest), said=(first,), zero=True)
 
 
-def _bests_table(sensitivity: Sensitivity) -> Sheet:
-    """In how many groups each setting is the best, a row a metric and factor."""
+def _bests_sheet(sensitivity: Sensitivity) -> Sheet:
+    """Return in how many groups each setting is the best, one row per metric and factor."""
     rows = []
     for factor in sensitivity.factors:
         for effect in sensitivity.of(factor.name):
@@ -160,8 +160,8 @@ def _bests_table(sensitivity: Sensitivity) -> Sheet:
     return Sheet("Which setting is best", head, tuple(rows), words=3, grouped=True)
 
 
-def _summary(sensitivity: Sensitivity) -> Sheet:
-    """Mean CV of every factor and metric, RD of the worst against the best under it."""
+def _summary_sheet(sensitivity: Sensitivity) -> Sheet:
+    """Return the mean CV of every factor and metric, and the RD of the worst against the best setting."""
     names = [factor.name for factor in sensitivity.factors]
     effects = {(effect.factor, effect.metric): effect for effect in sensitivity.effects}
     rows = []
@@ -172,7 +172,8 @@ def _summary(sensitivity: Sensitivity) -> Sheet:
     notes = [
         f"{sum(sensitivity.groups.values())} judgements of {sum(sensitivity.segments.values())} texts in "
         f"{len(sensitivity.groups)} "
-        f"group{'s' * (len(sensitivity.groups) != 1)}{_sample(sensitivity)}; {sensitivity.settings} settings from one "
+        f"group{'s' * (len(sensitivity.groups) != 1)}{_describe_sample(sensitivity)}; {sensitivity.settings} settings "
+        "from one "
         "encoding pass a "
         f"group ({work})",
         *(
@@ -183,7 +184,8 @@ def _summary(sensitivity: Sensitivity) -> Sheet:
             f"idf corpus {corpus.name} ({corpus.language}): {corpus.texts} texts, #{corpus.digest}"
             for corpus in sensitivity.corpora
         ),
-        f"CV: {_deviation(sensitivity)}, {DASH} where the mean is 0 or less; RD: worst against best setting; both in "
+        f"CV: {_name_deviation(sensitivity)}, {DASH} where the mean is 0 or less; RD: worst against best setting; "
+        "both in "
         "%, mean "
         f"over groups; beyond noise: the {sensitivity.resampling.confidence:.0%} interval of the difference leaves 0 "
         "out "
@@ -200,14 +202,14 @@ def _summary(sensitivity: Sensitivity) -> Sheet:
     )
 
 
-def _by_setting(sensitivity: Sensitivity, name: str) -> Sheet:
-    """A row a metric and setting; under them how far apart they are, and the lead of the best."""
+def _settings_sheet(sensitivity: Sensitivity, name: str) -> Sheet:
+    """Return one row per metric and setting, then their spread and the lead of the best."""
     groups = list(sensitivity.groups)
     rows: list[tuple[Cell, ...]] = []
     notes: list[str] = []
     for effect in sensitivity.of(name):
-        rows += _levels(effect, groups)
-        rows += _spreads(effect, groups)
+        rows += _level_rows(effect, groups)
+        rows += _spread_rows(effect, groups)
         for level in effect.levels:
             if level.flagged:
                 flags = ", ".join(f"{count} {flag}" for flag, count in level.flagged.items())
@@ -222,25 +224,26 @@ def _by_setting(sensitivity: Sensitivity, name: str) -> Sheet:
         tuple(notes),
         words=2,
         folded=True,
-        tied=f"best, but its lead over the runner-up is no more than noise; CV and RD in %, {_deviation(sensitivity)}",
+        tied="best, but its lead over the runner-up is no more than noise; "
+        f"CV and RD in %, {_name_deviation(sensitivity)}",
     )
 
 
-def _levels(effect: Effect, groups: Sequence[str]) -> list[tuple[Cell, ...]]:
+def _level_rows(effect: Effect, groups: Sequence[str]) -> list[tuple[Cell, ...]]:
     rows = []
     for level in effect.levels:
         label = shown(level.setting) + (" (default)" if level.default else "")
-        cells = [_value(level.values[name], level.setting, effect.spreads[name]) for name in groups]
-        rows.append((Cell(effect.metric), Cell(label), *cells, _value(level.mean, level.setting, effect.mean)))
+        cells = [_value_cell(level.values[name], level.setting, effect.spreads[name]) for name in groups]
+        rows.append((Cell(effect.metric), Cell(label), *cells, _value_cell(level.mean, level.setting, effect.mean)))
     return rows
 
 
-def _value(value: float, setting: str, spread: Spread) -> Cell:
+def _value_cell(value: float, setting: str, spread: Spread) -> Cell:
     mark = ("best" if spread.lead.sign > 0 else "tied") if setting == spread.best else ""
     return Cell(decimals(value), "", mark)
 
 
-def _spreads(effect: Effect, groups: Sequence[str]) -> list[tuple[Cell, ...]]:
+def _spread_rows(effect: Effect, groups: Sequence[str]) -> list[tuple[Cell, ...]]:
     spreads = [effect.spreads[name] for name in groups]
 
     def row(label: str, cells: Sequence[str]) -> tuple[Cell, ...]:
@@ -259,10 +262,13 @@ def _spreads(effect: Effect, groups: Sequence[str]) -> list[tuple[Cell, ...]]:
     return rows
 
 
-def _shares(sensitivity: Sensitivity) -> Sheet:
+def _shares_sheet(sensitivity: Sensitivity) -> Sheet:
     names = list(sensitivity.crossings[0].settings)
     rows = [
-        (Cell(crossing.metric), *map(_percent, [*(crossing.shares.get(name) for name in names), crossing.residual]))
+        (
+            Cell(crossing.metric),
+            *map(_percent_cell, [*(crossing.shares.get(name) for name in names), crossing.residual]),
+        )
         for crossing in sensitivity.crossings
     ]
     settings = "; ".join(
@@ -277,42 +283,44 @@ def _shares(sensitivity: Sensitivity) -> Sheet:
     )
 
 
-def _percent(share: float | None) -> Cell:
+def _percent_cell(share: float | None) -> Cell:
     return Cell(dashed(None if share is None else 100 * share, 1))
 
 
-def _groups(sensitivity: Sensitivity) -> Sheet:
+def _groups_sheet(sensitivity: Sensitivity) -> Sheet:
     names = list(sensitivity.crossings[0].settings)
     rows = []
     for crossing in sensitivity.crossings:
         for group, shares in crossing.groups.items():
             values = [*shares.shares.values(), shares.residual] if shares else [None] * (len(names) + 1)
             best = " ".join(shown(setting) for setting in crossing.best[group])
-            rows.append((Cell(crossing.metric), Cell(group), *map(_percent, values), Cell(best)))
+            rows.append((Cell(crossing.metric), Cell(group), *map(_percent_cell, values), Cell(best)))
     head = ("metric", "group", *names, "interactions", "best setting")
     return Sheet("full crossing by group", head, tuple(rows), words=2, folded=True)
 
 
 def verdict(effects: Sequence[Effect], crossings: Sequence[Crossing], statistic: str) -> list[str]:
-    """What orders the factors, then a paragraph a factor, and one a crossing."""
+    """Return the order of the factors, then a paragraph per factor, and one per crossing."""
     names = list(dict.fromkeys(effect.factor for effect in effects))
-    lines = [_order(names, effects)] if len(names) > 1 else []
-    lines += [_factor(name, [effect for effect in effects if effect.factor == name], statistic) for name in names]
-    return [*lines, *(_crossed(crossing, statistic) for crossing in crossings)]
+    lines = [_describe_order(names, effects)] if len(names) > 1 else []
+    lines += [
+        _describe_factor(name, [effect for effect in effects if effect.factor == name], statistic) for name in names
+    ]
+    return [*lines, *(_describe_crossing(crossing, statistic) for crossing in crossings)]
 
 
 def percent(value: float | None, digits: int = 2) -> str:
-    """A percentage as sentences print it."""
+    """Return a percentage as sentences print it."""
     return "undefined" if value is None else f"{round(value, digits) + 0.0:.{digits}f} %"
 
 
 def contrasts(effect: Effect) -> list[Contrast]:
-    """Every other setting against the default, in every group."""
+    """Return every other setting against the default, in every group."""
     contrasts_by_group = [level.versus for level in effect.levels if not level.default]
     return [contrast for versus in contrasts_by_group for name, contrast in versus.items() if name in effect.spreads]
 
 
-def _factor(name: str, effects: Sequence[Effect], statistic: str) -> str:
+def _describe_factor(name: str, effects: Sequence[Effect], statistic: str) -> str:
     mean = mean_of([effect.cv for effect in effects])
     by_metric = ", ".join(f"{effect.metric} {percent(effect.cv)}" for effect in effects)
     cases = [(spread.cv, group, effect.metric) for effect in effects for group, spread in effect.spreads.items()]
@@ -325,10 +333,10 @@ def _factor(name: str, effects: Sequence[Effect], statistic: str) -> str:
         text += f", most on {group}{with_metric} ({percent(most)})"
     if len(defined) < len(cases):
         text += f", CV undefined in {len(cases) - len(defined)} of {len(cases)} cases"
-    return f"{text}. {_directions(effects)}. {_bests(effects)}."
+    return f"{text}. {_describe_directions(effects)}. {_describe_bests(effects)}."
 
 
-def _directions(effects: Sequence[Effect]) -> str:
+def _describe_directions(effects: Sequence[Effect]) -> str:
     all_contrasts = [contrast for effect in effects for contrast in contrasts(effect)]
     worse = [contrast for contrast in all_contrasts if contrast.difference < -EQUAL]
     better = [contrast for contrast in all_contrasts if contrast.difference > EQUAL]
@@ -344,7 +352,7 @@ def _directions(effects: Sequence[Effect]) -> str:
     )
 
 
-def _bests(effects: Sequence[Effect]) -> str:
+def _describe_bests(effects: Sequence[Effect]) -> str:
     cases = [(spread, effect.default.setting) for effect in effects for spread in effect.spreads.values()]
     own = sum(spread.best == default for spread, default in cases)
     sure = sum(spread.lead.sign > 0 for spread, _ in cases)
@@ -357,14 +365,14 @@ def _bests(effects: Sequence[Effect]) -> str:
     )
 
 
-def _order(names: Sequence[str], effects: Sequence[Effect]) -> str:
+def _describe_order(names: Sequence[str], effects: Sequence[Effect]) -> str:
     moved = {name: mean_of([effect.cv for effect in effects if effect.factor == name]) for name in names}
     ranked = sorted(((cv, name) for name, cv in moved.items() if cv is not None), reverse=True)
     order_text = ", then ".join(f"{name} ({percent(cv)})" for cv, name in ranked)
     return f"What moves it most: {order_text}." if ranked else "No factor has a defined CV."
 
 
-def _crossed(crossing: Crossing, statistic: str) -> str:
+def _describe_crossing(crossing: Crossing, statistic: str) -> str:
     if not crossing.shares:
         return f"Full crossing, {crossing.metric}: nothing varies."
     size = prod(len(settings) for settings in crossing.settings.values())

@@ -18,7 +18,7 @@ from monge.study.variants import DEFAULT_MODEL, Setup, check_names
 from monge.text import stopwords
 
 MOST = 512
-"""The most points a metric of a full crossing."""
+"""The most points per metric of a full crossing."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ def sensitivity(
     resampling: Resampling = USUAL,
     run: Run = QUIET,
 ) -> Sensitivity:
-    """The agreement of metrics with people under every setting of some factors, all from one encoding pass a group."""
+    """Measure the agreement of metrics with people under every setting of some factors, in one pass per group."""
     check_names(metrics, setup)
     (dataset,) = task.open(resampling.seed)
     spoken = list(languages(dataset, setup.lang))
@@ -82,7 +82,7 @@ def sensitivity(
         ),
         crossings=tuple(crossing(name, crossed_factors, table) for name in metrics) if design.cross else (),
         signatures={name: scores.signatures(Point(name)) for name in metrics},
-        lists=_lists(tried, spoken),
+        lists=_stopword_lists(tried, spoken),
         corpora=scores.corpora,
         work=dict(scores.work),
         settings=scores.distinct,
@@ -95,7 +95,7 @@ def sensitivity(
 
 
 def _crossed_factors(tried: Sequence[Factor]) -> tuple[Factor, ...]:
-    """The factors of a full crossing: single ones (a joint one is taken apart), the aggregation among them."""
+    """Return the factors of a full crossing: single ones (a joint one is taken apart), the aggregation among them."""
     single_factors = [factor for factor in tried if len(factor.parts) == 1]
     for factor in tried:
         names = [factor.name for factor in single_factors]
@@ -114,7 +114,7 @@ def _crossed_factors(tried: Sequence[Factor]) -> tuple[Factor, ...]:
     return tuple(single_factors)
 
 
-def _lists(tried: Sequence[Factor], spoken: Sequence[str]) -> tuple[StopwordList, ...]:
+def _stopword_lists(tried: Sequence[Factor], spoken: Sequence[str]) -> tuple[StopwordList, ...]:
     chosen: list[str] = []
     for factor in tried:
         for setting in factor.settings:
