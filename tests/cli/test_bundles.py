@@ -18,7 +18,7 @@ class Pair:
     second: Annotated[int, typer.Option("--second")] = 2
 
 
-@bundles.flat
+@bundles.flatten_options
 def command(*, name: Annotated[str, typer.Argument()] = "x", pair: Pair, last: bool = False) -> Any:
     """A command."""
     return name, pair, last
@@ -47,16 +47,16 @@ def test_typer_parses_it():
 )
 def test_verbs_that_score_share_setup_and_cache(verb):
     shown = signature(verb).parameters
-    for bundle in (bundles.Setup, bundles.Keep):
+    for bundle in (bundles.SetupOptions, bundles.CacheOptions):
         assert {one.name for one in fields(bundle)} <= set(shown)
     assert shown["model"].default == "auto"
 
 
 def test_no_cache_wins_over_a_cache():
-    assert bundles.Keep(cache="here").folder == "here"
-    assert bundles.Keep(cache="here", no_cache=True).folder is None
+    assert bundles.CacheOptions(cache="here").folder == "here"
+    assert bundles.CacheOptions(cache="here", no_cache=True).folder is None
 
 
 def test_pairs_are_split_and_trimmed():
-    assert bundles.Judgements("d", pairs=" cs-en, de-en,").groups == ["cs-en", "de-en"]
-    assert bundles.Judgements("d").groups is None
+    assert bundles.JudgementOptions("d", pairs=" cs-en, de-en,").groups == ["cs-en", "de-en"]
+    assert bundles.JudgementOptions("d").groups is None

@@ -10,14 +10,14 @@ import typer
 
 from monge.cli import bundles, options, studies
 from monge.cli.emit import check_output, coloured, emit, terminal_width, today
-from monge.cli.reproduce import Models
+from monge.cli.reproduce import ModelOptions
 from monge.errors import UsageError
 from monge.types.table import STUDY_FORMATS, Listing
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sampling:
-    """What is drawn."""
+class SamplingOptions:
+    """Options for what is sampled from the texts."""
 
     sentences: Annotated[
         int, typer.Option("--sentences", metavar="N", help="Use at most so many of the texts, drawn at random.")
@@ -40,48 +40,48 @@ class Sampling:
     ] = 12345
 
 
-@bundles.flat
+@bundles.flatten_options
 def analyse(
     *,
     texts: Annotated[list[str], typer.Argument(metavar="FILE…", help="Files of texts, one a line.")],
-    models: Models,
-    sampling: Sampling,
+    models: ModelOptions,
+    sampling: SamplingOptions,
     output_format: Annotated[str, options.formats(STUDY_FORMATS)] = "text",
     output: options.Output = None,
     figure: studies.Figure = None,
 ) -> None:
     """Describe the word vectors of a model, layer by layer: how alike are random words, and a word with itself."""
     check_output(output_format, STUDY_FORMATS, output)
-    drawn = studies.check_figure(figure)
+    figure_path = studies.check_figure(figure)
     from monge import api
     from monge.render.cells import listed
     from monge.render.table import render_study
     from monge.study import vectors
 
-    lines = _drawn(texts, sampling.sentences, sampling.seed)
+    lines = _sample_lines(texts, sampling.sentences, sampling.seed)
     how = vectors.Sampling(sampling.pairs, sampling.batch, sampling.contexts, sampling.seed)
-    found = [
+    analyses = [
         vectors.analyse(api.encoder_for(name, device=models.device, online=models.online), lines, how)
         for name in models.model or ["auto"]
     ]
-    sheets = [sheet for one in found for sheet in one.sheets()]
-    listing = Listing({"results": [one.to_dict() for one in found]}, sheets)
+    sheets = [sheet for analysis in analyses for sheet in analysis.sheets()]
+    listing = Listing({"results": [analysis.to_dict() for analysis in analyses]}, sheets)
     curves = []
     if output_format == "html":
         from monge.report.curves import analysis_curves
 
-        curves = analysis_curves(found)
-    title = f"Word vectors of {listed([one.model for one in found])}, {today()}"
-    shown: dict[str, Any] = {"colour": coloured(output), "width": terminal_width(output), "title": title}
-    emit(render_study(listing, output_format, version=version("monge"), figures=curves, **shown), output)
-    if drawn is not None:
+        curves = analysis_curves(analyses)
+    title = f"Word vectors of {listed([analysis.model for analysis in analyses])}, {today()}"
+    layout: dict[str, Any] = {"colour": coloured(output), "width": terminal_width(output), "title": title}
+    emit(render_study(listing, output_format, version=version("monge"), figures=curves, **layout), output)
+    if figure_path is not None:
         from monge.report.curves import analysis_figure
 
-        analysis_figure(found, drawn)
+        analysis_figure(analyses, figure_path)
 
 
-def _drawn(paths: list[str], most: int, seed: int) -> list[str]:
-    """At most so many distinct lines that are not empty, drawn with the seed, in their order."""
+def _sample_lines(paths: list[str], most: int, seed: int) -> list[str]:
+    """Return at most `most` distinct lines that are not empty, sampled with the seed, in their order."""
     import numpy as np
 
     from monge.data.lines import TextFile

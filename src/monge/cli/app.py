@@ -1,4 +1,4 @@
-"""The verbs of the command `monge`, wired; errors become one line and an exit code."""
+"""The verbs of the command `monge`; errors become one line and an exit code."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ VERBS = {
     "serve": "Serve scores over HTTP, with a page that shows why a text got its score.",
     "completion": "Complete verbs, options and metric names in your shell.",
 }
-"""Verb -> what it does in a line. The module of a verb is imported with it."""
+"""Verb -> what it does, in one line. The module of a verb is imported when the verb is called."""
 _HOMES = {"metrics": "catalogue", "show": "catalogue"}
 """Verbs whose module of `monge.cli` has another name."""
 
 
 def command_of(verb: str) -> Any:
-    """The command of a verb, or of a module with verbs of its own, imported now."""
+    """Import and return the command of a verb, or of a module with verbs of its own."""
     module = import_module(f"monge.cli.{_HOMES.get(verb, verb)}")
     if hasattr(module, "app"):
         return typer.main.get_command(module.app)
@@ -63,22 +63,22 @@ def command_of(verb: str) -> Any:
 
 
 class Verbs(TyperGroup):
-    """The verbs by name; only the one that is called is imported."""
+    """The group of all verbs; only the one that is called is imported."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
         self.commands: Any = dict.fromkeys(VERBS)  # names alone: what is near a wrong one is found among them
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """In the order of the table."""
+        """Return the verbs in the order of the table."""
         return list(VERBS)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """The command of a verb, or of a module with verbs of its own."""
+        """Return the command of a verb, or of a module with verbs of its own."""
         return command_of(cmd_name) if cmd_name in VERBS else None
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """The table of verbs."""
+        """Write the table of verbs."""
         with formatter.section("Commands"):
             formatter.write_dl(list(VERBS.items()))
 
@@ -114,7 +114,7 @@ _OUTPUT = ("-o", "--output")
 
 def _check_output_is_no_input(arguments: list[str]) -> None:
     """Raise where the file to write is also one that is read: it would be overwritten."""
-    outputs, others = [], []
+    outputs, other_arguments = [], []
     after = ""
     for argument in arguments:
         name, equals, value = argument.partition("=")
@@ -125,17 +125,17 @@ def _check_output_is_no_input(arguments: list[str]) -> None:
         elif argument.startswith("-o") and not argument.startswith("--") and len(argument) > 2:
             outputs.append(argument[2:])
         else:
-            others += [argument, value] if equals else [argument]
+            other_arguments += [argument, value] if equals else [argument]
         after = "" if after in _OUTPUT else argument
     for output in outputs:
-        for other in others:
+        for argument_path in other_arguments:
             with contextlib.suppress(OSError, ValueError):
-                if Path(output).is_file() and Path(output).samefile(other):
-                    raise UsageError(f"-o {output}: this file is also read ({other}); writing would destroy it")
+                if Path(output).is_file() and Path(output).samefile(argument_path):
+                    raise UsageError(f"-o {output}: this file is also read ({argument_path}); writing would destroy it")
 
 
 def run(arguments: list[str] | None = None) -> int:
-    """Run the command; the exit code. Messages go to standard error, one line each."""
+    """Run the command and return its exit code. Messages go to standard error, one line each."""
     for stream, errors in ((sys.stdout, "surrogateescape"), (sys.stderr, "backslashreplace")):
         if isinstance(stream, io.TextIOWrapper):  # the same bytes whatever the locale
             stream.reconfigure(encoding="utf-8", errors=errors)
@@ -143,12 +143,12 @@ def run(arguments: list[str] | None = None) -> int:
     try:
         # not app(): its own handling of a closed pipe and of Ctrl-C hides both from us
         command = typer.main.get_command(app)
-        given = list(sys.argv[1:] if arguments is None else arguments)
-        _check_output_is_no_input(given)
-        with warnings.catch_warnings(), command.make_context("monge", given) as context:
+        command_line = list(sys.argv[1:] if arguments is None else arguments)
+        _check_output_is_no_input(command_line)
+        with warnings.catch_warnings(), command.make_context("monge", command_line) as context:
             warnings.simplefilter("default", Notice)  # each sentence once
             warnings.simplefilter("always", NotKept)
-            warnings.showwarning = _warned
+            warnings.showwarning = _show_warning
             code = command.invoke(context)
         sys.stdout.flush()
         return code if isinstance(code, int) else 0
@@ -163,33 +163,35 @@ def run(arguments: list[str] | None = None) -> int:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except _REFUSED as error:
-        return _refused(error)
+        return _report_refusal(error)
 
 
 # recent typer brings a click of its own: what its parser raises is found through what it exports
 _REFUSED: type[Exception] = typer.BadParameter.__mro__[2]
 
 
-def _refused(error: Any) -> int:
-    """A command line that the parser does not take; one without a verb gets the help instead."""
-    where = error.ctx.command_path if getattr(error, "ctx", None) else "monge"
+def _report_refusal(error: Any) -> int:
+    """Report a command line that the parser rejects; without a verb, show the help."""
+    command_path = error.ctx.command_path if getattr(error, "ctx", None) else "monge"
     if type(error).__name__ == "NoArgsIsHelpError":
         sys.stderr.write(error.format_message() + "\n")
         return 2
-    return _fail(f"{error.format_message()}{_meant_table(error, where)} (see {where} --help)", 2)
+    return _fail(f"{error.format_message()}{_hint_at_table(error, command_path)} (see {command_path} --help)", 2)
 
 
-def _meant_table(error: Any, where: str) -> str:
-    """What to write where a table of one's own stands in the place of a data set's name."""
-    given = getattr(getattr(error, "ctx", None), "params", {}).get("dataset")
+def _hint_at_table(error: Any, command_path: str) -> str:
+    """Return a hint where a table is given in the place of a data set's name."""
+    dataset = getattr(getattr(error, "ctx", None), "params", {}).get("dataset")
     lacks_data = getattr(getattr(error, "param", None), "name", "") == "data"
-    if not lacks_data or not given or not Path(given).is_file():
+    if not lacks_data or not dataset or not Path(dataset).is_file():
         return ""
-    return f" For a table of your own: {where} table --data {given}"
+    return f" For a table of your own: {command_path} table --data {dataset}"
 
 
-def _warned(message: Warning | str, category: type[Warning], filename: str, lineno: int, *_: Any, **__: Any) -> None:
-    """A notice is one line for the user; other warnings are for developers, as Python shows them."""
+def _show_warning(
+    message: Warning | str, category: type[Warning], filename: str, lineno: int, *_: Any, **__: Any
+) -> None:
+    """Show a notice as one line; show other warnings, which are for developers, as Python does."""
     if issubclass(category, Notice):
         _fail(str(message), 0)
     else:

@@ -1,4 +1,4 @@
-"""Options that go together, as one value: a command asks for the bundle, the command line offers its options."""
+"""Groups of options as one value: a command takes a dataclass, the command line offers its fields as options."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Setup:
-    """How metrics are set, and where their model runs."""
+class SetupOptions:
+    """Options for the settings of metrics, their model and its device."""
 
     settings: options.Set = None
     layers: options.Layers = None
@@ -35,16 +35,16 @@ class Setup:
     precision: options.Precision = None
 
     @property
-    def named(self) -> str:
-        """The model with its adapter, by one name."""
+    def model_name(self) -> str:
+        """The name of the model with its adapter."""
         return self.model if self.adapter is None else f"{self.model}+{self.adapter}"
 
     def changes(self, overlong: str | None = None) -> tuple[str, ...]:
-        """All changes as AXIS=VALUE texts, `--set` last."""
+        """Return all changes as AXIS=VALUE texts, `--set` last."""
         return options.changes(self.settings, self.layers, self.precision, overlong)
 
-    def checked(self, names: Sequence[str], *, quiet: bool, more: Sequence[str] = ()) -> None:
-        """Raise where a name or setting is wrong, before a model is loaded; say which settings not all metrics have.
+    def check(self, names: Sequence[str], *, quiet: bool, more: Sequence[str] = ()) -> None:
+        """Raise where a name or setting is wrong, before a model is loaded; tell which settings not all metrics have.
 
         `more` are changes besides those of this bundle.
         """
@@ -56,15 +56,15 @@ class Setup:
             tell("; ".join(notes))
 
     def bind(self, name: str, spec: Spec, cache: str | None = None) -> api.Metric:
-        """The metric with its model, loaded; `cache` keeps static vectors."""
+        """Return the metric with its loaded model; `cache` keeps static vectors."""
         return api.bind(
-            name, spec, model=self.named, lang=self.lang, device=self.device, online=self.online, cache=cache
+            name, spec, model=self.model_name, lang=self.lang, device=self.device, online=self.online, cache=cache
         )
 
 
 @dataclass(frozen=True)
-class Texts:
-    """Parallel files to score."""
+class TextFileOptions:
+    """Options for parallel files to score."""
 
     hypotheses: Annotated[
         list[str] | None,
@@ -96,13 +96,13 @@ class Texts:
     ] = None
 
     def __bool__(self) -> bool:
-        """Whether any file was given."""
+        """Return whether any file was given."""
         return bool(self.hypotheses or self.references or self.source)
 
 
 @dataclass(frozen=True)
-class Judgements:
-    """Where human judgements lie, which of their groups, and which version of their texts."""
+class JudgementOptions:
+    """Options for human judgements: their directory, their groups, and the version of their texts."""
 
     data: Annotated[
         str,
@@ -129,12 +129,12 @@ class Judgements:
     @property
     def groups(self) -> list[str] | None:
         """The groups of `--pairs a,b`."""
-        return [one.strip() for one in self.pairs.split(",") if one.strip()] if self.pairs is not None else None
+        return [group.strip() for group in self.pairs.split(",") if group.strip()] if self.pairs is not None else None
 
 
 @dataclass(frozen=True)
-class Keep:
-    """What a run keeps for the next one, and whether it speaks."""
+class CacheOptions:
+    """Options for the cache, and for messages."""
 
     cache: options.Cache = None
     no_cache: options.NoCache = False
@@ -143,13 +143,13 @@ class Keep:
 
     @property
     def folder(self) -> str | None:
-        """The directory of the cache, if there is to be one."""
+        """The directory of the cache, None for no cache."""
         return None if self.no_cache else self.cache
 
 
 @dataclass(frozen=True)
-class Figures:
-    """Where figures go, and their format."""
+class FigureOptions:
+    """Options for the directory and the format of figures."""
 
     figures: Annotated[
         str | None,
@@ -165,7 +165,7 @@ class Figures:
     ] = "svg"
 
     def check(self) -> None:
-        """Raise where they could not be drawn, before anything is scored."""
+        """Raise where figures could not be drawn, before anything is scored."""
         if self.figure_format not in ("svg", "png"):
             raise UsageError(f"--figure-format takes svg, png, got {self.figure_format!r}")
         if self.figures is not None:
@@ -175,37 +175,39 @@ class Figures:
 
     @property
     def folder(self) -> Path | None:
-        """Where they go, if they are wanted."""
+        """The directory of the figures, None for no figures."""
         return Path(self.figures) if self.figures is not None else None
 
 
-def flat(command: Callable[..., T]) -> Callable[..., T]:
-    """The command with the options of its bundles in their places: what typer shows and parses."""
+def flatten_options(command: Callable[..., T]) -> Callable[..., T]:
+    """Return the command with the options of its groups as parameters, which typer shows and parses."""
     hints = get_type_hints(command, include_extras=True)
     hints.pop("return", None)
     bundles = {name: kind for name, kind in hints.items() if is_dataclass(kind)}
 
     @functools.wraps(command)
-    def called(**given: Any) -> T:
-        made = {
-            name: kind(**{one.name: given.pop(one.name) for one in fields(kind)})  # type: ignore[operator]
+    def flattened(**values: Any) -> T:
+        bundle_values = {
+            name: kind(**{option.name: values.pop(option.name) for option in fields(kind)})  # type: ignore[operator]
             for name, kind in bundles.items()
         }
-        return command(**given, **made)
+        return command(**values, **bundle_values)
 
     own = inspect.signature(command).parameters
-    shown = [one for name, kind in hints.items() for one in _shown(name, kind, own[name].default)]
-    called.__signature__ = inspect.Signature(shown)  # type: ignore[attr-defined]
-    called.__annotations__ = {one.name: one.annotation for one in shown}
-    return called
+    parameters = [
+        parameter for name, kind in hints.items() for parameter in _flat_parameters(name, kind, own[name].default)
+    ]
+    flattened.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    flattened.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return flattened
 
 
-def _shown(name: str, kind: Any, default: Any) -> Iterator[Parameter]:
-    """A parameter, or those of a bundle."""
+def _flat_parameters(name: str, kind: Any, default: Any) -> Iterator[Parameter]:
+    """Yield a parameter itself, or one parameter per option of a group."""
     if not is_dataclass(kind):
         yield Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=kind)
         return
     inside = get_type_hints(kind, include_extras=True)
-    for one in fields(kind):
-        initial = Parameter.empty if one.default is MISSING else one.default
-        yield Parameter(one.name, Parameter.KEYWORD_ONLY, default=initial, annotation=inside[one.name])
+    for option in fields(kind):
+        initial = Parameter.empty if option.default is MISSING else option.default
+        yield Parameter(option.name, Parameter.KEYWORD_ONLY, default=initial, annotation=inside[option.name])

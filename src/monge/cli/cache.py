@@ -9,11 +9,11 @@ import typer
 
 from monge.cli import options
 from monge.cli.emit import write_listing
-from monge.cli.helping import Group, Verb, examples
+from monge.cli.helping import Verb, VerbGroup, examples
 from monge.errors import UsageError
 from monge.types.table import STUDY_FORMATS, Cell, Listing, Sheet
 
-app = typer.Typer(cls=Group, no_args_is_help=True, help="Look at a cache directory, or empty it.", **options.PLAIN)
+app = typer.Typer(cls=VerbGroup, no_args_is_help=True, help="Look at a cache directory, or empty it.", **options.PLAIN)
 Directory = Annotated[
     str,
     typer.Argument(
@@ -31,7 +31,7 @@ def info(
     """Print what the cache holds."""
     from monge.store import Store
 
-    with Store(_there(directory)) as store:
+    with Store(_check_directory(directory)) as store:
         held = store.info()
     entries = {kind: {"entries": count, "bytes": held.size[kind]} for kind, count in held.entries.items()}
     rows = tuple(
@@ -47,11 +47,11 @@ def clear(directory: Directory) -> None:
     """Empty the cache."""
     from monge.store import Store
 
-    with Store(_there(directory)) as store:
+    with Store(_check_directory(directory)) as store:
         store.clear()
 
 
-def _there(directory: str) -> str:
+def _check_directory(directory: str) -> str:
     if not Path(directory).is_dir():
         raise UsageError(f"{directory}: no such cache directory")
     return directory

@@ -12,8 +12,8 @@ from monge.data.segment_scores import given_scores
 
 
 @dataclass(frozen=True, kw_only=True)
-class Tests(studies.Tests):
-    """How intervals are drawn and systems tested against each other."""
+class SystemTestOptions(studies.SignificanceOptions):
+    """Options for intervals and for tests between systems."""
 
     test: Annotated[
         str,
@@ -26,21 +26,21 @@ class Tests(studies.Tests):
     ] = "bootstrap"
 
 
-@bundles.flat
+@bundles.flatten_options
 def compare(
     *,
-    texts: inputs.Input,
+    texts: inputs.InputOptions,
     metric: options.Metrics = None,
     scores: inputs.Scores = None,
-    setup: bundles.Setup,
-    tests: Tests,
-    output: studies.Output,
+    setup: bundles.SetupOptions,
+    tests: SystemTestOptions,
+    output: studies.StudyOutputOptions,
 ) -> None:
     """Tell which system is better, and whether that is more than chance: intervals, paired tests, clusters."""
     output.check()
-    given = given_scores(scores or ())
-    names = metric or ([] if given else ["twmd"])
-    setup.checked(names, quiet=output.quiet)
+    other_scores = given_scores(scores or ())
+    names = metric or ([] if other_scores else ["twmd"])
+    setup.check(names, quiet=output.quiet)
     rows = inputs.read_input(texts, purpose="compare", quiet=output.quiet)
     from monge.render.cells import listed
     from monge.study import compare_segments, load_variants
@@ -50,7 +50,7 @@ def compare(
         if watch.grow is not None:
             watch.grow(len(rows))
         run = output.run(watch)
-        found = compare_segments(variants, rows, scores=given, resampling=tests.resampling(), run=run)
-    systems = [one.system for one in found.standings[0].systems]
+        comparison = compare_segments(variants, rows, scores=other_scores, resampling=tests.resampling(), run=run)
+    systems = [standing.system for standing in comparison.standings[0].systems]
     files = listed(systems) if len(systems) <= 4 else f"{len(systems)} systems"
-    output.write(found, title=f"{files} by {listed([one.label for one in found.standings])}")
+    output.write(comparison, title=f"{files} by {listed([standing.label for standing in comparison.standings])}")

@@ -16,7 +16,7 @@ import typer
 
 from monge.cli import options
 from monge.cli.emit import tell
-from monge.cli.helping import Group, Verb, examples
+from monge.cli.helping import Verb, VerbGroup, examples
 from monge.errors import UnknownName, UsageError
 
 ASKED = "MONGE_COMPLETE"
@@ -48,7 +48,7 @@ _STARTED_FROM = {"bash": "~/.bashrc", "zsh": "~/.zshrc"}
 _AFTER_METRIC = ("-m", "--metric")
 
 app = typer.Typer(
-    cls=Group, no_args_is_help=True, help="Complete verbs, options and metric names in your shell.", **options.PLAIN
+    cls=VerbGroup, no_args_is_help=True, help="Complete verbs, options and metric names in your shell.", **options.PLAIN
 )
 Shell = Annotated[str | None, typer.Argument(metavar="[bash|zsh|fish]", help="The shell; by default the one you use.")]
 
@@ -76,15 +76,15 @@ def show(shell: Shell = None) -> None:
     sys.stdout.write(SCRIPTS[_shell(shell)])
 
 
-def _shell(given: str | None) -> str:
-    name = given or Path(os.environ.get("SHELL", "")).name
+def _shell(requested: str | None) -> str:
+    name = requested or Path(os.environ.get("SHELL", "")).name
     if name not in SCRIPTS:
         raise UnknownName("shell", name or "(SHELL is not set)", SCRIPTS)
     return name
 
 
 def _read_at_start(file: Path, line: str) -> None:
-    """Add a line to a start file, once."""
+    """Add a line to a start file, unless it is there."""
     text = file.read_text("utf-8", "surrogateescape") if file.exists() else ""
     if line not in text.splitlines():
         with file.open("a", encoding="utf-8", errors="surrogateescape") as start:
@@ -92,22 +92,22 @@ def _read_at_start(file: Path, line: str) -> None:
 
 
 def answer(shell: str, arguments: Sequence[str]) -> int:
-    """Print what could stand at the cursor, for the script of a shell."""
+    """Print the completions at the cursor, for the script of a shell."""
     words = list(arguments)
     if shell == "bash":
         line = os.environ.get("COMP_LINE", "")
         words = line.split()[1:] + ([""] if line[-1:].isspace() else [])
     words = words or [""]
     last = words[-1]
-    known = max(last.rfind(mark) for mark in _BREAKS) + 1 if shell == "bash" else 0
+    typed = max(last.rfind(mark) for mark in _BREAKS) + 1 if shell == "bash" else 0
     for word in dict.fromkeys(candidates(words)):
         if word.startswith(last):
-            sys.stdout.write(word[known:] + "\n")
+            sys.stdout.write(word[typed:] + "\n")
     return 0
 
 
 def candidates(words: Sequence[str]) -> Iterator[str]:
-    """What could stand in the place of the last word; nothing where that is a file's name."""
+    """Yield completions of the last word; none where it is a file name."""
     from monge.cli.app import VERBS, command_of
 
     if len(words) == 1:
@@ -128,9 +128,11 @@ def candidates(words: Sequence[str]) -> Iterator[str]:
         command = inner.get(before[0], command)
         if before[0] in ("install", "show") and verb == "completion":
             yield from SCRIPTS
-    flags = {flag: one for one in command.params for flag in one.opts}
+    flags = {flag: option for option in command.params for flag in option.opts}
     if before and before[-1] in flags and "|" in str(flags[before[-1]].metavar):
-        yield from (one for one in str(flags[before[-1]].metavar).split("|") if one.islower())  # FILE|DIR are no words
+        yield from (
+            choice for choice in str(flags[before[-1]].metavar).split("|") if choice.islower()
+        )  # FILE|DIR are no words
     elif last.startswith("-"):
         yield from (*flags, "--help")
 

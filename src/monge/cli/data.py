@@ -31,19 +31,19 @@ def data(
     from monge.data.inventory import take_stock
     from monge.render.table import render_study
 
-    chosen, directory = _parted(names or [])
-    found = take_stock(chosen, directory)
+    chosen, directory = _split_directory(names or [])
+    stock = take_stock(chosen, directory)
     colour, width = coloured(output), terminal_width(output)
-    emit(render_study(found, output_format, version=version("monge"), colour=colour, width=width), output)
+    emit(render_study(stock, output_format, version=version("monge"), colour=colour, width=width), output)
 
 
-def _parted(given: list[str]) -> tuple[list[str], str | None]:
-    """The data sets, and the directory: the last of the names, where it is not that of a data set."""
-    if "table" in given:
+def _split_directory(names: list[str]) -> tuple[list[str], str | None]:
+    """Split the arguments into data sets and a directory: the last one, where it is not the name of a data set."""
+    if "table" in names:
         raise UsageError("table is a table of your own: it has no published files (monge evaluate table --data FILE)")
-    if not given or given[-1] in dataset_names():
-        return given, None
-    *chosen, last = given
+    if not names or names[-1] in dataset_names():
+        return names, None
+    *chosen, last = names
     if "/" not in last and not is_there(last):
         raise UnknownName("dataset", last, dataset_names(), "(nor is it a directory; `monge data` lists the data sets)")
     return chosen, last

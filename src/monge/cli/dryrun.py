@@ -32,8 +32,8 @@ from monge.store.database import FILE
 from monge.types.table import STUDY_FORMATS, Listing, facts_sheet
 
 if TYPE_CHECKING:
-    from monge.cli.inputs import Input, Rows
-    from monge.cli.score import Given, Shown
+    from monge.cli.inputs import InputOptions, Rows
+    from monge.cli.score import ScoreOutputOptions, StatisticsOptions
 
 BYTES_A_PIECE = 4.5  # of UTF-8, for English with a vocabulary of 30,000 pieces
 SPECIALS = 2  # pieces that a model puts around a text
@@ -45,8 +45,8 @@ STARTING = 4.0  # seconds to load the libraries and a small model
 
 
 @dataclass(frozen=True)
-class Work:
-    """What there is to do: segments, systems, distinct texts that would be encoded, and about how many pieces."""
+class InputSize:
+    """The size of an input: segments, systems, distinct texts to encode, and about how many pieces."""
 
     segments: int
     systems: Sequence[str]
@@ -54,48 +54,48 @@ class Work:
     pieces: int
 
 
-def foreseen(
+def write_forecast(
     rows: Rows,
-    asked: Sequence[tuple[str, Spec]],
+    specs: Sequence[tuple[str, Spec]],
     model: str,
     *,
-    texts: Input,
-    given: Given,
-    shown: Shown,
-    keep: bundles.Keep,
+    texts: InputOptions,
+    statistics: StatisticsOptions,
+    output_options: ScoreOutputOptions,
+    keep: bundles.CacheOptions,
 ) -> int:
-    """Write what the run would do, as a table of facts."""
-    moved = [one for _, spec in asked for one in _transports(spec)]
-    work = _counted(rows, {one.against.name for one in moved})
-    named = {one.encoder.model for one in moved}
-    models = sorted({model if name == "auto" else name for name in named})
+    """Write what the run would do, as a table of facts, and return the exit code."""
+    transports = [transport for _, spec in specs for transport in _transports(spec)]
+    work = _measure_input(rows, {transport.against.name for transport in transports})
+    model_names = {transport.encoder.model for transport in transports}
+    models = sorted({model if name == "auto" else name for name in model_names})
     facts = {
         "read": f"{', '.join(_files(texts))}: {work.segments} segments of {len(work.systems)} system(s)",
-        "metrics": ", ".join(name for name, _ in asked),
-        "model": "; ".join(map(_described, models)) or "none: the metrics compare words",
-        "fit": _fitted(asked, given),
+        "metrics": ", ".join(name for name, _ in specs),
+        "model": "; ".join(map(_describe_model, models)) or "none: the metrics compare words",
+        "fit": _describe_fits(specs, statistics),
         "encode": f"{work.texts} distinct texts, about {work.pieces} pieces" if models else "nothing",
-        "cache": _cached(keep.folder),
-        "write": "standard output" if shown.output is None else shown.output,
-        "time": f"about {_duration(_seconds(work, asked, models))} on this machine, without what a cache saves",
+        "cache": _describe_cache(keep.folder),
+        "write": "standard output" if output_options.output is None else output_options.output,
+        "time": f"about {_duration(_seconds(work, specs, models))} on this machine, without what a cache saves",
     }
-    form = shown.output_format if shown.output_format in STUDY_FORMATS else "text"
+    form = output_options.output_format if output_options.output_format in STUDY_FORMATS else "text"
     sheet = facts_sheet("dry run: nothing was scored or written", facts, ("", "what would be done"))
     write_listing(Listing({"dry_run": facts}, [sheet]), form)
     return 0
 
 
-def _files(texts: Input) -> list[str]:
-    given = [texts.table, *(texts.hypotheses or ()), *(texts.references or ()), texts.source]
-    return ["standard input" if one == "-" else one for one in given if one is not None]
+def _files(texts: InputOptions) -> list[str]:
+    paths = [texts.table, *(texts.hypotheses or ()), *(texts.references or ()), texts.source]
+    return ["standard input" if path == "-" else path for path in paths if path is not None]
 
 
-def _counted(rows: Rows, sides: set[str]) -> Work:
-    """Go through the segments once; a text is remembered by eight bytes.
+def _measure_input(rows: Rows, sides: set[str]) -> InputSize:
+    """Count segments, systems and distinct texts in one pass; a text is remembered by eight bytes.
 
     `sides` are what metrics compare with: references, source or both; without references all take the source.
     """
-    seen: set[bytes] = set()
+    digests: set[bytes] = set()
     systems: dict[str, int] = {}
     size = 0
     for row in rows:
@@ -104,37 +104,39 @@ def _counted(rows: Rows, sides: set[str]) -> Work:
         for text in (row.hypothesis, *(row.references if "references" in sides else ()), *source):
             data = text.encode("utf-8", "surrogatepass")
             key = blake2b(data, digest_size=8).digest()
-            if key not in seen:
-                seen.add(key)
+            if key not in digests:
+                digests.add(key)
                 size += len(data)
-    return Work(sum(systems.values()), list(systems), len(seen), round(size / BYTES_A_PIECE) + SPECIALS * len(seen))
+    return InputSize(
+        sum(systems.values()), list(systems), len(digests), round(size / BYTES_A_PIECE) + SPECIALS * len(digests)
+    )
 
 
 def _transports(spec: Spec) -> Iterator[MetricSpec]:
-    """The metrics of vectors that a metric is made of."""
+    """Yield the transport metrics that a metric consists of."""
     if isinstance(spec, MetricSpec):
         yield spec
     elif isinstance(spec, BlendSpec):
         yield from spec.members.values()
 
 
-def _fitted(asked: Sequence[tuple[str, Spec]], given: Given) -> str:
-    """What would be fitted on which texts, in words."""
-    if given.stats:
-        return f"nothing: statistics come from {', '.join(given.stats)}"
-    found: dict[str, list[str]] = {}
-    for name, spec in asked:
-        for one in _transports(spec):
-            for what in _needs(one, given):
-                found.setdefault(what, []).append(name)
+def _describe_fits(specs: Sequence[tuple[str, Spec]], statistics: StatisticsOptions) -> str:
+    """Describe what would be fitted on which texts."""
+    if statistics.stats:
+        return f"nothing: statistics come from {', '.join(statistics.stats)}"
+    metrics_by_fit: dict[str, list[str]] = {}
+    for name, spec in specs:
+        for transport in _transports(spec):
+            for fit in _needs(transport, statistics):
+                metrics_by_fit.setdefault(fit, []).append(name)
         if isinstance(spec, BlendSpec):
-            found.setdefault("the range of its members", []).append(name)
-    return "; ".join(f"{what} ({', '.join(dict.fromkeys(names))})" for what, names in found.items()) or "nothing"
+            metrics_by_fit.setdefault("the range of its members", []).append(name)
+    return "; ".join(f"{fit} ({', '.join(dict.fromkeys(names))})" for fit, names in metrics_by_fit.items()) or "nothing"
 
 
-def _needs(spec: MetricSpec, given: Given) -> Iterator[str]:
+def _needs(spec: MetricSpec, statistics: StatisticsOptions) -> Iterator[str]:
     if isinstance(spec.weights, Idf):
-        yield f"idf of {given.idf_corpus or spec.weights.corpus}"
+        yield f"idf of {statistics.idf_corpus or spec.weights.corpus}"
     if isinstance(spec.centre, CorpusCentre):
         yield "mean vectors of the references" if spec.centre.sides == "joint" else "mean vectors of either side"
     if isinstance(spec.centre, BatchCentre):
@@ -143,18 +145,18 @@ def _needs(spec: MetricSpec, given: Given) -> Iterator[str]:
         yield "a map between languages, which --stats must give"
 
 
-def _described(model: str) -> str:
-    """A model by name, with its size where it lies here."""
+def _describe_model(model: str) -> str:
+    """Describe a model: its name, and its size where it is on this machine."""
     row, place = packaged(model), _place(model)
     base, adapter = base_and_adapter(model)
     if place is None:
         return f"{model} (word vectors, or not on this machine)"
-    named = f"{row.name if row else base}{f'+{adapter}' if adapter else ''}"
-    return f"{named} ({_parameters(place) / 1e6:.0f} million parameters, {place})"
+    full_name = f"{row.name if row else base}{f'+{adapter}' if adapter else ''}"
+    return f"{full_name} ({_parameters(place) / 1e6:.0f} million parameters, {place})"
 
 
 def _place(model: str) -> Path | None:
-    """The directory of a model, or the one file of a packaged model that is all in one; None where it is not here."""
+    """Return the directory of a model, or the file of a single-file packaged model; None where it is not here."""
     row = packaged(model)
     if row is not None and row.path is not None:
         return row.path if row.whole else row.path.parent
@@ -163,20 +165,20 @@ def _place(model: str) -> Path | None:
 
 
 def _parameters(place: Path, *, embeddings: bool = True) -> int:
-    """The number of parameters, from the headers of the files: eight bytes of length, then JSON."""
+    """Return the number of parameters, from the headers of the files: eight bytes of length, then JSON."""
     if place.is_file():  # 4 bits a weight in blocks of 18 bytes; a fifth of them are not embeddings
         return place.stat().st_size * 32 // 18 // (1 if embeddings else 5)
     count = 0
     for path in sorted(place.glob("*.safetensors")):
         with path.open("rb") as file:
             header = json.loads(file.read(int.from_bytes(file.read(8), "little")))
-        tensors = {name: one["shape"] for name, one in header.items() if name != "__metadata__"}
+        tensors = {name: tensor["shape"] for name, tensor in header.items() if name != "__metadata__"}
         count += sum(prod(shape) for name, shape in tensors.items() if embeddings or "embeddings" not in name)
     return count
 
 
-def _cached(folder: str | None) -> str:
-    """What a cache holds, without touching it."""
+def _describe_cache(folder: str | None) -> str:
+    """Describe what a cache holds, without changing it."""
     if folder is None:
         return "none (--cache DIR keeps vectors and scores for the next run)"
     path = Path(folder) / FILE
@@ -191,19 +193,19 @@ def _cached(folder: str | None) -> str:
     return f"{folder}: holds {held}; what fits this run is not computed again"
 
 
-def _seconds(work: Work, asked: Sequence[tuple[str, Spec]], models: Sequence[str]) -> float:
-    """Loading, encoding at this machine's rate of matrix products, and a stated rate a pair and metric."""
-    lexical = sum(isinstance(spec, LexicalSpec) for _, spec in asked)
-    moved = sum(1 for _, spec in asked for _ in _transports(spec))
+def _seconds(work: InputSize, specs: Sequence[tuple[str, Spec]], models: Sequence[str]) -> float:
+    """Estimate the seconds: loading, encoding at this machine's speed, and a fixed rate per pair and metric."""
+    lexical = sum(isinstance(spec, LexicalSpec) for _, spec in specs)
+    transports = sum(1 for _, spec in specs for _ in _transports(spec))
     folders = [folder for folder in map(_place, models) if folder is not None]
     operations = sum(2.0 * _parameters(folder, embeddings=False) * work.pieces for folder in folders)
     encoding = operations / (_rate() * SHARE) if folders else 0.0
-    scoring = work.segments * (moved / PAIRS_A_SECOND + lexical / LINES_A_SECOND)
+    scoring = work.segments * (transports / PAIRS_A_SECOND + lexical / LINES_A_SECOND)
     return (STARTING if models else 1.0) + encoding + scoring
 
 
 def _rate(size: int = 768, times: int = 3) -> float:
-    """Operations a second of a product of two matrices in single precision: the best of a few."""
+    """Return operations per second of a single-precision matrix product: the best of a few."""
     matrix = np.ones((size, size), dtype=np.float32)
     best = 0.0
     for _ in range(times):

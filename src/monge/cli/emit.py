@@ -1,4 +1,4 @@
-"""What a command says and where: results to standard output or a whole file, everything else to standard error."""
+"""Output of commands: results to standard output or a complete file, everything else to standard error."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ DRAWN = ("html", "svg", "png")
 RESUME = "nothing is kept: with --cache DIR the same command goes on where it was stopped"
 
 
-def check_output(name: str, known: tuple[str, ...], output: str | None) -> None:
+def check_output(name: str, formats: tuple[str, ...], output: str | None) -> None:
     """Raise where the format is unknown or the file could not be written, before anything is scored.
 
     A page or a picture would fill a terminal with markup, so there it needs a file.
     """
-    options.chosen_format(name, known)
+    options.chosen_format(name, formats)
     if output is not None:
         check_writable(output)
     elif name in DRAWN and sys.stdout.isatty():
@@ -46,28 +46,28 @@ def emit(text: str | Iterable[str], output: str | None) -> None:
         sys.stdout.writelines([text] if isinstance(text, str) else text)
 
 
-def write_listing(found: Study, form: str, output: str | None = None) -> None:
-    """Write what a command looked up in a format of `STUDY_FORMATS`; JSON has its data alone."""
+def write_listing(study: Study, form: str, output: str | None = None) -> None:
+    """Write what a command looked up, in a format of `STUDY_FORMATS`; JSON has its data alone."""
     check_output(form, STUDY_FORMATS, output)
     from monge.render.table import render_study
 
-    emit(render_study(found, form, version="", colour=coloured(output), width=terminal_width(output)), output)
+    emit(render_study(study, form, version="", colour=coloured(output), width=terminal_width(output)), output)
 
 
 def today() -> str:
-    """The day of a run as pages show it; SOURCE_DATE_EPOCH names another, for files that must come out the same."""
-    told = os.environ.get("SOURCE_DATE_EPOCH", "")
-    when = float(told) if told.isdigit() else time.time()
-    return datetime.fromtimestamp(when, UTC).strftime("%Y-%m-%d")
+    """Return the day of the run, as pages show it; SOURCE_DATE_EPOCH overrides it, for reproducible files."""
+    epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
+    seconds = float(epoch) if epoch.isdigit() else time.time()
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d")
 
 
 def tell(message: str) -> None:
-    """One line on standard error."""
+    """Write one line to standard error."""
     sys.stderr.write(f"monge: {message}\n")
 
 
 def coloured(output: str | None = None) -> bool:
-    """Whether text is written in colour: at a terminal that is not dumb; NO_COLOR forbids, FORCE_COLOR demands it."""
+    """Return whether text is coloured: at a terminal that is not dumb, unless NO_COLOR; always with FORCE_COLOR."""
     if output is not None or os.environ.get("NO_COLOR"):
         return False
     if os.environ.get("FORCE_COLOR", "0") != "0":
@@ -76,30 +76,30 @@ def coloured(output: str | None = None) -> bool:
 
 
 def terminal_width(output: str | None = None) -> int | None:
-    """The columns of the terminal that text is written to, if it is one."""
+    """Return the columns of the terminal that text is written to, None if it is no terminal."""
     return shutil.get_terminal_size().columns if output is None and sys.stdout.isatty() else None
 
 
 def bar_wanted(*, quiet: bool) -> bool:
-    """Whether a bar is shown: standard error is a terminal that can move its cursor."""
+    """Return whether to show a progress bar: standard error is a terminal that can move its cursor."""
     return not quiet and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
 
 
 def warn(lines: Sequence[str]) -> None:
-    """One line each on standard error."""
+    """Write one warning per line to standard error."""
     for line in lines:
         tell(f"warning: {' '.join(line.split())}")
 
 
 def tell_written(paths: Sequence[Path], *, quiet: bool) -> None:
-    """Say where figures went."""
+    """Tell which figures were written."""
     if not quiet:
         tell(f"figures: {', '.join(str(path) for path in paths)}")
 
 
 @contextmanager
 def progress(*, show: bool) -> Iterator[tuple[Callable[[int], None], Callable[[int], None]] | tuple[None, None]]:
-    """A bar on standard error: a function that adds to its total, and one that advances it."""
+    """Show a progress bar on standard error; yield a function that adds to its total, and one that advances it."""
     if not show:
         yield None, None
         return
@@ -121,18 +121,18 @@ def progress(*, show: bool) -> Iterator[tuple[Callable[[int], None], Callable[[i
 
 @contextmanager
 def resumable(folder: str | None, nothing: str = RESUME) -> Iterator[None]:
-    """Say, where the work inside is interrupted, what was kept in the cache and how to go on."""
+    """If the block is interrupted, tell what was kept in the cache and how to resume."""
     try:
         yield
     except KeyboardInterrupt:
-        kept = f"what was computed so far is kept in {folder}: the same command goes on from there"
-        tell(kept if folder is not None else nothing)
+        note = f"what was computed so far is kept in {folder}: the same command goes on from there"
+        tell(note if folder is not None else nothing)
         raise
 
 
 @contextmanager
 def stage(name: str, *, verbose: bool) -> Iterator[None]:
-    """With `-v`, say how long a stage of the work took."""
+    """With `-v`, tell how long a stage of the work took."""
     began = time.perf_counter()
     yield
     if verbose:
@@ -140,17 +140,17 @@ def stage(name: str, *, verbose: bool) -> Iterator[None]:
 
 
 @dataclass(frozen=True)
-class Watch:
-    """What a study tells while it runs: what it has read, and how far it has come."""
+class StudyProgress:
+    """The progress of a study, shown while it runs."""
 
     grow: Callable[[int], None] | None
     advance: Callable[[int], None] | None
     verbose: bool = False
 
-    def opened(self, every: Sequence[Judged]) -> None:
-        """Show the warnings of what was read, and make the bar as long as its segments."""
-        warn(list(dict.fromkeys(line for one in every for line in one.warnings)))
-        counts = [len(group.segments) for one in every for group in one.groups.values()]
+    def show_read(self, datasets: Sequence[Judged]) -> None:
+        """Show the warnings of the data sets that were read, and add their segments to the length of the bar."""
+        warn(list(dict.fromkeys(line for dataset in datasets for line in dataset.warnings)))
+        counts = [len(group.segments) for dataset in datasets for group in dataset.groups.values()]
         if self.verbose:
             tell(f"read {sum(counts)} segments in {len(counts)} group{'s' * (len(counts) != 1)}")
         if self.grow is not None:
@@ -158,11 +158,11 @@ class Watch:
 
 
 @contextmanager
-def watching(*, quiet: bool, verbose: bool = False, folder: str | None = None) -> Iterator[Watch]:
-    """Follow a study on standard error, if that is a terminal; `folder` is its cache."""
+def watching(*, quiet: bool, verbose: bool = False, folder: str | None = None) -> Iterator[StudyProgress]:
+    """Show the progress of a study on standard error, if that is a terminal; `folder` is its cache."""
     with (
         stage("read, encoded and scored", verbose=verbose),
         resumable(folder),
         progress(show=bar_wanted(quiet=quiet)) as (grow, advance),
     ):
-        yield Watch(grow, advance, verbose)
+        yield StudyProgress(grow, advance, verbose)

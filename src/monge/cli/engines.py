@@ -1,4 +1,4 @@
-"""Where a run goes: this process, or workers of Ray; their options, and what is shown meanwhile."""
+"""Where a run is computed: in this process, or by workers of Ray; the options, and how progress is shown."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ ENGINES = LOCAL, RAY = "local", "ray"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Where:
-    """Which engine, and the workers of a cluster."""
+class EngineOptions:
+    """Options for the engine, and for the workers of a cluster."""
 
     engine: Annotated[
         str,
@@ -66,18 +66,18 @@ class Where:
 
     @property
     def on_ray(self) -> bool:
-        """Whether workers of Ray do it; raises for an engine that there is not, or options of another."""
+        """Whether workers of Ray compute; raises for an unknown engine, or options of another engine."""
         if self.engine not in ENGINES:
             raise UsageError(f"--engine takes {', '.join(ENGINES)}, got {self.engine!r}")
-        given = {"--address": self.address is not None, "--workers": self.workers != "auto",
+        changed_options = {"--address": self.address is not None, "--workers": self.workers != "auto",
                  "--worker-threads": self.worker_threads != 1}  # fmt: skip
-        wrong = next((name for name, there in given.items() if there), None)
+        wrong = next((name for name, is_changed in changed_options.items() if is_changed), None)
         if self.engine == LOCAL and wrong is not None:
             raise UsageError(f"{wrong} is about workers: give it with --engine ray")
         return self.engine == RAY
 
     def of_ray(self) -> Engine:
-        """The engine, as the cluster takes it; raises where Ray is not installed."""
+        """Return the engine for `monge.cluster`; raise where Ray is not installed."""
         from monge.cluster import Engine, check_ray
 
         if self.workers != "auto" and not (self.workers.isdigit() and int(self.workers)):
@@ -89,7 +89,7 @@ class Where:
 
     @contextmanager
     def of_study(self, run: Run) -> Iterator[Run]:
-        """How a study runs: as it would, or with its passes scored by workers."""
+        """Yield the settings of a study's run: unchanged, or with its passes scored by workers."""
         if not self.on_ray:
             yield run
             return
@@ -103,8 +103,8 @@ class Where:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Scale(Where):
-    """Which engine, what it does with bad rows, and how it tells."""
+class ScaleOptions(EngineOptions):
+    """Options for the engine, bad rows, and progress."""
 
     on_bad_row: Annotated[
         str,
@@ -135,49 +135,49 @@ class Scale(Where):
 
 @contextmanager
 def watching(*, quiet: bool, log_json: bool) -> Iterator[Watch]:
-    """Follow a run of workers on standard error: as lines of JSON, or a bar where it is a terminal."""
+    """Show the progress of workers on standard error: as lines of JSON, or as a bar at a terminal."""
     from monge.cluster import Watch
 
     if log_json:
-        yield Watch(_logged("began"), _logged("done"))
+        yield Watch(_make_logger("began"), _make_logger("done"))
     elif not bar_wanted(quiet=quiet):
         yield Watch()
     else:
-        with _bar() as watch:
+        with _show_bar() as watch:
             yield watch
 
 
-def _logged(event: str) -> Callable[[str, Any], None]:
-    def line(what: str, about: int | Mapping[str, Any]) -> None:
+def _make_logger(event: str) -> Callable[[str, Any], None]:
+    def line(pass_kind: str, about: int | Mapping[str, Any]) -> None:
         more = dict(about) if isinstance(about, Mapping) else {"rows": about}
-        said = {"time": round(time.time(), 3), "event": event, "pass": what, **more}
-        sys.stderr.write(json.dumps(said) + "\n")
+        entry = {"time": round(time.time(), 3), "event": event, "pass": pass_kind, **more}
+        sys.stderr.write(json.dumps(entry) + "\n")
         sys.stderr.flush()
 
     return line
 
 
 @contextmanager
-def _bar() -> Iterator[Watch]:
-    """One bar: the pass, its rows, rows a second, what is left of the time, and failures."""
+def _show_bar() -> Iterator[Watch]:
+    """Show one bar: the pass, its rows, rows per second, the remaining time, and failures."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
     from monge.cluster import Watch
 
-    shown = (
+    columns = (
         TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed:,.0f} of {task.total:,.0f} rows"),
         TextColumn("{task.fields[speed]}"), TimeRemainingColumn(), TextColumn("{task.fields[failures]}"),
     )  # fmt: skip
-    with Progress(*shown, console=Console(stderr=True), transient=True, redirect_stdout=False) as bar:
+    with Progress(*columns, console=Console(stderr=True), transient=True, redirect_stdout=False) as bar:
         task = bar.add_task("read", total=0, speed="", failures="")
         state = {"began": time.perf_counter(), "failed": 0.0}
 
-        def began(what: str, rows: int) -> None:
+        def began(pass_kind: str, rows: int) -> None:
             state.update(began=time.perf_counter())
-            bar.reset(task, total=rows, description=what, speed="")
+            bar.reset(task, total=rows, description=pass_kind, speed="")
 
-        def told(what: str, about: Mapping[str, Any]) -> None:
+        def report_block(pass_kind: str, about: Mapping[str, Any]) -> None:
             state["failed"] += bool(about["error"]) + about["bad"]
             done = 0 if about["error"] else about["rows"]
             seconds = max(time.perf_counter() - state["began"], 1e-9)
@@ -185,4 +185,4 @@ def _bar() -> Iterator[Watch]:
             failures = f"{state['failed']:.0f} failures" if state["failed"] else ""
             bar.update(task, advance=done, speed=speed, failures=failures)
 
-        yield Watch(began, told)
+        yield Watch(began, report_block)

@@ -13,8 +13,8 @@ from monge.data.segment_scores import given_scores
 
 
 @dataclass(frozen=True, kw_only=True)
-class Judgements(bundles.Judgements):
-    """Which judgements, and which statistics of them."""
+class EvaluationJudgementOptions(bundles.JudgementOptions):
+    """Options for the judgements, and for the statistics of agreement."""
 
     dataset: studies.Dataset
     level: options.Level = "segment"
@@ -43,8 +43,8 @@ class Judgements(bundles.Judgements):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Tests(studies.Tests):
-    """How intervals are drawn and differences from the best tested."""
+class BestMetricTestOptions(studies.SignificanceOptions):
+    """Options for intervals, and for tests against the best metric."""
 
     test: Annotated[
         str,
@@ -59,8 +59,8 @@ class Tests(studies.Tests):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Judges:
-    """What is judged: metrics, and scores from files."""
+class EvaluatedOptions:
+    """Options for what is evaluated: metrics, and scores from files."""
 
     metric: options.Metrics = None
     scores: inputs.Scores = None
@@ -75,49 +75,51 @@ class Judges:
     ] = False
 
 
-@bundles.flat
+@bundles.flatten_options
 def evaluate(
     *,
-    judgements: Judgements,
-    judges: Judges,
-    setup: bundles.Setup,
-    tests: Tests,
-    figures: bundles.Figures,
-    output: studies.Output,
-    where: engines.Where,
+    judgements: EvaluationJudgementOptions,
+    judges: EvaluatedOptions,
+    setup: bundles.SetupOptions,
+    tests: BestMetricTestOptions,
+    figures: bundles.FigureOptions,
+    output: studies.StudyOutputOptions,
+    engine: engines.EngineOptions,
 ) -> None:
     """Measure how well metrics agree with human judgements, and test which of them agrees best."""
     output.check()
     figures.check()
-    given = given_scores(judges.scores or ())
+    other_scores = given_scores(judges.scores or ())
     from monge import study
 
     task = studies.task_of(judgements, switches=studies.switches(judgements.switch))
-    names = judges.metric or ([] if given else ["twmd"])
-    setup.checked(names, quiet=output.quiet)
-    with output.watching() as watch, where.of_study(output.run(watch)) as run:
-        found = study.evaluate(
+    names = judges.metric or ([] if other_scores else ["twmd"])
+    setup.check(names, quiet=output.quiet)
+    with output.watching() as watch, engine.of_study(output.run(watch)) as run:
+        agreement_study = study.evaluate(
             task,
             names,
             setup=studies.setup_of(setup),
             uniform_units=judges.uniform_units,
-            scores=given,
+            scores=other_scores,
             resampling=tests.resampling(),
             run=run,
         )
-    read = {line for judged, _ in found.pools for line in judged.warnings}
-    warn([line for line in found.warnings if line not in read])
+    read = {line for pool, _ in agreement_study.pools for line in pool.warnings}
+    warn([line for line in agreement_study.warnings if line not in read])
     from monge.render.cells import listed
 
-    labels = dict.fromkeys(one.label for one in found.agreements)
+    labels = dict.fromkeys(agreement.label for agreement in agreement_study.agreements)
     figures_shown, charts = [], []
     if output.is_page:
         from monge.report.evaluation import agreement_dots, evaluation_charts
 
-        figures_shown, charts = agreement_dots(found), evaluation_charts(found)
-    title = f"{studies.called(judgements)}: agreement of {listed(list(labels))} with people"
-    output.write(found, title=title, figures=figures_shown, charts=charts)
+        figures_shown, charts = agreement_dots(agreement_study), evaluation_charts(agreement_study)
+    title = f"{studies.dataset_title(judgements)}: agreement of {listed(list(labels))} with people"
+    output.write(agreement_study, title=title, figures=figures_shown, charts=charts)
     if figures.folder is not None:
         from monge.report import evaluation_figures
 
-        tell_written(evaluation_figures(found, figures.folder, form=figures.figure_format), quiet=output.quiet)
+        tell_written(
+            evaluation_figures(agreement_study, figures.folder, form=figures.figure_format), quiet=output.quiet
+        )

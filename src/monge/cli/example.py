@@ -19,7 +19,7 @@ FILES = {
     "system-b.txt": "a bad one",
     "judged.tsv": "both systems, each sentence judged from 1 to 5 by one reader",
 }
-"""What is written, and what it is."""
+"""Files that are written -> what each holds."""
 
 
 def example(

@@ -22,8 +22,8 @@ FORMATS = (*EXPLANATION_FORMATS, "png")
 
 
 @dataclass(frozen=True)
-class Asked(bundles.Texts):
-    """What is explained: texts on the command line, or a segment of a table or of files."""
+class ExplainInputOptions(bundles.TextFileOptions):
+    """Options for what is explained: texts on the command line, or a segment of a table or of files."""
 
     texts: Annotated[
         list[str] | None,
@@ -49,21 +49,21 @@ class Asked(bundles.Texts):
     columns: inputs.Columns = None
 
     def rows(self, *, quiet: bool) -> list[Segment]:
-        """The segments to explain, side by side."""
+        """Return the segments to explain."""
         texts, also = self.texts or [], self.also or []
         if self.segment is None:
             return _texts(texts, also, self)
         if also or len(texts) > 1:
             raise UsageError("--id picks a segment of a table or of -t and -r files; texts of their own go without it")
-        files = {one.name: getattr(self, one.name) for one in fields(bundles.Texts)}
+        files = {option.name: getattr(self, option.name) for option in fields(bundles.TextFileOptions)}
         table = next(iter(texts), None)
-        given = inputs.Input(**files, table=table, table_format=self.table_format, columns=self.columns)
-        return _picked(list(inputs.read_input(given, purpose="explain", quiet=quiet)), self.segment)
+        files_to_read = inputs.InputOptions(**files, table=table, table_format=self.table_format, columns=self.columns)
+        return _pick_segments(list(inputs.read_input(files_to_read, purpose="explain", quiet=quiet)), self.segment)
 
 
 @dataclass(frozen=True)
-class Shown:
-    """What is shown of an explanation, how, and where."""
+class ExplainOutputOptions:
+    """Options for the output of an explanation."""
 
     every: Annotated[
         bool,
@@ -79,66 +79,71 @@ class Shown:
     quiet: options.Quiet = False
 
 
-@bundles.flat
+@bundles.flatten_options
 def explain(
     *,
-    asked: Asked,
+    input_options: ExplainInputOptions,
     metric: options.Metrics = None,
-    setup: bundles.Setup,
+    setup: bundles.SetupOptions,
     stats: options.Stats = None,
-    shown: Shown,
+    output_options: ExplainOutputOptions,
 ) -> None:
     """Show why a pair of texts gets its score: which words were matched, at what cost, and each word's share."""
-    check_output(shown.output_format, FORMATS, shown.output)
-    if shown.output_format == "png":
+    check_output(output_options.output_format, FORMATS, output_options.output)
+    if output_options.output_format == "png":
         from monge.report import check_figures
 
-        if shown.output is None:
+        if output_options.output is None:
             raise UsageError("png is a picture, not text: say into which file with -o FILE.png")
-        check_figures(Path(shown.output).parent)
-    signed = options.signed(shown.signature_form)
-    asked_for = metric or [api.DEFAULT_METRIC]
-    setup.checked(asked_for, quiet=shown.quiet)
+        check_figures(Path(output_options.output).parent)
+    signed = options.signed(output_options.signature_form)
+    metric_names = metric or [api.DEFAULT_METRIC]
+    setup.check(metric_names, quiet=output_options.quiet)
     changes = setup.changes()
-    specs = [resolve(one, fitting(one, changes) if len(asked_for) > 1 else changes, setup.lang) for one in asked_for]
-    rows = asked.rows(quiet=shown.quiet)
-    if len(rows) * len(specs) > 1 and shown.output_format in ("svg", "png"):
-        what = f"{len(rows)} hypotheses" if len(rows) > 1 else f"{len(specs)} metrics"
-        raise UsageError(f"{shown.output_format} draws one pair by one metric, here are {what}: take html, or one")
-    known = api.load_stats(*stats) if stats else None
-    found, names = [], []
+    specs = [
+        resolve(metric_name, fitting(metric_name, changes) if len(metric_names) > 1 else changes, setup.lang)
+        for metric_name in metric_names
+    ]
+    rows = input_options.rows(quiet=output_options.quiet)
+    if len(rows) * len(specs) > 1 and output_options.output_format in ("svg", "png"):
+        amount = f"{len(rows)} hypotheses" if len(rows) > 1 else f"{len(specs)} metrics"
+        raise UsageError(
+            f"{output_options.output_format} draws one pair by one metric, here are {amount}: take html, or one"
+        )
+    corpus_stats = api.load_stats(*stats) if stats else None
+    explanations, names = [], []
     for name, spec in specs:
         loaded = setup.bind(name, spec)
-        for k, one in enumerate(rows, 1):
-            found.append(loaded.explain(one.hypothesis, _compared(one, loaded), stats=known))
-            names.append(one.system or f"hypothesis {k}")
-    if shown.output_format == "png":
+        for k, row in enumerate(rows, 1):
+            explanations.append(loaded.explain(row.hypothesis, _compared_texts(row, loaded), stats=corpus_stats))
+            names.append(row.system or f"hypothesis {k}")
+    if output_options.output_format == "png":
         from monge.report.picture import explanation_png
 
-        explanation_png(found[0], str(shown.output))
+        explanation_png(explanations[0], str(output_options.output))
         return
     from monge.render import render_explanations
 
     text = render_explanations(
-        found,
+        explanations,
         names,
-        shown.output_format,
-        every=shown.every,
+        output_options.output_format,
+        every=output_options.every,
         signed=signed,
-        colour=coloured(shown.output),
-        width=terminal_width(shown.output),
+        colour=coloured(output_options.output),
+        width=terminal_width(output_options.output),
     )
-    emit(text, shown.output)
+    emit(text, output_options.output)
 
 
-def _compared(row: Segment, metric: api.Metric) -> tuple[str, ...]:
-    """What the hypothesis is compared with: the source, for a metric that faces it or where there is no reference."""
+def _compared_texts(row: Segment, metric: api.Metric) -> tuple[str, ...]:
+    """Return the texts to compare with: the source, where the metric uses it or there is no reference."""
     source = () if row.source is None else (row.source,)
     return source or row.references if metric.scorer.against == "source" else row.references or source
 
 
-def _texts(texts: Sequence[str], also: Sequence[str], files: bundles.Texts) -> list[Segment]:
-    """The pairs of texts on the command line."""
+def _texts(texts: Sequence[str], also: Sequence[str], files: bundles.TextFileOptions) -> list[Segment]:
+    """Return the pairs of texts on the command line as segments."""
     if files:
         raise UsageError("-t, -r and -s are files: say which of their lines with --id N")
     if len(texts) == 1:
@@ -148,21 +153,21 @@ def _texts(texts: Sequence[str], also: Sequence[str], files: bundles.Texts) -> l
     if not texts:
         raise UsageError("nothing to explain: give HYPOTHESIS and REFERENCE, or a table and --id ID")
     hypothesis, *references = texts
-    return [Segment("1", one, tuple(references)) for one in (hypothesis, *also)]
+    return [Segment("1", text, tuple(references)) for text in (hypothesis, *also)]
 
 
-def _picked(rows: Sequence[Segment], wanted: str) -> list[Segment]:
-    """The segments with an id, of every system; raises where there is none, or one system has two."""
-    found = [row for row in rows if row.id == wanted]
-    if not found:
+def _pick_segments(rows: Sequence[Segment], segment_id: str) -> list[Segment]:
+    """Return the segments with an id, of every system; raise where there is none, or one system has two."""
+    matching = [row for row in rows if row.id == segment_id]
+    if not matching:
         ids = list(dict.fromkeys(row.id for row in rows))
-        raise UsageError(f"--id {wanted}: no such segment; there are {len(ids)}, from {ids[0]!r} to {ids[-1]!r}")
-    systems = [row.system for row in found]
-    twice = next((one for one in systems if systems.count(one) > 1), None)
-    if twice is not None:
-        where = f" of {twice}" if twice else ""
+        raise UsageError(f"--id {segment_id}: no such segment; there are {len(ids)}, from {ids[0]!r} to {ids[-1]!r}")
+    systems = [row.system for row in matching]
+    repeated = next((system for system in systems if systems.count(system) > 1), None)
+    if repeated is not None:
+        of_system = f" of {repeated}" if repeated else ""
         raise UsageError(
-            f"--id {wanted}: {systems.count(twice)} segments{where} have this id; say what tells them apart: "
-            "--columns id=COLUMN, or system=COLUMN"
+            f"--id {segment_id}: {systems.count(repeated)} segments{of_system} have this id; say what tells "
+            "them apart: --columns id=COLUMN, or system=COLUMN"
         )
-    return found
+    return matching

@@ -20,8 +20,8 @@ from monge.types import Segment
 
 
 @dataclass(frozen=True)
-class Corpus:
-    """What statistics are fitted on."""
+class CorpusOptions:
+    """Options for the texts that statistics are fitted on."""
 
     references: Annotated[
         list[str] | None,
@@ -74,18 +74,18 @@ class Corpus:
     ] = 12345
 
 
-@bundles.flat
+@bundles.flatten_options
 def fit(
     *,
     output: Annotated[
         str,
         typer.Option("--output", "-o", metavar="FILE", help="The file that the statistics are written to, as JSON."),
     ],
-    corpus: Corpus,
+    corpus: CorpusOptions,
     metric: Annotated[
         str, typer.Option("--metric", "-m", metavar="NAME", help="The metric that will use the statistics.")
     ] = api.DEFAULT_METRIC,
-    setup: bundles.Setup,
+    setup: bundles.SetupOptions,
     overlong: options.Overlong = None,
     quiet: options.Quiet = False,
 ) -> None:
@@ -103,24 +103,24 @@ def fit(
         rows = list(inputs.table_of(corpus.table, corpus.table_format, corpus.columns, quiet=quiet))
     loaded = setup.bind(name, spec)
     if corpus.parallel is not None:
-        found = loaded.fit_maps(_pairs(corpus.parallel))
+        fitted = loaded.fit_maps(_pairs(corpus.parallel))
     elif corpus.baseline is not None:
-        found = loaded.fit_baseline(TextFile(corpus.baseline), seed=corpus.seed)
+        fitted = loaded.fit_baseline(TextFile(corpus.baseline), seed=corpus.seed)
     elif rows is not None:
-        found = loaded.fit(_shared(rows, spec), hypotheses=[row.hypothesis for row in rows])
-        loaded.scorer.check_stats(found)
+        fitted = loaded.fit(_shared_texts(rows, spec), hypotheses=[row.hypothesis for row in rows])
+        loaded.scorer.check_stats(fitted)
     else:
         sides = corpus.references, corpus.hypotheses
         shared, own = ([line for path in paths or () for line in TextFile(path)] for paths in sides)
-        found = loaded.fit(shared, hypotheses=own)
-        loaded.scorer.check_stats(found)
-    api.save_stats(found, output)
+        fitted = loaded.fit(shared, hypotheses=own)
+        loaded.scorer.check_stats(fitted)
+    api.save_stats(fitted, output)
     if not quiet:
-        sys.stderr.write(f"monge: fitted {', '.join(found.held())} for {name}\n")
+        sys.stderr.write(f"monge: fitted {', '.join(fitted.held())} for {name}\n")
 
 
-def _shared(rows: Sequence[Segment], spec: Spec) -> list[list[str]]:
-    """The texts of a table that the shared side is fitted from: sources where the metric says so, else references.
+def _shared_texts(rows: Sequence[Segment], spec: Spec) -> list[list[str]]:
+    """Return the texts of the shared side of a table: sources where the metric uses them, else references.
 
     Those of an item count once, whatever its systems, as in a run; a blend takes row by row.
     """
@@ -128,11 +128,11 @@ def _shared(rows: Sequence[Segment], spec: Spec) -> list[list[str]]:
     texts = [[row.source or ""] if sources or not row.references else list(row.references) for row in rows]
     if not isinstance(spec, MetricSpec):
         return texts
-    return list({(row.id, *some): some for row, some in zip(rows, texts, strict=True)}.values())
+    return list({(row.id, *row_texts): row_texts for row, row_texts in zip(rows, texts, strict=True)}.values())
 
 
 def _pairs(path: str) -> Iterator[tuple[str, str]]:
-    """Source and target of every line; a line without exactly one tab is named."""
+    """Yield source and target of every line; raise for a line without exactly one tab."""
     for number, line in enumerate(TextFile(path), start=1):
         pair = line.split("\t")
         if len(pair) != 2:

@@ -1,4 +1,4 @@
-"""`--fail-under`: the scores that a system must reach, and which segments weigh most where it does not."""
+"""`--fail-under`: the scores that a system must reach, and the worst segments where it does not."""
 
 from __future__ import annotations
 
@@ -19,25 +19,29 @@ _WIDTH = 72
 _NEXT = re.compile(r",(?![^\[]*\])")
 
 
-def limits(given: Sequence[str], names: Mapping[str, Sequence[str]]) -> dict[str, float]:
-    """Label of a metric of the run -> its threshold, from texts `X` and `NAME=X,NAME=X`; a plain X is for the rest.
+def parse_limits(texts: Sequence[str], names: Mapping[str, Sequence[str]]) -> dict[str, float]:
+    """Return the threshold per metric label, from texts `X` and `NAME=X,NAME=X`; a plain X is for the rest.
 
     `names` are the labels of the run, each with the names that mean it too: NAME, and what `-m` said.
     """
-    found: dict[str, float] = {}
+    thresholds: dict[str, float] = {}
     plain: float | None = None
-    for item in (one.strip() for text in given for one in _NEXT.split(text)):
+    for item in (part.strip() for text in texts for part in _NEXT.split(text)):
         name, equals, value = item.rpartition("=")
         threshold = _number(value, item)
         if not equals:
             plain = threshold
             continue
-        meant = [label for label, others in names.items() if name.strip() in (label, *others)]
+        meant = [label for label, aliases in names.items() if name.strip() in (label, *aliases)]
         if not meant:
-            known = {one for label, others in names.items() for one in (label, *others)}
-            raise UnknownName("metric in --fail-under:", name.strip(), known, f"(this run has {', '.join(names)})")
-        found |= dict.fromkeys(meant, threshold)
-    return found if plain is None else {label: found.get(label, plain) for label in names}
+            names_and_aliases = {
+                name_or_alias for label, aliases in names.items() for name_or_alias in (label, *aliases)
+            }
+            raise UnknownName(
+                "metric in --fail-under:", name.strip(), names_and_aliases, f"(this run has {', '.join(names)})"
+            )
+        thresholds |= dict.fromkeys(meant, threshold)
+    return thresholds if plain is None else {label: thresholds.get(label, plain) for label in names}
 
 
 def _number(text: str, item: str) -> float:
@@ -51,43 +55,43 @@ def _number(text: str, item: str) -> float:
 
 
 def judge(results: Sequence[Result], least: Mapping[str, float], rows: Iterable[Segment]) -> int:
-    """Say which scores are worse than their thresholds, and their worst segments; the exit code."""
-    failed = [one for one in results if one.metric in least and _worse(one, least[one.metric])]
-    for one in failed:
-        than = "below" if one.higher_is_better else "above"
-        called = " of ".join(filter(None, (one.metric, printable(one.system))))
-        worst = _worst(one)
-        tell(f"{called}: {one.score:.6f} is {than} {least[one.metric]:g}; its worst {len(worst)} segment(s):")
-        texts = _texts(rows, one.system, set(worst))
+    """Tell which scores are worse than their thresholds, with their worst segments; return the exit code."""
+    failed = [result for result in results if result.metric in least and _is_worse(result, least[result.metric])]
+    for result in failed:
+        than = "below" if result.higher_is_better else "above"
+        subject = " of ".join(filter(None, (result.metric, printable(result.system))))
+        worst = _worst_places(result)
+        tell(f"{subject}: {result.score:.6f} is {than} {least[result.metric]:g}; its worst {len(worst)} segment(s):")
+        texts = _texts(rows, result.system, set(worst))
         for place in worst:
             text = clip(" ".join(printable(texts[place]).split()), _WIDTH)
-            tell(f"  id {printable(one.ids[place])}  {number(one.segments[place])}  {text}")
+            tell(f"  id {printable(result.ids[place])}  {number(result.segments[place])}  {text}")
     return GATE_FAILED if failed else 0
 
 
-def judge_shown(results: Sequence[Mapping[str, Any]], least: Mapping[str, float]) -> int:
-    """Say which scores, of results as JSON has them, are worse than their thresholds; the exit code."""
+def judge_summaries(results: Sequence[Mapping[str, Any]], least: Mapping[str, float]) -> int:
+    """Tell which scores, of results as JSON objects, are worse than their thresholds; return the exit code."""
     failed = 0
-    for one in results:
-        limit, higher = least.get(one["metric"]), one["higher_is_better"]
-        if limit is not None and (one["score"] < limit if higher else one["score"] > limit):
-            called = " of ".join(filter(None, (one["metric"], printable(one["system"]))))
-            tell(f"{called}: {one['score']:.6f} is {'below' if higher else 'above'} {limit:g}")
+    for result in results:
+        limit, higher = least.get(result["metric"]), result["higher_is_better"]
+        if limit is not None and (result["score"] < limit if higher else result["score"] > limit):
+            subject = " of ".join(filter(None, (result["metric"], printable(result["system"]))))
+            tell(f"{subject}: {result['score']:.6f} is {'below' if higher else 'above'} {limit:g}")
             failed = GATE_FAILED
     return failed
 
 
-def _worse(one: Result, threshold: float) -> bool:
-    return one.score < threshold if one.higher_is_better else one.score > threshold
+def _is_worse(result: Result, threshold: float) -> bool:
+    return result.score < threshold if result.higher_is_better else result.score > threshold
 
 
-def _worst(one: Result) -> list[int]:
-    """The places of the segments with the worst scores, worst first."""
-    signed = one.segments if one.higher_is_better else -one.segments
+def _worst_places(result: Result) -> list[int]:
+    """Return the indices of the segments with the worst scores, worst first."""
+    signed = result.segments if result.higher_is_better else -result.segments
     return [int(place) for place in np.argsort(signed, kind="stable")[:WORST]]
 
 
 def _texts(rows: Iterable[Segment], system: str, places: set[int]) -> dict[int, str]:
-    """The hypotheses at some places of a system."""
-    mine = (row.hypothesis for row in rows if row.system == system)
-    return {place: text for place, text in enumerate(mine) if place in places}
+    """Return the hypotheses of a system at some indices."""
+    hypotheses = (row.hypothesis for row in rows if row.system == system)
+    return {place: text for place, text in enumerate(hypotheses) if place in places}

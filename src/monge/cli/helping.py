@@ -1,4 +1,4 @@
-"""How a verb shows its help: everyday options first, the others in groups, then examples that can be copied."""
+"""The help pages of verbs: common options first, the others in groups, then examples to copy."""
 
 from __future__ import annotations
 
@@ -178,38 +178,40 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("Use it in this shell alone:", 'eval "$(monge completion show bash)"'),
     ),
 }
-"""Verb -> two things that people want of it, and the commands that do them."""
+"""Verb -> two common tasks, and the commands for them."""
 
 
 def examples(verb: str) -> str:
-    """The examples of a verb as help shows them."""
-    return "\n".join(f"  {what}\n    {command}" for what, command in EXAMPLES.get(verb, ()))
+    """Return the examples of a verb as help shows them."""
+    return "\n".join(f"  {purpose}\n    {command}" for purpose, command in EXAMPLES.get(verb, ()))
 
 
-class Group(TyperGroup):
-    """A verb that has verbs of its own; its help shows what each does in whole sentences."""
+class VerbGroup(TyperGroup):
+    """A verb that has verbs of its own; its help describes each in full sentences."""
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """The verbs inside."""
+        """Write the verbs of the group."""
         with formatter.section("Commands"):
-            formatter.write_dl([(name, " ".join((one.help or "").split())) for name, one in self.commands.items()])
+            formatter.write_dl(
+                [(name, " ".join((command.help or "").split())) for name, command in self.commands.items()]
+            )
 
 
 class Verb(TyperCommand):
     """A command whose help shows its options in groups, and its examples as they are typed."""
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
-        """Arguments by their names, those that may be left out in brackets."""
+        """Return the arguments by their names, optional ones in brackets."""
         pieces = []
-        for one in self.get_params(ctx):
-            if one.param_type_name == "argument":
-                several = one.nargs != 1 and "…" not in _name(one)
-                name = _name(one) + "…" * several
-                pieces.append(name if one.required or "[" in name else f"[{name}]")
+        for parameter in self.get_params(ctx):
+            if parameter.param_type_name == "argument":
+                several = parameter.nargs != 1 and "…" not in _name(parameter)
+                name = _name(parameter) + "…" * several
+                pieces.append(name if parameter.required or "[" in name else f"[{name}]")
         return ["[OPTIONS]", *pieces]
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Arguments, then the options of each group in the order of `GROUPS`, all in the same two columns."""
+        """Write arguments, then the options of each group in the order of `GROUPS`, all in the same two columns."""
         sections: dict[str, list[tuple[str, str]]] = {"Arguments": [], **{name or "Options": [] for name in GROUPS}}
         for parameter in self.get_params(ctx):
             record = parameter.get_help_record(ctx)
@@ -223,12 +225,12 @@ class Verb(TyperCommand):
         width = max((len(name) for name in names if len(name) <= WIDEST), default=WIDEST)
         for title, records in sections.items():
             if records:
-                (name, does), *rest = records
+                (name, text), *rest = records
                 with formatter.section(title):
-                    formatter.write_dl([(name.ljust(width), does), *rest], col_max=width)
+                    formatter.write_dl([(name.ljust(width), text), *rest], col_max=width)
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:
-        """The examples, not wrapped."""
+        """Write the examples, not wrapped."""
         if self.epilog:
             formatter.write(f"\nExamples:\n{self.epilog}\n")
 

@@ -1,4 +1,4 @@
-"""What verbs read: a table or parallel files, as one bundle of options; scores of others from files."""
+"""Input of verbs: a table or parallel files, as one group of options; scores of others from files."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ Scores = Annotated[
 
 
 @dataclass(frozen=True)
-class Input(bundles.Texts):
-    """A table, or parallel files."""
+class InputOptions(bundles.TextFileOptions):
+    """Options for a table, or parallel files."""
 
     table: Annotated[
         str | None,
@@ -70,33 +70,33 @@ class Input(bundles.Texts):
 Rows = Parallel | Table
 
 
-def read_input(given: Input, *, purpose: str, quiet: bool) -> Rows:
-    """The segments of a table or of parallel files.
+def read_input(files: InputOptions, *, purpose: str, quiet: bool) -> Rows:
+    """Return the segments of a table or of parallel files.
 
     Every file is read once here, so that a bad line is known before a model is loaded. `purpose` is the verb.
     """
-    if given.table is not None:
-        if given:
+    if files.table is not None:
+        if files:
             raise UsageError(
-                f"{given.table} stands alone, as a table would, beside -t, -r or -s: "
+                f"{files.table} stands alone, as a table would, beside -t, -r or -s: "
                 "give a table or files, not both (several files: -t A -t B)"
             )
-        return table_of(given.table, given.table_format, given.columns, quiet=quiet)
-    for option, value in (("--table-format", given.table_format), ("--columns", given.columns)):
+        return table_of(files.table, files.table_format, files.columns, quiet=quiet)
+    for option, value in (("--table-format", files.table_format), ("--columns", files.columns)):
         if value:
             raise UsageError(f"{option} is for a table: give one (- is standard input)")
-    if not given.hypotheses:
+    if not files.hypotheses:
         raise UsageError(f"nothing to {purpose}: give -t HYPOTHESES and -r REFERENCES, or a table")
-    if not given.references and given.source is None:
+    if not files.references and files.source is None:
         raise UsageError(f"give -r REFERENCES, or -s SOURCE to {purpose} without references")
-    return read_parallel(given.hypotheses, given.references or (), given.source)
+    return read_parallel(files.hypotheses, files.references or (), files.source)
 
 
 def table_of(path: str, form: str | None, columns: list[str] | None, *, quiet: bool) -> Table:
-    """The table, read once; how, where its own names did not say, is told on standard error."""
+    """Return the table; how it was read, where its names did not say, is told on standard error."""
     if path and is_there(path, folder=True) and not is_saved_dataset(path):
         raise UsageError(f"{path} is a directory, not a table; the outputs of systems: -t {path} -r REFERENCES")
-    found = read_table(path, format=form, columns=given_columns(columns or ()))
-    if found.note and not quiet:
-        tell(found.note)
-    return found
+    rows = read_table(path, format=form, columns=given_columns(columns or ()))
+    if rows.note and not quiet:
+        tell(rows.note)
+    return rows

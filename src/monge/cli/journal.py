@@ -1,4 +1,4 @@
-"""What remembers scores while a run goes on, so that an interrupted one can be taken up."""
+"""The journal of scores, from which an interrupted run is resumed."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
-from monge.cli.bundles import Keep
+from monge.cli.bundles import CacheOptions
 from monge.cli.emit import resumable, tell
 from monge.errors import UsageError
 from monge.store import Store, opened
 
 
 @contextmanager
-def kept_scores(output: str | None, keep: Keep, *, fresh: bool) -> Iterator[Store | None]:
-    """What remembers scores while they are made: the cache, or a journal beside the output file.
+def kept_scores(output: str | None, keep: CacheOptions, *, fresh: bool) -> Iterator[Store | None]:
+    """Yield the store that scores are kept in while they are computed: the cache, or a journal beside the output.
 
     The journal is a directory that is gone when the output is written. An interrupted run leaves it, and the same
     command goes on from it: scores are found by what they depend on, so those of other settings do no harm.

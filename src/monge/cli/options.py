@@ -37,7 +37,7 @@ Sample = Annotated[
 
 
 def metrics_option(default: str) -> Any:
-    """The option `-m` of a command that takes several metrics."""
+    """Return the option `-m` of a command that takes several metrics."""
     return typer.Option(
         "--metric",
         "-m",
@@ -248,13 +248,13 @@ Verbose = Annotated[
 def changes(
     settings: list[str] | None, layers: str | None = None, precision: str | None = None, overlong: str | None = None
 ) -> tuple[str, ...]:
-    """All changes of a command line as AXIS=VALUE texts, `--set` last."""
+    """Return all changes of a command line as AXIS=VALUE texts, `--set` last."""
     short = {"layers": layers, "encoder.precision": precision, "encoder.overlong": overlong}
     return (*(f"{key}={value}" for key, value in short.items() if value is not None), *(settings or ()))
 
 
 def scale(rescale: bool, calibrate: str | None) -> tuple[str, ...]:
-    """The change that `--rescale` or `--calibrate` is short for."""
+    """Return the setting that `--rescale` or `--calibrate` is short for."""
     if rescale and calibrate:
         raise UsageError("--rescale and --calibrate are two scales: give one")
     if calibrate not in (None, "unit", "human"):
@@ -262,25 +262,25 @@ def scale(rescale: bool, calibrate: str | None) -> tuple[str, ...]:
     return ("scale=baseline",) if rescale else (f"scale={calibrate}",) if calibrate else ()
 
 
-def formats(known: tuple[str, ...]) -> Any:
-    """The option `--format` of a command that knows these."""
+def formats(accepted: tuple[str, ...]) -> Any:
+    """Return the option `--format` of a command that accepts these formats."""
     return typer.Option(
-        "--format", "-f", metavar="|".join(known), envvar="MONGE_FORMAT", help="The format of the output."
+        "--format", "-f", metavar="|".join(accepted), envvar="MONGE_FORMAT", help="The format of the output."
     )
 
 
-def chosen_format(name: str, known: tuple[str, ...]) -> str:
-    """A known output format."""
-    if name not in known:
-        near = get_close_matches(name, known, n=1, cutoff=0.5)
+def chosen_format(name: str, accepted: tuple[str, ...]) -> str:
+    """Return the output format; raise where it is not accepted."""
+    if name not in accepted:
+        near = get_close_matches(name, accepted, n=1, cutoff=0.5)
         guess = f"; did you mean {near[0]}?" if near else ""
-        where = " (from MONGE_FORMAT)" if os.environ.get("MONGE_FORMAT") == name else ""
-        raise UsageError(f"--format takes {', '.join(known)}, got {name!r}{where}{guess}")
+        origin = " (from MONGE_FORMAT)" if os.environ.get("MONGE_FORMAT") == name else ""
+        raise UsageError(f"--format takes {', '.join(accepted)}, got {name!r}{origin}{guess}")
     return name
 
 
 def signed(form: str) -> Callable[[str], str]:
-    """What writes a signature for people in the form of `--signature-form`."""
+    """Return the function that writes a signature for people in the form of `--signature-form`."""
     if form not in ("short", "long"):
         raise UsageError(f"--signature-form takes short, long, got {form!r}")
     if form == "long":

@@ -1,4 +1,4 @@
-"""Segments as a Parquet file: a row a segment, the results with their signatures in the metadata of the file."""
+"""Segments as a Parquet file: one row per segment, results and signatures in the metadata of the file."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def write_parquet(results: Sequence[Result], output: str, *, version: str, texts
     """
     arrow, parquet = pyarrow()
     names = part_names(checked(results))
-    about = dumps({"monge": version, "results": [one.to_dict(segments=False) for one in results]})
+    about = dumps({"monge": version, "results": [result.to_dict(segments=False) for result in results]})
     schema = segment_schema(names, texts=texts is not None, metadata={"monge": about})
     rows = arrow_rows(results, names, texts)
     with whole_file(output) as place, parquet.ParquetWriter(str(place), schema) as file:

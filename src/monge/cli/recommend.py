@@ -48,22 +48,25 @@ def recommend(
     """Say which metric to take: agreement with people and cost, from results kept in this package."""
     check_output(output_format, STUDY_FORMATS, output)
     signed = options.signed(signature_form)
-    drawn = studies.check_figure(figure)
+    figure_path = studies.check_figure(figure)
     from monge.render.table import render_study
     from monge.study.recommend import Overview
     from monge.study.recommend import recommend as recommended
 
-    found = recommended(task, lang=lang, budget=budget)
-    every = found.every if isinstance(found, Overview) else (found,)
+    recommendation = recommended(task, lang=lang, budget=budget)
+    recommendations = recommendation.every if isinstance(recommendation, Overview) else (recommendation,)
     plots = []
     if output_format == "html":
         from monge.report.recommendation import cost_plots
 
-        plots = cost_plots(every)
-    shown: dict[str, Any] = {"colour": coloured(output), "signed": signed, "width": terminal_width(output)}
+        plots = cost_plots(recommendations)
+    layout: dict[str, Any] = {"colour": coloured(output), "signed": signed, "width": terminal_width(output)}
     title = f"Which metric for {task or 'which task'}?"
-    emit(render_study(found, output_format, version=version("monge"), title=title, figures=plots, **shown), output)
-    if drawn is not None:
+    emit(
+        render_study(recommendation, output_format, version=version("monge"), title=title, figures=plots, **layout),
+        output,
+    )
+    if figure_path is not None:
         from monge.report.recommendation import cost_figure
 
-        cost_figure(every, drawn)
+        cost_figure(recommendations, figure_path)

@@ -26,8 +26,8 @@ FORMATS = ("html", "markdown", "latex")
 
 
 @dataclass(frozen=True)
-class Asked(bundles.Texts):
-    """What the report is about: files to score, a table, or results that were saved."""
+class ReportInputOptions(bundles.TextFileOptions):
+    """Options for the content of the report: files to score, a table, or saved results."""
 
     files: Annotated[
         list[str] | None,
@@ -41,14 +41,14 @@ class Asked(bundles.Texts):
     columns: inputs.Columns = None
 
     def rows(self, *, quiet: bool) -> inputs.Rows:
-        """The segments of a table or of parallel files."""
-        files = {one.name: getattr(self, one.name) for one in fields(bundles.Texts)}
+        """Return the segments of a table or of parallel files."""
+        files = {option.name: getattr(self, option.name) for option in fields(bundles.TextFileOptions)}
         table = next(iter(self.files or ()), None)
-        given = inputs.Input(**files, table=table, table_format=self.table_format, columns=self.columns)
+        files_to_read = inputs.InputOptions(**files, table=table, table_format=self.table_format, columns=self.columns)
         if not self and table is None:
             raise UsageError("nothing to report on: give -t HYPOTHESES and -r REFERENCES, a table, or saved results")
         try:
-            return inputs.read_input(given, purpose="report on", quiet=quiet)
+            return inputs.read_input(files_to_read, purpose="report on", quiet=quiet)
         except Unreadable as error:
             if self or not str(table).endswith(".json"):
                 raise
@@ -58,8 +58,8 @@ class Asked(bundles.Texts):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Shown:
-    """What the report shows, how, and where."""
+class ReportOutputOptions:
+    """Options for the output of the report."""
 
     human: Annotated[
         str | None,
@@ -97,32 +97,32 @@ class Shown:
     signature_form: options.SignatureForm = "short"
 
     def given_human(self) -> GivenScores | None:
-        """The file of human scores."""
+        """Return the human scores of `--human`, None without it."""
         if self.human is None:
             return None
         from monge.report.material import HUMAN
 
-        named = self.human if "=" in self.human else f"{HUMAN}={self.human}"
-        return replace(given_scores([named], "--human")[0], partial=True)
+        named_scores = self.human if "=" in self.human else f"{HUMAN}={self.human}"
+        return replace(given_scores([named_scores], "--human")[0], partial=True)
 
 
-@bundles.flat
+@bundles.flatten_options
 def report(
     *,
-    asked: Asked,
+    input_options: ReportInputOptions,
     metric: options.Metrics = None,
-    setup: bundles.Setup,
-    tests: compare.Tests,
-    shown: Shown,
-    keep: bundles.Keep,
+    setup: bundles.SetupOptions,
+    tests: compare.SystemTestOptions,
+    output_options: ReportOutputOptions,
+    keep: bundles.CacheOptions,
 ) -> None:
     """Make one file that shows everything about some systems: ranking, differences, distributions, every segment."""
-    check_output(shown.output_format, FORMATS, shown.output)
-    signed = options.signed(shown.signature_form)
-    if shown.plans < 0:
-        raise UsageError(f"--plans takes a whole number from 0, got {shown.plans}")
-    human = shown.given_human()
-    saved = _saved(asked)
+    check_output(output_options.output_format, FORMATS, output_options.output)
+    signed = options.signed(output_options.signature_form)
+    if output_options.plans < 0:
+        raise UsageError(f"--plans takes a whole number from 0, got {output_options.plans}")
+    human = output_options.given_human()
+    saved = _read_saved(input_options)
     if saved and metric:
         raise UsageError("-m is for texts to score: the metrics of saved results are those they were made with")
     from monge.render.table import render_study
@@ -132,68 +132,82 @@ def report(
     from monge.report.saved import scores_of, study_of
     from monge.study.evaluate import Evaluation
 
-    studies = [(path, found) for path, data in saved if (found := study_of(data, path)) is not None]
+    studies = [(path, loaded_study) for path, data in saved if (loaded_study := study_of(data, path)) is not None]
     if studies:
-        _check_alone(saved, studies, shown)
-        form, study = shown.output_format, studies[0][1]
+        _check_alone(saved, studies, output_options)
+        form, study = output_options.output_format, studies[0][1]
         figures = agreement_dots(study) if form == "html" and isinstance(study, Evaluation) else []
-        emit(render_study(study, form, version="", signed=signed, title=shown.title, figures=figures), shown.output)
+        emit(
+            render_study(study, form, version="", signed=signed, title=output_options.title, figures=figures),
+            output_options.output,
+        )
         return
     loaded: dict[str, api.Metric] | None = None
     if saved:
         results, segments = scores_of(saved)
     else:
-        results, segments, loaded = _scored(asked, metric, setup, keep, human)
+        results, segments, loaded = _score_input(input_options, metric, setup, keep, human)
     material = replace(
-        gathered(results, segments, resampling=tests.resampling(), human=human), title=shown.title, date=shown.date
+        gathered(results, segments, resampling=tests.resampling(), human=human),
+        title=output_options.title,
+        date=output_options.date,
     )
-    wanted = shown.plans if shown.output_format == "html" else 0
-    material = with_plans(material, loaded, most=wanted, replay=_replay(setup))
-    emit(render_report(material, shown.output_format, version=version("monge"), signed=signed), shown.output)
+    most_plans = output_options.plans if output_options.output_format == "html" else 0
+    material = with_plans(material, loaded, most=most_plans, replay=_replay(setup))
+    emit(
+        render_report(material, output_options.output_format, version=version("monge"), signed=signed),
+        output_options.output,
+    )
     if not keep.quiet:
         for note in material.notes:
             tell(note)
-        if shown.output is not None and sys.stderr.isatty():
-            tell(f"{shown.output}: {Path(shown.output).stat().st_size / 1000:,.0f} kB")
+        if output_options.output is not None and sys.stderr.isatty():
+            tell(f"{output_options.output}: {Path(output_options.output).stat().st_size / 1000:,.0f} kB")
 
 
-def _saved(asked: Asked) -> list[tuple[str, dict[str, Any]]]:
-    """The files of saved results among what was given; none where there are texts to score."""
+def _read_saved(input_options: ReportInputOptions) -> list[tuple[str, dict[str, Any]]]:
+    """Return the saved results among the files; none where there are texts to score."""
     from monge.report.saved import read_json
 
-    if asked or not asked.files or asked.table_format:
+    if input_options or not input_options.files or input_options.table_format:
         return []
-    read = [(path, read_json(path)) for path in asked.files]
-    found = [(path, data) for path, data in read if data is not None]
-    if found and len(found) < len(read):
-        other = next(path for path, data in read if data is None)
-        raise UsageError(f"{other} holds no saved results, the other files do: give results, or texts to score")
-    if not found and len(read) > 1:
+    read = [(path, read_json(path)) for path in input_options.files]
+    results = [(path, data) for path, data in read if data is not None]
+    if results and len(results) < len(read):
+        text_file = next(path for path, data in read if data is None)
+        raise UsageError(f"{text_file} holds no saved results, the other files do: give results, or texts to score")
+    if not results and len(read) > 1:
         remedy = "the outputs of systems: -t A -t B -r REF"
         raise UsageError(f"{len(read)} files, and none of them holds saved results; {remedy}")
-    return found
+    return results
 
 
-def _check_alone(saved: Sequence[object], studies: Sequence[tuple[str, Study]], shown: Shown) -> None:
-    """Raise where a study came with other files, or with options that are about scores."""
+def _check_alone(
+    saved: Sequence[object], studies: Sequence[tuple[str, Study]], output_options: ReportOutputOptions
+) -> None:
+    """Raise where a study is given with other files, or with options that are about scores."""
     if len(saved) > 1:
         raise UsageError(f"{studies[0][0]} is a study: a report shows one of them, or scores of one or more files")
-    if shown.human is not None:
+    if output_options.human is not None:
         raise UsageError("--human is for reports of scores: a study has its own human scores")
 
 
-def _replay(setup: bundles.Setup) -> Any:
-    """What finds a metric by its signature, with the model that was named."""
-    return lambda line: api.replay(line, model=setup.named, device=setup.device, online=setup.online)
+def _replay(setup: bundles.SetupOptions) -> Any:
+    """Return a function that loads a metric by its signature, with the chosen model."""
+    return lambda line: api.replay(line, model=setup.model_name, device=setup.device, online=setup.online)
 
 
-def _scored(
-    asked: Asked, metric: list[str] | None, setup: bundles.Setup, keep: bundles.Keep, human: GivenScores | None
+def _score_input(
+    input_options: ReportInputOptions,
+    metric: list[str] | None,
+    setup: bundles.SetupOptions,
+    keep: bundles.CacheOptions,
+    human: GivenScores | None,
 ) -> tuple[list[Result], list[Segment], dict[str, api.Metric]]:
-    """Results of the texts that were given, the segments, and the metrics by their labels."""
+    """Score the texts; return results, segments, and metrics by their labels."""
     names = metric or [api.DEFAULT_METRIC]
-    setup.checked(names, quiet=keep.quiet)
-    rows = asked.rows(quiet=keep.quiet)
+    setup.check(names, quiet=keep.quiet)
+    rows = input_options.rows(quiet=keep.quiet)
     if human is not None:  # what is wrong with it is told before the scoring, not after
         human.of({"": list(rows)})
     from monge.study import load_variants
@@ -202,7 +216,7 @@ def _scored(
     with progress(show=bar_wanted(quiet=keep.quiet)) as (grow, advance):
         if grow is not None:
             grow(len(rows))
-        loaded = [one.metric for one in variants]
+        loaded = [variant.metric for variant in variants]
         results = api.score_segments(loaded, rows, cache=keep.folder, watch=api.Watch(advance))
-    labels = [one.metric for one in results[: len(loaded)]]
+    labels = [result.metric for result in results[: len(loaded)]]
     return results, list(rows), dict(zip(labels, loaded, strict=True))

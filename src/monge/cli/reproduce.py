@@ -14,8 +14,8 @@ from monge.errors import UsageError
 
 
 @dataclass(frozen=True, kw_only=True)
-class Models:
-    """Which models, and where they run."""
+class ModelOptions:
+    """Options for the models, and for where they run."""
 
     model: studies.Models = None
     online: options.Online = False
@@ -23,8 +23,8 @@ class Models:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Resamples:
-    """How the intervals of claims are drawn."""
+class ClaimResamplingOptions:
+    """Options for the intervals of claims."""
 
     seed: Annotated[
         int,
@@ -43,7 +43,7 @@ class Resamples:
     ] = 500
 
 
-@bundles.flat
+@bundles.flatten_options
 def reproduce(
     *,
     table: Annotated[
@@ -62,10 +62,10 @@ def reproduce(
             help="Only these groups, such as cs-en,de-en or '*-en' (a mean needs all of them), or none.",
         ),
     ] = None,
-    models: Models,
-    resamples: Resamples,
-    output: studies.Output,
-    where: engines.Where,
+    models: ModelOptions,
+    resamples: ClaimResamplingOptions,
+    output: studies.StudyOutputOptions,
+    engine: engines.EngineOptions,
 ) -> None:
     """Compute a published table again: what was reported, what comes out here, and what still holds."""
     output.check()
@@ -76,22 +76,22 @@ def reproduce(
     if table is None:
         emit(published.render_tables(published.listed(data), form, version=monge, width=width), output.output)
         return
-    wanted = published.table_named(table, data)
+    paper_table = published.table_named(table, data)
     if data is None:
         raise UsageError("give --data DIR: where the published judgements lie")
     if resamples.resamples < 0:
         raise UsageError(f"--resamples takes 0 or more, got {resamples.resamples}")
-    chosen = None if pairs is None else [] if pairs == "none" else [one.strip() for one in pairs.split(",")]
-    with where.of_study(Run(output.folder)) as run:
-        found = [
+    chosen = None if pairs is None else [] if pairs == "none" else [group.strip() for group in pairs.split(",")]
+    with engine.of_study(Run(output.folder)) as run:
+        reproductions = [
             published.reproduce(
-                wanted,
+                paper_table,
                 data,
-                setup=Setup(model=one, device=models.device, online=models.online),
+                setup=Setup(model=model, device=models.device, online=models.online),
                 pairs=chosen,
                 **vars(resamples),
                 run=run,
             ).to_dict()
-            for one in models.model or ["auto"]
+            for model in models.model or ["auto"]
         ]
-    emit(published.render_reproductions(found, form, version=monge, width=width), output.output)
+    emit(published.render_reproductions(reproductions, form, version=monge, width=width), output.output)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from monge import api
 from monge.cli import bundles, gate, options
 from monge.cli.emit import coloured, resumable, tell, terminal_width
-from monge.cli.engines import Scale, watching
+from monge.cli.engines import ScaleOptions, watching
 from monge.data.columns import given_columns
 from monge.data.lines import STDIN
 from monge.errors import UsageError
@@ -18,21 +18,27 @@ from monge.render.cells import number, span
 from monge.types.table import Cell, Sheet
 
 if TYPE_CHECKING:
-    from monge.cli.score import Choice, Given, Shown, Tables
+    from monge.cli.score import MetricOptions, ScoreInputOptions, ScoreOutputOptions, StatisticsOptions
     from monge.cluster import Files, Outcome, Recipe, Request
     from monge.cluster import Tables as Several
 
 
 def score_on_ray(
-    texts: Tables, choice: Choice, setup: bundles.Setup, given: Given, shown: Shown, keep: bundles.Keep, scale: Scale
+    texts: ScoreInputOptions,
+    choice: MetricOptions,
+    setup: bundles.SetupOptions,
+    statistics: StatisticsOptions,
+    output_options: ScoreOutputOptions,
+    keep: bundles.CacheOptions,
+    scale: ScaleOptions,
 ) -> int:
     """Score with the workers of Ray; parts go to -o, the results to standard output and to a file beside the parts."""
     engine = scale.of_ray()
     from monge import cluster
 
-    request = _request(choice, setup, shown, scale)
-    least = gate.limits(shown.fail_under or (), choice.called(setup))
-    corpora = given.corpora()
+    request = _request(choice, setup, output_options, scale)
+    least = gate.parse_limits(output_options.fail_under or (), choice.names_by_label(setup))
+    corpora = statistics.corpora()
     recipe, expected = _recipe(choice, setup, corpora)
     if keep.folder is not None and not keep.quiet:
         tell("--cache is not used by --engine ray: what is done is kept with the parts")
@@ -40,42 +46,46 @@ def score_on_ray(
     following = watching(quiet=keep.quiet, log_json=scale.log_json)
     with resumable(None, nothing), cluster.beside(request.folder.path) as into, following as watch:
         rows, request = _input(texts, into), replace(request, expect=expected)
-        found = cluster.score(rows, recipe, request, corpora=corpora, engine=engine, watch=watch)
+        outcome = cluster.score(rows, recipe, request, corpora=corpora, engine=engine, watch=watch)
     if rows.note and not keep.quiet:
         tell(rows.note)
-    _show(found, shown.signature_form, keep)
-    return gate.judge_shown(found.results, least)
+    _show(outcome, output_options.signature_form, keep)
+    return gate.judge_summaries(outcome.results, least)
 
 
-def _request(choice: Choice, setup: bundles.Setup, shown: Shown, scale: Scale) -> Request:
+def _request(
+    choice: MetricOptions, setup: bundles.SetupOptions, output_options: ScoreOutputOptions, scale: ScaleOptions
+) -> Request:
     from monge.cluster import SUFFIXES, Request
 
-    if shown.output is None:
+    if output_options.output is None:
         raise UsageError("--engine ray writes parts: give -o DIRECTORY, or -o FILE ending in .parquet, .jsonl or .tsv")
-    if shown.dry_run:
+    if output_options.dry_run:
         raise UsageError("--dry-run tells of a run on this machine: give it without --engine ray")
-    by_name = SUFFIXES.get(Path(shown.output).suffix)
-    form = shown.output_format if shown.output_format != "text" else by_name or "parquet"
+    by_name = SUFFIXES.get(Path(output_options.output).suffix)
+    form = output_options.output_format if output_options.output_format != "text" else by_name or "parquet"
     if by_name is not None and form != by_name:
-        raise UsageError(f"-o {shown.output} is no name for a file in the format {form}")
-    seed = shown.seed if shown.interval else None
-    return Request(shown.output, form, shown.with_texts, seed, scale.tolerant, shown.fresh)
+        raise UsageError(f"-o {output_options.output} is no name for a file in the format {form}")
+    seed = output_options.seed if output_options.interval else None
+    return Request(output_options.output, form, output_options.with_texts, seed, scale.tolerant, output_options.fresh)
 
 
-def _recipe(choice: Choice, setup: bundles.Setup, corpora: api.Corpora) -> tuple[Recipe, list[dict[str, str]] | None]:
-    """The metrics as workers make them; a signature is replayed here first."""
+def _recipe(
+    choice: MetricOptions, setup: bundles.SetupOptions, corpora: api.Corpora
+) -> tuple[Recipe, list[dict[str, str]] | None]:
+    """Return the metrics as workers load them; a signature is replayed here first."""
     from monge.cluster import Recipe
 
-    metrics, expected = choice.asked(setup), None
+    metrics, expected = choice.specs(setup), None
     if choice.signature:
         loaded, expected = choice.load(setup, None)
-        metrics = [(one.name, one.asked) for one in loaded]
-    where = {"model": setup.named, "lang": setup.lang, "device": setup.device, "online": setup.online}
-    return Recipe(metrics, **where, stats=corpora.stats, idf=corpora.idf is not None), expected  # type: ignore[arg-type]
+        metrics = [(metric.name, metric.asked) for metric in loaded]
+    model_options = {"model": setup.model_name, "lang": setup.lang, "device": setup.device, "online": setup.online}
+    return Recipe(metrics, **model_options, stats=corpora.stats, idf=corpora.idf is not None), expected  # type: ignore[arg-type]
 
 
-def _input(texts: Tables, into: Path) -> Files | Several:
-    """What is scored; addresses are copied into a directory first."""
+def _input(texts: ScoreInputOptions, into: Path) -> Files | Several:
+    """Return what is scored; addresses are copied into a directory first."""
     from monge.cluster import Files, fetched
     from monge.cluster import Tables as Several
 
@@ -89,26 +99,33 @@ def _input(texts: Tables, into: Path) -> Files | Several:
     if not texts.hypotheses or not (texts.references or texts.source):
         raise UsageError("nothing to score: give -t HYPOTHESES and -r REFERENCES or -s SOURCE, or tables")
     source = None if texts.source is None else fetched(texts.source, into)
-    every = [[fetched(path, into) for path in some or ()] for some in (texts.hypotheses, texts.references)]
-    return Files(every[0], every[1], source)
+    fetched_paths = [[fetched(path, into) for path in paths or ()] for paths in (texts.hypotheses, texts.references)]
+    return Files(fetched_paths[0], fetched_paths[1], source)
 
 
-def _show(found: Outcome, form: str, keep: bundles.Keep) -> None:
-    """The results as a table, and where all of it lies."""
+def _show(outcome: Outcome, form: str, keep: bundles.CacheOptions) -> None:
+    """Show the results as a table, and where the files are."""
     from monge.render.table import sheets_text
 
     rows = []
-    for one in found.results:
-        ends = one.get("interval") or {"low": None, "high": None}
-        parts = "  ".join(f"{name} {number(value)}" for name, value in one["parts"].items())
-        name = f"{one['metric']} {'↑' if one['higher_is_better'] else '↓'}"
-        texts = name, one["system"], number(one["score"]), span(ends["low"], ends["high"], 4), str(one["n"]), parts
+    for result in outcome.results:
+        ends = result.get("interval") or {"low": None, "high": None}
+        parts = "  ".join(f"{name} {number(value)}" for name, value in result["parts"].items())
+        name = f"{result['metric']} {'↑' if result['higher_is_better'] else '↓'}"
+        texts = (
+            name,
+            result["system"],
+            number(result["score"]),
+            span(ends["low"], ends["high"], 4),
+            str(result["n"]),
+            parts,
+        )
         rows.append(tuple(map(Cell, texts)))
     head = ("metric", "system", "score", "interval", "n", "parts")
-    signatures = tuple(one["signature"] for one in found.results)
+    signatures = tuple(result["signature"] for result in outcome.results)
     sheet = Sheet("", head, tuple(rows), signatures=signatures, words=2, words_behind=1)
     width, signed = terminal_width(), options.signed(form)
     sys.stdout.write(sheets_text([sheet], width=width, colour=coloured(), signed=signed))
     if not keep.quiet:
-        left_out = f"; {found.bad_rows} bad rows were left out, listed beside it" if found.bad_rows else ""
-        tell(f"scores: {found.output}, results: {found.result}{left_out}")
+        left_out = f"; {outcome.bad_rows} bad rows were left out, listed beside it" if outcome.bad_rows else ""
+        tell(f"scores: {outcome.output}, results: {outcome.result}{left_out}")

@@ -14,8 +14,8 @@ import typer
 from monge import api
 from monge.cli import bundles, gate, options
 from monge.cli.emit import bar_wanted, check_output, coloured, emit, progress, stage, tell, terminal_width, today
-from monge.cli.engines import Scale
-from monge.cli.inputs import Columns, Input, Rows, TableFormat, read_input
+from monge.cli.engines import ScaleOptions
+from monge.cli.inputs import Columns, InputOptions, Rows, TableFormat, read_input
 from monge.cli.journal import kept_scores
 from monge.cli.parquet import check_parquet, write_parquet
 from monge.data.lines import TextFile
@@ -36,8 +36,8 @@ FORMATS = (*STUDY_FORMATS, "parquet")
 
 
 @dataclass(frozen=True)
-class Choice:
-    """Which metrics: by name, with what is changed in all of them, or by signature."""
+class MetricOptions:
+    """Options for the metrics: by name, with changes to all of them, or by signature."""
 
     metric: options.Metrics = None
     rule: Annotated[
@@ -71,52 +71,54 @@ class Choice:
         ),
     ] = False
 
-    def changes(self, setup: bundles.Setup) -> tuple[str, ...]:
-        """What is changed in every metric, as AXIS=VALUE texts."""
+    def changes(self, setup: bundles.SetupOptions) -> tuple[str, ...]:
+        """Return the changes to every metric, as AXIS=VALUE texts."""
         return (*self._own(), *setup.changes(self.overlong))
 
     def _own(self) -> tuple[str, ...]:
         rule = (f"references={self.rule}",) if self.rule else ()
         return (*rule, *options.scale(self.rescale, self.calibrate))
 
-    def check(self, setup: bundles.Setup, *, quiet: bool) -> None:
+    def check(self, setup: bundles.SetupOptions, *, quiet: bool) -> None:
         """Raise where a name or setting is wrong, before a model is loaded."""
         if self.signature and self.metric:
             raise UsageError("--signature replays a metric: give it or -m, not both")
         if not self.signature:
-            setup.checked(self.names, quiet=quiet, more=(*self._own(), *options.changes(None, overlong=self.overlong)))
+            setup.check(self.names, quiet=quiet, more=(*self._own(), *options.changes(None, overlong=self.overlong)))
 
     @property
     def names(self) -> list[str]:
-        """The metrics as they were asked for by name."""
+        """The metrics as named on the command line."""
         return list(self.metric or [api.DEFAULT_METRIC])
 
-    def asked(self, setup: bundles.Setup) -> list[tuple[str, Spec]]:
-        """Name and settings of every metric, in order, before a model is loaded."""
+    def specs(self, setup: bundles.SetupOptions) -> list[tuple[str, Spec]]:
+        """Return name and settings of every metric, in order, before a model is loaded."""
         if self.signature:
-            return [(said.metric, said.spec) for said in map(parse, self.signature)]
+            return [(parsed.metric, parsed.spec) for parsed in map(parse, self.signature)]
         changes, several = self.changes(setup), len(self.names) > 1
         return [resolve(name, fitting(name, changes) if several else changes, setup.lang) for name in self.names]
 
-    def called(self, setup: bundles.Setup) -> dict[str, tuple[str, ...]]:
-        """The label of every metric in the results -> what else means it: its name, and what `-m` said."""
-        asked = self.asked(setup)
-        given = [name for name, _ in asked] if self.signature else self.names
-        names = zip(labels(asked), asked, given, strict=True)
+    def names_by_label(self, setup: bundles.SetupOptions) -> dict[str, tuple[str, ...]]:
+        """Return the label of every metric in the results -> its other names: its name, and the text of `-m`."""
+        specs = self.specs(setup)
+        requested_names = [name for name, _ in specs] if self.signature else self.names
+        names = zip(labels(specs), specs, requested_names, strict=True)
         return {label: (name, text.strip()) for label, (name, _), text in names}
 
-    def load(self, setup: bundles.Setup, cache: str | None) -> tuple[list[api.Metric], list[dict[str, str]] | None]:
-        """The metrics with their models, and what each must find again where it is replayed; `cache` keeps vectors."""
+    def load(
+        self, setup: bundles.SetupOptions, cache: str | None
+    ) -> tuple[list[api.Metric], list[dict[str, str]] | None]:
+        """Return the metrics with their models, and the digests that a replay must match; `cache` keeps vectors."""
         if not self.signature:
-            return [setup.bind(name, spec, cache) for name, spec in self.asked(setup)], None
-        again = partial(api.replay, model=setup.named, device=setup.device, online=setup.online)
+            return [setup.bind(name, spec, cache) for name, spec in self.specs(setup)], None
+        again = partial(api.replay, model=setup.model_name, device=setup.device, online=setup.online)
         replayed = [again(line, settings=self.changes(setup)) for line in self.signature]
-        return [one for one, _ in replayed], None if self.refit else [digests for _, digests in replayed]
+        return [metric for metric, _ in replayed], None if self.refit else [digests for _, digests in replayed]
 
 
 @dataclass(frozen=True)
-class Given:
-    """Where statistics come from, other than the texts that are scored."""
+class StatisticsOptions:
+    """Options for statistics that do not come from the scored texts."""
 
     stats: options.Stats = None
     idf_corpus: Annotated[
@@ -130,7 +132,7 @@ class Given:
     ] = None
 
     def corpora(self) -> api.Corpora:
-        """The statistics and the corpus, opened."""
+        """Return the loaded statistics and the opened corpus."""
         return api.Corpora(
             api.load_stats(*self.stats) if self.stats else None,
             idf=TextFile(self.idf_corpus) if self.idf_corpus else None,
@@ -138,8 +140,8 @@ class Given:
 
 
 @dataclass(frozen=True)
-class Shown:
-    """What is shown of the results, how, and where."""
+class ScoreOutputOptions:
+    """Options for the output of results."""
 
     output_format: Annotated[str, options.formats(FORMATS)] = "text"
     output: options.Output = None
@@ -198,20 +200,20 @@ class Shown:
         return self.output_format == "jsonl" and self.output is None
 
     def view(self, rows: Iterable[Segment]) -> View:
-        """What is shown of the results of these segments, which can be gone through again for their texts."""
+        """Return how results are shown; `rows` is iterated again for texts."""
         from monge.render import View
 
         def texts(system: str) -> Iterator[Segment]:
             return (row for row in rows if row.system == system)
 
-        wanted = texts if self.with_texts else None
-        shown = self.segments or self.with_texts
-        return View(version("monge"), shown, wanted, options.signed(self.signature_form), today())
+        system_texts = texts if self.with_texts else None
+        with_segments = self.segments or self.with_texts
+        return View(version("monge"), with_segments, system_texts, options.signed(self.signature_form), today())
 
 
 @dataclass(frozen=True)
-class Tables(bundles.Texts):
-    """Tables, or parallel files."""
+class ScoreInputOptions(bundles.TextFileOptions):
+    """Options for tables, or parallel files."""
 
     tables: Annotated[
         list[str] | None,
@@ -225,8 +227,8 @@ class Tables(bundles.Texts):
     table_format: TableFormat = None
     columns: Columns = None
 
-    def here(self) -> Input:
-        """What is scored in this process: one table, or parallel files."""
+    def local_input(self) -> InputOptions:
+        """Return the input of a run in this process: one table, or parallel files."""
         if self.tables and len(self.tables) > 1:
             first, second, *_ = self.tables
             raise UsageError(
@@ -234,69 +236,77 @@ class Tables(bundles.Texts):
                 f"options: -t {first} -r {second}"
             )
         table = self.tables[0] if self.tables else None
-        return Input(self.hypotheses, self.references, self.source, table, self.table_format, self.columns)
+        return InputOptions(self.hypotheses, self.references, self.source, table, self.table_format, self.columns)
 
 
-@bundles.flat
+@bundles.flatten_options
 def score(
     *,
-    texts: Tables,
-    choice: Choice,
-    setup: bundles.Setup,
-    given: Given,
-    shown: Shown,
-    keep: bundles.Keep,
-    scale: Scale,
+    texts: ScoreInputOptions,
+    choice: MetricOptions,
+    setup: bundles.SetupOptions,
+    statistics: StatisticsOptions,
+    output_options: ScoreOutputOptions,
+    keep: bundles.CacheOptions,
+    scale: ScaleOptions,
 ) -> int:
     """Score generated texts against references, line by line, or the rows of a table."""
     if scale.on_ray:
         from monge.cli.scale import score_on_ray
 
         choice.check(setup, quiet=keep.quiet)
-        return score_on_ray(texts, choice, setup, given, shown, keep, scale)
-    shown.check()
+        return score_on_ray(texts, choice, setup, statistics, output_options, keep, scale)
+    output_options.check()
     choice.check(setup, quiet=keep.quiet)
-    here = texts.here()
-    least = gate.limits(shown.fail_under or (), choice.called(setup))
+    local_input = texts.local_input()
+    least = gate.parse_limits(output_options.fail_under or (), choice.names_by_label(setup))
     with stage("read", verbose=keep.verbose):
-        rows = read_input(here, purpose="score", quiet=keep.quiet)
-    if shown.dry_run:
-        from monge.cli.dryrun import foreseen
+        rows = read_input(local_input, purpose="score", quiet=keep.quiet)
+    if output_options.dry_run:
+        from monge.cli.dryrun import write_forecast
 
-        model = api.suited(setup.named, setup.lang)
-        return foreseen(rows, choice.asked(setup), model, texts=here, given=given, shown=shown, keep=keep)
+        model = api.suited(setup.model_name, setup.lang)
+        return write_forecast(
+            rows,
+            choice.specs(setup),
+            model,
+            texts=local_input,
+            statistics=statistics,
+            output_options=output_options,
+            keep=keep,
+        )
     with stage("loaded the model", verbose=keep.verbose):
         loaded, expected = choice.load(setup, keep.folder)
-    with kept_scores(shown.output, keep, fresh=shown.fresh) as store:
+    with kept_scores(output_options.output, keep, fresh=output_options.fresh) as store:
         with stage("fitted, encoded and scored", verbose=keep.verbose):
             how = "count" if scale.tolerant else "fail"
-            results = _scored(rows, loaded, expected, given.corpora(), shown, keep, store, how)
+            results = _score_input(rows, loaded, expected, statistics.corpora(), output_options, keep, store, how)
             scored = _without_failed(rows, results)
-        if shown.interval:
-            results = api.with_intervals(results, seed=shown.seed)
+        if output_options.interval:
+            results = api.with_intervals(results, seed=output_options.seed)
         with stage("written", verbose=keep.verbose):
-            _emit(results, scored, loaded, shown)
+            _emit(results, scored, loaded, output_options)
     if not keep.quiet:
-        _notes(results, verbose=keep.verbose)
-        _tuned(loaded, setup.named, translated=texts.source is not None)
+        _tell_notes(results, verbose=keep.verbose)
+        _tell_tuning(loaded, setup.model_name, translated=texts.source is not None)
     return gate.judge(results, least, scored)
 
 
-def _scored(
+def _score_input(
     rows: Rows,
     loaded: Sequence[api.Metric],
     expected: list[dict[str, str]] | None,
     corpora: api.Corpora,
-    shown: Shown,
-    keep: bundles.Keep,
+    output_options: ScoreOutputOptions,
+    keep: bundles.CacheOptions,
     store: Store | None,
     on_error: str,
 ) -> list[Result]:
-    """The results, with a bar on the way; interrupted, it says how to go on."""
+    """Score the rows with a progress bar; if interrupted, tell how to resume."""
     with progress(show=bar_wanted(quiet=keep.quiet)) as (grow, advance):
         if grow is not None:
             grow(len(rows))
-        stream = _stream(loaded, texts=shown.with_texts) if shown.streamed else None
+        stream = _stream(loaded, texts=output_options.with_texts) if output_options.streamed else None
         watch = api.Watch(advance, stream)
         return api.score_segments(
             loaded, rows, corpora=corpora, expect=expected, cache=store, watch=watch, on_error=on_error
@@ -304,13 +314,13 @@ def _scored(
 
 
 def _without_failed(rows: Rows, results: Sequence[Result]) -> Iterable[Segment]:
-    """The rows that were scored: texts are shown beside scores by their place."""
-    bad = {(result.system, one["id"]) for result in results for one in result.run.get("failed", ())}
+    """Return the rows that were scored: texts are matched to scores by position."""
+    bad = {(result.system, failure["id"]) for result in results for failure in result.run.get("failed", ())}
     return [row for row in rows if (row.system, row.id) not in bad] if bad else rows
 
 
 def _stream(metrics: Sequence[api.Metric], *, texts: bool) -> Callable[[int, Sequence[Segment], Scores], None]:
-    """What writes the segments of a window, with their texts if wanted, as soon as a metric has scored them."""
+    """Return a function that writes the segments of a window as soon as a metric has scored them."""
     from monge.render.results import segment_line, text_fields
 
     names = labels((metric.name, metric.asked) for metric in metrics)
@@ -332,23 +342,28 @@ def _stream(metrics: Sequence[api.Metric], *, texts: bool) -> Callable[[int, Seq
     return scored
 
 
-def _emit(results: Sequence[Result], rows: Iterable[Segment], metrics: Sequence[api.Metric], shown: Shown) -> None:
-    """Write the results in the format and to the place that were asked for."""
+def _emit(
+    results: Sequence[Result],
+    rows: Iterable[Segment],
+    metrics: Sequence[api.Metric],
+    output_options: ScoreOutputOptions,
+) -> None:
+    """Write the results in the requested format and to the requested place."""
     from monge.render import render_results, results_text
 
-    view = shown.view(rows)
-    if shown.streamed:
+    view = output_options.view(rows)
+    if output_options.streamed:
         _stream_results(results, metrics, view)
-    elif shown.output_format == "parquet" and shown.output is not None:
-        write_parquet(results, shown.output, version=view.version, texts=view.texts)
-    elif shown.output_format == "text" and shown.output is None:
+    elif output_options.output_format == "parquet" and output_options.output is not None:
+        write_parquet(results, output_options.output, version=view.version, texts=view.texts)
+    elif output_options.output_format == "text" and output_options.output is None:
         sys.stdout.write(results_text(results, width=terminal_width(), colour=coloured(), view=view))
     else:
-        emit(render_results(results, shown.output_format, view=view), shown.output)
+        emit(render_results(results, output_options.output_format, view=view), output_options.output)
 
 
 def _stream_results(results: Sequence[Result], metrics: Sequence[api.Metric], view: View) -> None:
-    """Result lines at the end, with the segments of metrics that had to wait for the last one: blends."""
+    """Write the result lines at the end, and the segments of blends, which wait for their last member."""
     from monge.render.results import result_line, results_jsonl
 
     for k, result in enumerate(results):
@@ -357,8 +372,8 @@ def _stream_results(results: Sequence[Result], metrics: Sequence[api.Metric], vi
         sys.stdout.writelines(line + "\n" for line in lines)
 
 
-def _tuned(metrics: Sequence[api.Metric], model: str, *, translated: bool) -> None:
-    """How far human z scores are off, and that translations have a model that was tuned on them."""
+def _tell_tuning(metrics: Sequence[api.Metric], model: str, *, translated: bool) -> None:
+    """Tell the error of human z scores, and that there is a model tuned on translations."""
     for metric in metrics:
         if metric.human_error is not None:
             off = f"{metric.human_error:.2f}"
@@ -368,11 +383,11 @@ def _tuned(metrics: Sequence[api.Metric], model: str, *, translated: bool) -> No
         tell("for translations into English, --model mt agrees with people more than the plain model")
 
 
-def _notes(results: Sequence[Result], *, verbose: bool) -> None:
-    """What a user should know and would not look for: texts that were cut, and work that was saved."""
-    cut = {one.system: one.run["truncated"] for one in results if one.run.get("truncated")}
+def _tell_notes(results: Sequence[Result], *, verbose: bool) -> None:
+    """Tell which texts were truncated, and how much was encoded."""
+    cut = {result.system: result.run["truncated"] for result in results if result.run.get("truncated")}
     for system, count in cut.items():
         tell(f"{system or 'texts'}: {count} text(s) longer than the model reads were cut (--on-overlong window|error)")
-    work = next((one.work for one in results if one.work), None)
+    work = next((result.work for result in results if result.work), None)
     if work and (verbose or sys.stderr.isatty()):
         tell(f"{work['texts']} texts, {work['encoded']} encoded ({work['pieces']} pieces)")

@@ -23,15 +23,15 @@ def selfcheck(
     ] = None,
 ) -> int:
     """Check that this installation gives the scores it should: every metric on the bundled example."""
-    found = golden_scores()
+    scores = golden_scores()
     if update is not None:
         from monge.data.output import write_text
 
-        write_text(update, json.dumps(found, indent=1) + "\n")
+        write_text(update, json.dumps(scores, indent=1) + "\n")
         return 0
     expected = json.loads((files("monge") / "example" / "golden.json").read_text("utf-8"))
     worst, bad = 0.0, []
-    for name, systems in found.items():
+    for name, systems in scores.items():
         for system, score in systems.items():
             golden = expected.get(name, {}).get(system)
             if golden is None:
@@ -43,13 +43,13 @@ def selfcheck(
                 bad.append(f"{name} {system}: {score:.8f}, expected {golden:.8f}")
     if bad:
         raise ModelError(f"{len(bad)} score(s) differ from the golden numbers: " + "; ".join(bad[:5]))
-    count = sum(len(systems) for systems in found.values())
-    sys.stdout.write(f"ok: {count} scores of {len(found)} metrics, largest relative difference {worst:.1e}\n")
+    count = sum(len(systems) for systems in scores.values())
+    sys.stdout.write(f"ok: {count} scores of {len(scores)} metrics, largest relative difference {worst:.1e}\n")
     return 0
 
 
 def golden_scores() -> dict[str, dict[str, float]]:
-    """The score of both example systems under every metric, with the embedded model."""
+    """Return the score of both example systems under every metric, with the embedded model."""
     folder = files("monge") / "example"
     texts = {
         name: (folder / f"{name}.txt").read_text("utf-8").split("\n")[:-1]
@@ -61,7 +61,7 @@ def golden_scores() -> dict[str, dict[str, float]]:
         for system in ("system-a", "system-b")
     ]
     loaded = [api.bind(*resolve(name)) for name in PRESETS]
-    found: dict[str, dict[str, float]] = {name: {} for name in PRESETS}
+    scores_by_metric: dict[str, dict[str, float]] = {name: {} for name in PRESETS}
     for result in api.score_segments(loaded, rows):
-        found[result.metric][result.system] = result.score
-    return found
+        scores_by_metric[result.metric][result.system] = result.score
+    return scores_by_metric

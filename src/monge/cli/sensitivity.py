@@ -12,8 +12,8 @@ from monge.cli.emit import tell_written
 
 
 @dataclass(frozen=True, kw_only=True)
-class Judgements(bundles.Judgements):
-    """Which judgements, how many of them, and which statistic."""
+class SensitivityJudgementOptions(bundles.JudgementOptions):
+    """Options for the judgements, how many of them, and the statistic."""
 
     dataset: studies.Dataset
     level: options.Level = "segment"
@@ -24,8 +24,8 @@ class Judgements(bundles.Judgements):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Design:
-    """What is varied, and how its spread is measured."""
+class FactorOptions:
+    """Options for the factors, and for the measure of their spread."""
 
     factor: Annotated[
         list[str] | None,
@@ -58,8 +58,8 @@ class Design:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Resamples(studies.Resamples):
-    """How intervals are drawn."""
+class SensitivityResamplingOptions(studies.ResamplingOptions):
+    """Options for intervals."""
 
     confidence: options.Confidence = 0.95
     seed: Annotated[
@@ -73,17 +73,17 @@ class Resamples(studies.Resamples):
     ] = 12345
 
 
-@bundles.flat
+@bundles.flatten_options
 def sensitivity(
     *,
-    judgements: Judgements,
+    judgements: SensitivityJudgementOptions,
     metric: Annotated[list[str] | None, options.metrics_option("moverscore and bertscore")] = None,
-    design: Design,
-    setup: bundles.Setup,
-    resamples: Resamples,
-    figures: bundles.Figures,
-    output: studies.Output,
-    where: engines.Where,
+    design: FactorOptions,
+    setup: bundles.SetupOptions,
+    resamples: SensitivityResamplingOptions,
+    figures: bundles.FigureOptions,
+    output: studies.StudyOutputOptions,
+    engine: engines.EngineOptions,
 ) -> None:
     """Measure how much preprocessing changes the agreement of metrics with human judgements, and whether the best
     setting is more than noise.
@@ -94,9 +94,9 @@ def sensitivity(
 
     task = studies.task_of(judgements)
     names = metric or ["moverscore", "bertscore"]
-    setup.checked(names, quiet=output.quiet)
-    with output.watching() as watch, where.of_study(output.run(watch)) as run:
-        found = study.sensitivity(
+    setup.check(names, quiet=output.quiet)
+    with output.watching() as watch, engine.of_study(output.run(watch)) as run:
+        sensitivity_study = study.sensitivity(
             task,
             names,
             study.Design(design.factor or (), design.cross, design.ddof),
@@ -105,11 +105,13 @@ def sensitivity(
             run=run,
         )
     output.write(
-        found,
+        sensitivity_study,
         "sensitivity",
-        f"{studies.called(judgements)}: sensitivity of {', '.join(found.metrics)} to preprocessing",
+        f"{studies.dataset_title(judgements)}: sensitivity of {', '.join(sensitivity_study.metrics)} to preprocessing",
     )
     if figures.folder is not None:
         from monge.report.sensitivity import sensitivity_figures
 
-        tell_written(sensitivity_figures(found, figures.folder, form=figures.figure_format), quiet=output.quiet)
+        tell_written(
+            sensitivity_figures(sensitivity_study, figures.folder, form=figures.figure_format), quiet=output.quiet
+        )

@@ -19,8 +19,8 @@ LEAST_TOKEN = 16
 
 
 @dataclass(frozen=True)
-class Address:
-    """Where the service listens, and who may ask."""
+class AddressOptions:
+    """Options for the address of the service, and its token."""
 
     host: Annotated[
         str,
@@ -37,7 +37,7 @@ class Address:
     ] = None
 
     def token(self) -> str | None:
-        """The token; raises where an address needs one and there is none."""
+        """Return the token; raise where an address needs one and there is none."""
         if self.token_file is None:
             if not self._loopback():
                 raise UsageError(
@@ -49,7 +49,7 @@ class Address:
             text = Path(self.token_file).read_text("utf-8").strip()
         except (OSError, UnicodeDecodeError) as error:
             raise Unreadable(f"{self.token_file}: cannot be read ({error})") from None
-        if len(text) < LEAST_TOKEN or not text.isascii() or any(one.isspace() for one in text):
+        if len(text) < LEAST_TOKEN or not text.isascii() or any(character.isspace() for character in text):
             raise UsageError(
                 f"{self.token_file}: a token is one line of at least {LEAST_TOKEN} ASCII characters without spaces"
             )
@@ -65,8 +65,8 @@ class Address:
 
 
 @dataclass(frozen=True)
-class Models:
-    """Which models requests may use, and how they run."""
+class ServedModelOptions:
+    """Options for the models that requests may use."""
 
     model: Annotated[
         list[str] | None,
@@ -89,12 +89,12 @@ class Models:
     device: options.Device = "auto"
 
 
-@bundles.flat
+@bundles.flatten_options
 def serve(
     *,
-    address: Address,
+    address: AddressOptions,
     metric: options.Metrics = None,
-    models: Models,
+    models: ServedModelOptions,
     limit: Annotated[
         list[str] | None,
         typer.Option(

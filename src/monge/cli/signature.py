@@ -9,13 +9,16 @@ import typer
 
 from monge.cli import options
 from monge.cli.emit import write_listing
-from monge.cli.helping import Group, Verb, examples
+from monge.cli.helping import Verb, VerbGroup, examples
 from monge.spec.signature import difference, full, shortened
 from monge.spec.signature import parse as parse_signature
 from monge.types.table import STUDY_FORMATS, Cell, Listing, Sheet, facts_sheet
 
 app = typer.Typer(
-    cls=Group, no_args_is_help=True, help="Show what a signature says, or in what two of them differ.", **options.PLAIN
+    cls=VerbGroup,
+    no_args_is_help=True,
+    help="Show what a signature says, or in what two of them differ.",
+    **options.PLAIN,
 )
 Format = Annotated[str, options.formats(STUDY_FORMATS)]
 Line = Annotated[str, typer.Argument(metavar="SIGNATURE", help="A signature, long or short, in quotes.")]
@@ -24,11 +27,11 @@ Line = Annotated[str, typer.Argument(metavar="SIGNATURE", help="A signature, lon
 @app.command(cls=Verb, epilog=examples("signature parse"))
 def parse(signature: Line, output_format: Format = "text", output: options.Output = None) -> None:
     """Check a signature and print it, a setting a line, with its other form."""
-    said, long, short = parse_signature(signature), full(signature), shortened(signature)
+    parsed, long, short = parse_signature(signature), full(signature), shortened(signature)
     fields = dict(long.fields)
-    data = {"metric": said.metric, "fields": fields, "spec": said.spec.written(), "short": short, "long": str(long)}
-    shown = {**fields, "in short": short, "in full": str(long)}
-    write_listing(Listing(data, [facts_sheet("", shown, ("field", "value"))]), output_format, output)
+    data = {"metric": parsed.metric, "fields": fields, "spec": parsed.spec.written(), "short": short, "long": str(long)}
+    facts = {**fields, "in short": short, "in full": str(long)}
+    write_listing(Listing(data, [facts_sheet("", facts, ("field", "value"))]), output_format, output)
 
 
 @app.command(cls=Verb, epilog=examples("signature diff"))
@@ -39,13 +42,13 @@ def diff(
     output: options.Output = None,
 ) -> None:
     """Print the settings in which two signatures differ; nothing where they are equal."""
-    found = difference(one, other)
+    differences = difference(one, other)
     if output_format == "text" and output is None:  # long values read better one under another
-        for key, first, second in found:
+        for key, first, second in differences:
             sys.stdout.write(f"{key}\n  - {first}\n  + {second}\n")
         return
-    rows = tuple(tuple(map(Cell, values)) for values in found)
-    data = {key: [first, second] for key, first, second in found}
+    rows = tuple(tuple(map(Cell, values)) for values in differences)
+    data = {key: [first, second] for key, first, second in differences}
     write_listing(Listing(data, [Sheet("", ("field", "first", "second"), rows, words_behind=2)]), output_format, output)
 
 
@@ -58,10 +61,10 @@ def from_bert_score(
     """Say which settings a hash of bert-score means, the command that computes the same, and what it does not tell."""
     from monge.compat.bert_score_hash import parse_hash
 
-    said = parse_hash(line)
-    data = {"metric": said.metric, "model": said.model, "command": said.command, "untold": said.untold}
-    shown = {**said.facts(), "command": said.command}
-    shown |= {f"not told {k}": one for k, one in enumerate(said.untold, 1)}
+    parsed = parse_hash(line)
+    data = {"metric": parsed.metric, "model": parsed.model, "command": parsed.command, "untold": parsed.untold}
+    facts = {**parsed.facts(), "command": parsed.command}
+    facts |= {f"not told {k}": untold_setting for k, untold_setting in enumerate(parsed.untold, 1)}
     write_listing(
-        Listing({**data, **said.facts()}, [facts_sheet("", shown, ("field", "value"))]), output_format, output
+        Listing({**data, **parsed.facts()}, [facts_sheet("", facts, ("field", "value"))]), output_format, output
     )

@@ -1,4 +1,4 @@
-"""What the verbs of studies share: their bundles of options, and how what was found is written."""
+"""What the verbs of studies share: groups of options, and how results are written."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from monge.cli import bundles, options
-from monge.cli.emit import Watch, check_output, coloured, emit, terminal_width, today, watching
+from monge.cli.emit import StudyProgress, check_output, coloured, emit, terminal_width, today, watching
 from monge.data.columns import given_columns
 from monge.errors import UsageError
 from monge.types.table import STUDY_FORMATS
@@ -58,8 +58,8 @@ Switches = Annotated[
 
 
 @dataclass(frozen=True, kw_only=True)
-class Output(bundles.Keep):
-    """Where the result goes and in which format, what is kept for the next run, and whether it speaks."""
+class StudyOutputOptions(bundles.CacheOptions):
+    """Options for the output of a study, the cache, and messages."""
 
     output: options.Output = None
     output_format: Annotated[str, options.formats(STUDY_FORMATS)] = "text"
@@ -70,14 +70,14 @@ class Output(bundles.Keep):
         check_output(self.output_format, formats, self.output)
         options.signed(self.signature_form)
 
-    def run(self, watch: Watch) -> Run:
-        """How the study runs."""
+    def run(self, watch: StudyProgress) -> Run:
+        """Return the settings of the study's run."""
         from monge.study import Run
 
-        return Run(self.folder, watch.advance, watch.opened)
+        return Run(self.folder, watch.advance, watch.show_read)
 
-    def watching(self) -> AbstractContextManager[Watch]:
-        """Follow the study on standard error; interrupted, it says how to go on."""
+    def watching(self) -> AbstractContextManager[StudyProgress]:
+        """Show the progress of the study on standard error; if interrupted, tell how to resume."""
         return watching(quiet=self.quiet, verbose=self.verbose, folder=self.folder)
 
     @property
@@ -87,39 +87,39 @@ class Output(bundles.Keep):
 
     def write(
         self,
-        found: Study,
+        result: Study,
         key: str = "",
         title: str = "",
         figures: Sequence[str] = (),
         charts: Sequence[str] = (),
     ) -> None:
-        """Write what a study found; a page has the title and the day, the figures, the tables, the charts."""
+        """Write the result of a study; a page has the title and the day, the figures, the tables, the charts."""
         from monge.render.table import render_study
 
         colour, signed = coloured(self.output), options.signed(self.signature_form)
         form, monge, headed = self.output_format, version("monge"), f"{title}, {today()}" if title else ""
-        shown: dict[str, Any] = {"key": key, "colour": colour, "signed": signed, "title": headed}
-        shown |= {"figures": figures, "charts": charts}
-        emit(render_study(found, form, version=monge, width=terminal_width(self.output), **shown), self.output)
+        layout: dict[str, Any] = {"key": key, "colour": colour, "signed": signed, "title": headed}
+        layout |= {"figures": figures, "charts": charts}
+        emit(render_study(result, form, version=monge, width=terminal_width(self.output), **layout), self.output)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Resamples:
-    """How intervals are drawn."""
+class ResamplingOptions:
+    """Options for intervals."""
 
     resamples: options.Resamples = 1000
     seed: options.Seed = 12345
 
     def resampling(self) -> Resampling:
-        """As studies take it."""
+        """Return the options as `monge.study.Resampling`."""
         from monge.study import Resampling
 
         return Resampling(**vars(self))
 
 
 @dataclass(frozen=True, kw_only=True)
-class Tests(Resamples):
-    """How intervals are drawn and differences tested."""
+class SignificanceOptions(ResamplingOptions):
+    """Options for intervals and tests."""
 
     confidence: options.Confidence = 0.95
     alpha: Annotated[
@@ -133,29 +133,29 @@ class Tests(Resamples):
     ] = 0.05
 
 
-def setup_of(setup: bundles.Setup) -> Setup:
-    """What all variants share, as studies take it."""
+def setup_of(setup: bundles.SetupOptions) -> Setup:
+    """Return what all variants share as `monge.study.Setup`."""
     from monge.study import Setup
 
-    return Setup(setup.changes(), setup.lang, setup.named, setup.device, setup.online)
+    return Setup(setup.changes(), setup.lang, setup.model_name, setup.device, setup.online)
 
 
-def called(judgements: Any) -> str:
-    """What a page calls judgements: the data set, or the file of a table."""
+def dataset_title(judgements: Any) -> str:
+    """Return the name of judgements on a page: the data set, or the file of a table."""
     return Path(judgements.data).name if judgements.dataset == "table" else str(judgements.dataset)
 
 
-def task_of(given: Any, **more: Any) -> Task:
-    """Which judgements and which question, as studies take it, from a verb's bundle of judgements."""
+def task_of(judgements: Any, **more: Any) -> Task:
+    """Return the `monge.study.Task` of a verb's options for judgements."""
     from monge.study import Task
 
     names = ("dataset", "data", "text", "level", "human", "statistic", "sample")
-    same = {name: value for name, value in vars(given).items() if name in names}
-    return Task(pairs=given.groups, columns=given_columns(given.columns or ()), **same, **more)
+    same = {name: value for name, value in vars(judgements).items() if name in names}
+    return Task(pairs=judgements.groups, columns=given_columns(judgements.columns or ()), **same, **more)
 
 
 def check_figure(path: str | None) -> Path | None:
-    """The file of `--figure`; raises where it could not be drawn, before anything is scored."""
+    """Return the file of `--figure`; raise where it could not be drawn, before anything is scored."""
     if path is None:
         return None
     from monge.report import check_figures
@@ -166,14 +166,14 @@ def check_figure(path: str | None) -> Path | None:
     return Path(path)
 
 
-def switches(given: Sequence[str] | None) -> list[dict[str, Any]]:
-    """The readings of `--switch name=value`: true, false, a whole number, or a word; one for each choice of values."""
-    found: dict[str, list[Any]] = {}
-    for one in given or ():
-        name, equals, value = one.partition("=")
+def switches(texts: Sequence[str] | None) -> list[dict[str, Any]]:
+    """Parse `--switch name=value` (true, false, a number, or a word) into a reading per combination of values."""
+    values_by_name: dict[str, list[Any]] = {}
+    for text in texts or ():
+        name, equals, value = text.partition("=")
         if not equals:
-            raise UsageError(f"--switch takes NAME=VALUE, got {one!r}")
+            raise UsageError(f"--switch takes NAME=VALUE, got {text!r}")
         key = name.strip().replace("-", "_")
         parsed = value == "true" if value in ("true", "false") else int(value) if value.isdigit() else value
-        found[key] = list(dict.fromkeys([*found.get(key, []), parsed]))
-    return [dict(zip(found, values, strict=True)) for values in product(*found.values())]
+        values_by_name[key] = list(dict.fromkeys([*values_by_name.get(key, []), parsed]))
+    return [dict(zip(values_by_name, values, strict=True)) for values in product(*values_by_name.values())]

@@ -13,7 +13,7 @@ from monge.cli.emit import bar_wanted, progress, tell
 from monge.spec.presets import fitting, resolve
 
 
-@bundles.flat
+@bundles.flatten_options
 def submit(
     *,
     data: Annotated[
@@ -37,23 +37,25 @@ def submit(
             "--reference", metavar="NAME|all", help="One reference, or all at once; by default each by itself."
         ),
     ] = "",
-    setup: bundles.Setup,
+    setup: bundles.SetupOptions,
     quiet: options.Quiet = False,
 ) -> None:
     """Score every system of a WMT test set and write the files that the metrics task takes."""
     names = metric or [api.DEFAULT_METRIC]
-    setup.checked(names, quiet=quiet)
+    setup.check(names, quiet=quiet)
     from monge.compat.mt_metrics_eval import submit as scored
 
     changes, several = setup.changes(), len(names) > 1
-    asked = [resolve(name, fitting(name, changes) if several else changes, setup.lang) for name in names]
-    loaded = [setup.bind(*one) for one in asked]
-    wanted = [one.strip() for one in pairs.split(",") if one.strip()] if pairs is not None else None
+    specs = [resolve(name, fitting(name, changes) if several else changes, setup.lang) for name in names]
+    loaded = [setup.bind(*name_and_spec) for name_and_spec in specs]
+    pair_names = [pair.strip() for pair in pairs.split(",") if pair.strip()] if pairs is not None else None
     with progress(show=bar_wanted(quiet=quiet)) as (grow, advance):
         watch = api.Watch(advance)
-        found = scored(loaded, data, pairs=wanted, test_set=test_set, reference=reference, watch=watch, grow=grow)
-    written = found.write(Path(folder))
+        submission = scored(
+            loaded, data, pairs=pair_names, test_set=test_set, reference=reference, watch=watch, grow=grow
+        )
+    written = submission.write(Path(folder))
     if not quiet:
-        for name in sorted({one.metric for one in found.scored if one.turned}):
+        for name in sorted({system_scores.metric for system_scores in submission.scored if system_scores.turned}):
             tell(f"{name}: lower is better, so its scores are written with their sign turned")
         tell(f"{len(written)} files below {folder}")

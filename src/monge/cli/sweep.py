@@ -11,8 +11,8 @@ from monge.cli import bundles, engines, inputs, options, studies
 
 
 @dataclass(frozen=True, kw_only=True)
-class Judgements(bundles.Judgements):
-    """Which judgements a value is chosen on, on which others it is tried, and by which statistic."""
+class SweepJudgementOptions(bundles.JudgementOptions):
+    """Options for the judgements to choose a value on, those to test it on, and the statistic."""
 
     dataset: Annotated[
         str,
@@ -34,10 +34,10 @@ class Judgements(bundles.Judgements):
     columns: inputs.Columns = None
 
 
-@bundles.flat
+@bundles.flatten_options
 def sweep(
     *,
-    judgements: Judgements,
+    judgements: SweepJudgementOptions,
     vary: Annotated[
         list[str],
         typer.Option(
@@ -48,26 +48,30 @@ def sweep(
         ),
     ],
     metric: options.Metrics = None,
-    setup: bundles.Setup,
-    resamples: studies.Resamples,
+    setup: bundles.SetupOptions,
+    resamples: studies.ResamplingOptions,
     figure: studies.Figure = None,
-    output: studies.Output,
-    where: engines.Where,
+    output: studies.StudyOutputOptions,
+    engine: engines.EngineOptions,
 ) -> None:
     """Try many values of a setting against human judgements, choose the best, and check it on other data."""
     output.check()
-    drawn = studies.check_figure(figure)
+    figure_path = studies.check_figure(figure)
     from monge import study
     from monge.render.cells import listed
 
-    task, given = studies.task_of(judgements), judgements
+    task, options_given = studies.task_of(judgements), judgements
     test = None
-    if given.test is not None:
-        test = replace(task, dataset=given.test, data=given.test_data if given.test_data is not None else given.data)
+    if options_given.test is not None:
+        test = replace(
+            task,
+            dataset=options_given.test,
+            data=options_given.test_data if options_given.test_data is not None else options_given.data,
+        )
     names = metric or ["twmd"]
-    setup.checked(names, quiet=output.quiet)
-    with output.watching() as watch, where.of_study(output.run(watch)) as run:
-        found = study.sweep(
+    setup.check(names, quiet=output.quiet)
+    with output.watching() as watch, engine.of_study(output.run(watch)) as run:
+        sweep_study = study.sweep(
             task,
             names,
             vary,
@@ -80,10 +84,10 @@ def sweep(
     if output.is_page:
         from monge.report.curves import sweep_curves
 
-        curves = sweep_curves(found)
-    targets = listed([one.target for one in found.variations])
-    output.write(found, "sweep", f"{found.development}: {listed(names)} over {targets}", curves)
-    if drawn is not None:
+        curves = sweep_curves(sweep_study)
+    targets = listed([variation.target for variation in sweep_study.variations])
+    output.write(sweep_study, "sweep", f"{sweep_study.development}: {listed(names)} over {targets}", curves)
+    if figure_path is not None:
         from monge.report import sweep_figure
 
-        sweep_figure(found, drawn)
+        sweep_figure(sweep_study, figure_path)

@@ -1,4 +1,4 @@
-"""How many threads are worth starting: decided before anything that starts them is loaded."""
+"""How many threads to start; decided before any library that starts them is loaded."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _QUOTA = Path("/sys/fs/cgroup/cpu.max")
 
 
 def worth(cores: int, allowed: int, quota: str = "") -> int | None:
-    """The number of threads, or None where the usual choice, one a physical core, is right.
+    """Return the number of threads, or None where the default, one per physical core, is right.
 
     `cores` are those of the machine, `allowed` those this process may run on, `quota` what a container has of
     them: 'MICROSECONDS PERIOD' or 'max PERIOD', which the usual choice does not see.
@@ -24,7 +24,7 @@ def worth(cores: int, allowed: int, quota: str = "") -> int | None:
 
 
 def choose() -> None:
-    """Set the number of threads for this process, unless it is set."""
+    """Set the number of threads of this process, unless it is set."""
     cores = os.cpu_count() or 1
     allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else cores
     quota = _QUOTA.read_text() if _QUOTA.is_file() else ""

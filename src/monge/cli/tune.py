@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Learning:
-    """What is learned from, how fast, and what of the model learns."""
+class LearningOptions:
+    """Options for the training data, the learning rate, and the parts of the model that learn."""
 
     train: Annotated[
         list[str],
@@ -84,8 +84,8 @@ class Learning:
 
 
 @dataclass(frozen=True)
-class Teaching:
-    """Whom `distil` learns from."""
+class TeacherOptions:
+    """Options for the teacher of `distil`."""
 
     teacher: Annotated[
         str | None,
@@ -106,8 +106,8 @@ class Teaching:
 
 
 @dataclass(frozen=True)
-class Going:
-    """How a run goes on, and whether it speaks."""
+class ResumeOptions:
+    """Options for resuming a run, and for messages."""
 
     dry_run: Annotated[
         bool,
@@ -124,20 +124,20 @@ class Going:
     quiet: options.Quiet = False
 
 
-@bundles.flat
+@bundles.flatten_options
 def tune(
     *,
     metric: Annotated[
         str, typer.Argument(metavar="METRIC", help="The metric to tune through, such as twmd or bertscore.")
     ],
-    learning: Learning,
-    judgements: bundles.Judgements,
-    teaching: Teaching,
-    setup: bundles.Setup,
+    learning: LearningOptions,
+    judgements: bundles.JudgementOptions,
+    teaching: TeacherOptions,
+    setup: bundles.SetupOptions,
     output: Annotated[
         str, typer.Option("--output", "-o", metavar="DIR", help="The directory that the adapter is written to.")
     ],
-    going: Going,
+    going: ResumeOptions,
 ) -> None:
     """Tune a model on human judgements through a metric; the result is a small adapter beside the model."""
     from monge.tune import estimate
@@ -145,13 +145,13 @@ def tune(
 
     plan = _plan(metric, learning, judgements, teaching, setup)
     if going.dry_run:
-        sys.stdout.write(_folded(estimate(plan), terminal_width()))
+        sys.stdout.write(_wrap_estimate(estimate(plan), terminal_width()))
         return
-    with _shown(show=not going.quiet and sys.stderr.isatty()) as watch:
-        made = run(plan, output, watch=watch, fresh=going.fresh)
+    with _show_progress_line(show=not going.quiet and sys.stderr.isatty()) as watch:
+        tuned = run(plan, output, watch=watch, fresh=going.fresh)
     if not going.quiet:
-        held = made.card["held_out"]
-        before = made.card["curve"][0]["agreement"]
+        held = tuned.card["held_out"]
+        before = tuned.card["curve"][0]["agreement"]
         sys.stderr.write(
             f"monge: {output}: agreement with held-out judgements of {held['data']} {before:.4f} before, "
             f"{held['agreement']:.4f} after; use it with --model {output}\n"
@@ -159,11 +159,11 @@ def tune(
 
 
 _NAME = 11
-"""So many letters of a line of the estimate are its name."""
+"""Columns of the name in a line of the estimate."""
 
 
-def _folded(estimate: str, width: int | None) -> str:
-    """The lines of an estimate, broken at a terminal's width under what they say."""
+def _wrap_estimate(estimate: str, width: int | None) -> str:
+    """Return the lines of an estimate, wrapped at a terminal's width."""
     if width is None:
         return estimate
     lines = []
@@ -174,12 +174,16 @@ def _folded(estimate: str, width: int | None) -> str:
 
 
 def _plan(
-    metric: str, learning: Learning, judgements: bundles.Judgements, teaching: Teaching, setup: bundles.Setup
+    metric: str,
+    learning: LearningOptions,
+    judgements: bundles.JudgementOptions,
+    teaching: TeacherOptions,
+    setup: bundles.SetupOptions,
 ) -> Plan:
     from monge.tune import Method, Plan, Schedule, Teacher
 
     unused = {"--lang": setup.lang, "--online": setup.online, "--device": setup.device not in ("auto", "cpu")}
-    wrong = next((name for name, given in unused.items() if given), None)
+    wrong = next((name for name, is_given in unused.items() if is_given), None)
     if wrong is not None:
         raise UsageError(f"{wrong} has no say in tuning, which runs a local model on the CPU: leave it out")
     if teaching.teacher is None and (teaching.teacher_model is not None or teaching.teacher_alike):
@@ -196,7 +200,7 @@ def _plan(
         learning.train,
         judgements.data,
         dev=dev,
-        model=setup.named,
+        model=setup.model_name,
         settings=options.changes(setup.settings, setup.layers),
         pairs=judgements.groups,
         human=learning.human,
@@ -209,8 +213,8 @@ def _plan(
 
 
 @contextmanager
-def _shown(*, show: bool) -> Iterator[Callable[[Told], None]]:
-    """A line on standard error that moves: steps, loss, agreement, what is left."""
+def _show_progress_line(*, show: bool) -> Iterator[Callable[[Told], None]]:
+    """Show a moving line on standard error: steps, loss, agreement, remaining time."""
     if not show:
         yield lambda _: None
         return
@@ -226,9 +230,9 @@ def _shown(*, show: bool) -> Iterator[Callable[[Told], None]]:
     with Progress(*columns, console=Console(stderr=True), redirect_stdout=False, redirect_stderr=False) as bar:
         task = bar.add_task("tuning")
 
-        def told(one: Told) -> None:
-            loss = "" if one.loss is None else f"loss {one.loss:.3f}"
-            agreed = "" if one.agreement is None else f"agreement {one.agreement:.3f}"
-            bar.update(task, completed=one.step, total=one.steps, description=f"tuning  {loss}  {agreed}")
+        def show_progress(progress: Told) -> None:
+            loss = "" if progress.loss is None else f"loss {progress.loss:.3f}"
+            agreed = "" if progress.agreement is None else f"agreement {progress.agreement:.3f}"
+            bar.update(task, completed=progress.step, total=progress.steps, description=f"tuning  {loss}  {agreed}")
 
-        yield told
+        yield show_progress
