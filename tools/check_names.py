@@ -20,8 +20,34 @@ single twice many few much does made kept left taken wanted asked shown seen nam
 drawn judged looked faced facing gone company elsewhere thing things stuff tmp obj val res ret
 """
 VAGUE = frozenset(WORDS.split())
-ALLOWED = frozenset()
-"""Fields that users or other libraries name, as `ROOM/FILE.py:NAME`."""
+ALLOWED = frozenset(
+    {
+        "api/metric.py:asked",
+        "cli/explain.py:every",
+        "cli/signature.py:one",
+        "cli/signature.py:other",
+        "compat/quality.py:seen",
+        "compat/torchmetrics.py:val",
+        "datasets/judged.py:each",
+        "encoders/packaged.py:whole",
+        "evaluation/score_book.py:elsewhere",
+        "papers/claims.py:ours",
+        "papers/tables.py:listed",
+        "papers/tables.py:ours",
+        "recommendation/recommend.py:every",
+        "render/explanation.py:every",
+        "render/explanations.py:every",
+        "report/sections.py:said",
+        "server/browse.py:other",
+        "server/schemas.py:one",
+        "server/schemas.py:other",
+        "server/schemas.py:whole",
+        "types/table.py:said",
+    }
+)
+"""Fields and options that are part of an interface or a file format, as `ROOM/FILE.py:NAME`."""
+COORDINATES = frozenset({"left"})
+"""Words that name a place in a drawing."""
 TWICE_ALLOWED = frozenset({"MongeScore", "BERTScore"})
 """Classes of `compat` that are called as those of the libraries they stand for."""
 
@@ -60,7 +86,7 @@ def main() -> int:
         problems += [
             f"{file}:{line}: {name!r} says nothing about what it holds"
             for line, name in vague_bindings(path)
-            if f"{file}:{name}" not in ALLOWED
+            if f"{file}:{name}" not in ALLOWED and not (name in COORDINATES and file.startswith(("render/", "report/")))
         ]
     twice = {name: places for name, places in public_classes().items() if len(places) > 1 and name not in TWICE_ALLOWED}
     problems += [f"class {name} exists {len(places)} times: {', '.join(places)}" for name, places in twice.items()]

@@ -1,8 +1,8 @@
 """Make docs/results/tables.md: run each command of the page, keep its JSON in runs/, and write the tables from it.
 
-    MONGE_DATA=DIR MONGE_MODELS=DIR make results            # what has no kept run, then the page
-    python docs/results/make.py --again NAME …               # run these again
-    python docs/results/make.py --page                       # no runs: the page from the kept runs
+MONGE_DATA=DIR MONGE_MODELS=DIR make results            # what has no kept run, then the page
+python docs/results/make.py --again NAME …               # run these again
+python docs/results/make.py --page                       # no runs: the page from the kept runs
 """
 
 from __future__ import annotations

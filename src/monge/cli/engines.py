@@ -17,7 +17,7 @@ from monge.cli.emit import bar_wanted, tell
 from monge.errors import UsageError
 
 if TYPE_CHECKING:
-    from monge.cluster import Engine, Watch
+    from monge.cluster import ClusterProgress, Engine
     from monge.study import Run
 
 ENGINES = LOCAL, RAY = "local", "ray"
@@ -134,14 +134,14 @@ class ScaleOptions(EngineOptions):
 
 
 @contextmanager
-def watching(*, quiet: bool, log_json: bool) -> Iterator[Watch]:
+def watching(*, quiet: bool, log_json: bool) -> Iterator[ClusterProgress]:
     """Show the progress of workers on standard error: as lines of JSON, or as a bar at a terminal."""
-    from monge.cluster import Watch
+    from monge.cluster import ClusterProgress
 
     if log_json:
-        yield Watch(_make_logger("began"), _make_logger("done"))
+        yield ClusterProgress(_make_logger("began"), _make_logger("done"))
     elif not bar_wanted(quiet=quiet):
-        yield Watch()
+        yield ClusterProgress()
     else:
         with _show_bar() as watch:
             yield watch
@@ -158,12 +158,12 @@ def _make_logger(event: str) -> Callable[[str, Any], None]:
 
 
 @contextmanager
-def _show_bar() -> Iterator[Watch]:
+def _show_bar() -> Iterator[ClusterProgress]:
     """Show one bar: the pass, its rows, rows per second, the remaining time, and failures."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-    from monge.cluster import Watch
+    from monge.cluster import ClusterProgress
 
     columns = (
         TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed:,.0f} of {task.total:,.0f} rows"),
@@ -185,4 +185,4 @@ def _show_bar() -> Iterator[Watch]:
             failures = f"{state['failed']:.0f} failures" if state["failed"] else ""
             bar.update(task, advance=done, speed=speed, failures=failures)
 
-        yield Watch(began, report_block)
+        yield ClusterProgress(began, report_block)

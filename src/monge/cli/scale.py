@@ -19,7 +19,7 @@ from monge.types.table import Cell, Sheet
 
 if TYPE_CHECKING:
     from monge.cli.score import MetricOptions, ScoreInputOptions, ScoreOutputOptions, StatisticsOptions
-    from monge.cluster import Files, Outcome, Recipe, Request
+    from monge.cluster import ClusterRequest, Outcome, ParallelFiles, Recipe
     from monge.cluster import Tables as Several
 
 
@@ -55,8 +55,8 @@ def score_on_ray(
 
 def _request(
     choice: MetricOptions, setup: bundles.SetupOptions, output_options: ScoreOutputOptions, scale: ScaleOptions
-) -> Request:
-    from monge.cluster import SUFFIXES, Request
+) -> ClusterRequest:
+    from monge.cluster import SUFFIXES, ClusterRequest
 
     if output_options.output is None:
         raise UsageError("--engine ray writes parts: give -o DIRECTORY, or -o FILE ending in .parquet, .jsonl or .tsv")
@@ -67,7 +67,9 @@ def _request(
     if by_name is not None and form != by_name:
         raise UsageError(f"-o {output_options.output} is no name for a file in the format {form}")
     seed = output_options.seed if output_options.interval else None
-    return Request(output_options.output, form, output_options.with_texts, seed, scale.tolerant, output_options.fresh)
+    return ClusterRequest(
+        output_options.output, form, output_options.with_texts, seed, scale.tolerant, output_options.fresh
+    )
 
 
 def _recipe(
@@ -84,9 +86,9 @@ def _recipe(
     return Recipe(metrics, **model_options, stats=corpora.stats, idf=corpora.idf is not None), expected  # type: ignore[arg-type]
 
 
-def _input(texts: ScoreInputOptions, into: Path) -> Files | Several:
+def _input(texts: ScoreInputOptions, into: Path) -> ParallelFiles | Several:
     """Return what is scored; addresses are copied into a directory first."""
-    from monge.cluster import Files, fetched
+    from monge.cluster import ParallelFiles, fetched
     from monge.cluster import Tables as Several
 
     if texts.tables:
@@ -100,7 +102,7 @@ def _input(texts: ScoreInputOptions, into: Path) -> Files | Several:
         raise UsageError("nothing to score: give -t HYPOTHESES and -r REFERENCES or -s SOURCE, or tables")
     source = None if texts.source is None else fetched(texts.source, into)
     fetched_paths = [[fetched(path, into) for path in paths or ()] for paths in (texts.hypotheses, texts.references)]
-    return Files(fetched_paths[0], fetched_paths[1], source)
+    return ParallelFiles(fetched_paths[0], fetched_paths[1], source)
 
 
 def _show(outcome: Outcome, form: str, keep: bundles.CacheOptions) -> None:

@@ -10,7 +10,7 @@ from monge import api
 from monge.api.options import check_options, check_stats
 from monge.cluster.engine import Engine, connect
 from monge.cluster.job import Recipe
-from monge.cluster.request import SUFFIXES, Outcome, Request
+from monge.cluster.request import SUFFIXES, ClusterRequest, Outcome
 from monge.cluster.score import score
 from monge.cluster.sources import Tables, beside, fetched, from_arrow
 from monge.errors import UsageError
@@ -56,7 +56,7 @@ def score_dataset(
     if bad_rows not in ("fail", "count"):
         raise UsageError(f"bad_rows: expected 'fail' or 'count', got {bad_rows!r}")
     form = SUFFIXES.get(Path(output).suffix, "parquet")
-    request = Request(output, form, seed=12345 if interval else None, tolerant=bad_rows == "count")
+    request = ClusterRequest(output, form, seed=12345 if interval else None, tolerant=bad_rows == "count")
     model_options = {"model": str(options.get("model", "auto")), "lang": options.get("lang")}
     runtime_options = {"device": options.get("device", "auto"), "online": options.get("online", False)}
     metrics = [resolve(name, api.changes_of(options), options.get("lang")) for name in names]

@@ -15,7 +15,7 @@ SUFFIXES = {".parquet": "parquet", ".jsonl": "jsonl", ".tsv": "tsv"}
 
 
 @dataclass(frozen=True)
-class Request:
+class ClusterRequest:
     """The output of a run: where it is written, and how.
 
     output: a directory for the parts, or one file; form: the format of the parts; texts: whether texts are written
@@ -47,7 +47,7 @@ class Request:
 
 
 @dataclass(frozen=True)
-class Watch:
+class ClusterProgress:
     """Progress callbacks: `began` with a pass and its number of rows, `block_done` with a pass and a block's report."""
 
     began: Callable[[str, int], None] = lambda pass_kind, rows: None

@@ -15,7 +15,7 @@ from monge.cluster.blocks import Block, StagedInput, block_rows
 from monge.cluster.engine import DEATHS, Engine, run_blocks
 from monge.cluster.folder import COUNT, RANGE, SUM, Folder, read_json, write_json
 from monge.cluster.job import PassJob
-from monge.cluster.request import Request, Watch
+from monge.cluster.request import ClusterProgress, ClusterRequest
 from monge.cluster.worker import open_block_runner
 from monge.errors import DataError, MongeError
 
@@ -32,11 +32,11 @@ class ClusterRun:
 
     metrics: Sequence[Scorer]
     corpora: api.Corpora
-    request: Request
+    request: ClusterRequest
     engine: Engine
     job: PassJob
     staged: StagedInput
-    watch: Watch
+    watch: ClusterProgress
     workers: Future[int]
 
     @property

@@ -19,7 +19,7 @@ from monge.cluster.fitted import check_replay, fit_statistics
 from monge.cluster.folder import COUNT, SCORE, read_json, write_atomically, write_json
 from monge.cluster.job import PassJob, Recipe, bind_sides, check_scalable, identity, vector_members
 from monge.cluster.parts import check_format, join_parts
-from monge.cluster.request import Outcome, Request, Watch
+from monge.cluster.request import ClusterProgress, ClusterRequest, Outcome
 from monge.cluster.rounds import ClusterRun, complete_blocks
 from monge.errors import DataError, UsageError
 from monge.render.checks import dumps
@@ -35,11 +35,11 @@ if TYPE_CHECKING:
 def score(
     segments_input: SegmentInput,
     recipe: Recipe,
-    request: Request,
+    request: ClusterRequest,
     *,
     corpora: api.Corpora = api.Corpora(),  # noqa: B008 - frozen
     engine: Engine = Engine(),  # noqa: B008 - frozen
-    watch: Watch = Watch(),  # noqa: B008 - frozen
+    watch: ClusterProgress = ClusterProgress(),  # noqa: B008 - frozen
 ) -> Outcome:
     """Score an input with the metrics of a recipe; the results equal those of one machine.
 
@@ -65,7 +65,7 @@ def score(
     return _merge_results(run)
 
 
-def _job(recipe: Recipe, request: Request, summary: InputSummary, names: Sequence[str], threads: int) -> PassJob:
+def _job(recipe: Recipe, request: ClusterRequest, summary: InputSummary, names: Sequence[str], threads: int) -> PassJob:
     """Return the description of the first pass."""
     output_options = {"form": request.form, "texts": request.texts, "seed": request.seed, "tolerant": request.tolerant}
     return PassJob("", recipe, str(request.folder.path), COUNT, summary, names, threads=threads, **output_options)  # type: ignore[arg-type]
@@ -85,7 +85,7 @@ def _resolve(recipe: Recipe, corpora: api.Corpora) -> tuple[Recipe, list[Scorer]
     return resolved, scorers, api.Corpora(corpora.stats, files)
 
 
-def _settings(recipe: Recipe, corpora: api.Corpora, request: Request, engine: Engine) -> dict[str, Any]:
+def _settings(recipe: Recipe, corpora: api.Corpora, request: ClusterRequest, engine: Engine) -> dict[str, Any]:
     """Return the settings that must be the same when a run is restarted."""
     texts = {name: _digest("\n".join(corpus_texts)) for name, corpus_texts in corpora.files.items()}
     return {
@@ -113,8 +113,8 @@ def _stage(
     metrics: Sequence[Scorer],
     corpora: api.Corpora,
     manifest: dict[str, Any],
-    request: Request,
-    watch: Watch,
+    request: ClusterRequest,
+    watch: ClusterProgress,
 ) -> StagedInput:
     """Return the input in blocks: those of an earlier start if the input is unchanged, else newly cut ones."""
     folder, recorded = request.folder, manifest.get("input")
@@ -148,7 +148,7 @@ def _stage(
     return staged
 
 
-def _has_block_files(request: Request, staged: StagedInput) -> bool:
+def _has_block_files(request: ClusterRequest, staged: StagedInput) -> bool:
     """Return whether every block that is not done has its file."""
     return all(
         block_file(request.folder.blocks, block.number).is_file() or request.is_done(SCORE, block, read=True)

@@ -59,7 +59,7 @@ class Tables:
                 yield segment, number, row.line
 
 
-class Files:
+class ParallelFiles:
     """Parallel text files, as `-t`, `-r` and `-s` name them."""
 
     note = ""

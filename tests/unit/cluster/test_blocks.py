@@ -11,7 +11,7 @@ import pyarrow.parquet
 import pytest
 from cluster_pairs import METRICS, parts, plain, recipe, write_pairs
 
-from monge.cluster import Files, Request, Tables, Watch, score, worker
+from monge.cluster import ClusterProgress, ClusterRequest, ParallelFiles, Tables, score, worker
 from monge.cluster.folder import Folder, write_atomically
 from monge.cluster.parts import write_part
 from monge.data.parallel import read_parallel
@@ -27,8 +27,8 @@ def table(tmp_path):
     return write_pairs(tmp_path / "pairs.jsonl")
 
 
-def request(tmp_path, name: str = "out", **more) -> Request:
-    return Request(tmp_path / name, "jsonl", seed=12345, **more)
+def request(tmp_path, name: str = "out", **more) -> ClusterRequest:
+    return ClusterRequest(tmp_path / name, "jsonl", seed=12345, **more)
 
 
 def test_results_equal_those_of_one_machine_byte_by_byte(here, table, tiny_bert, tmp_path):
@@ -98,7 +98,7 @@ def test_a_table_in_parts_and_files_side_by_side_are_the_same_input(here, tiny_b
         (tmp_path / f"{name}.txt").write_text("".join(f"{one[name]}\n" for one in rows))
     files = str(tmp_path / "hypothesis.txt"), str(tmp_path / "reference.txt")
     names = ("twmd", "bertscore[weights=idf]")
-    aside = score(Files([files[0]], [files[1]], None), recipe(tiny_bert, *names), request(tmp_path))
+    aside = score(ParallelFiles([files[0]], [files[1]], None), recipe(tiny_bert, *names), request(tmp_path))
     assert aside.result.read_text() == plain(read_parallel([files[0]], [files[1]]), tiny_bert, *names)
     one = replace(request(tmp_path, "scores.parquet"), form="parquet")
     joined = score(Tables([str(tmp_path / "parts")]), recipe(tiny_bert, *names), one)
@@ -176,7 +176,7 @@ def test_a_disk_that_is_full_on_one_node_costs_a_second_attempt(here, table, tin
 
     monkeypatch.setattr(worker, "write_part", full_for_some)
     told = []
-    watch = Watch(block_done=lambda what, about: told.append(about))
+    watch = ClusterProgress(block_done=lambda what, about: told.append(about))
     found = score(Tables([str(table)]), recipe(tiny_bert, "twmd"), request(tmp_path), watch=watch)
     assert parts(found.output) == parts(whole.output)
     assert found.result.read_text("utf-8") == whole.result.read_text("utf-8")
@@ -197,7 +197,7 @@ def test_a_worker_that_cannot_load_its_model_says_why(here, table, tiny_bert, tm
 def test_the_driver_counts_until_there_are_workers(here, table, tiny_bert, tmp_path, monkeypatch):
     here.workers_after = 3  # looks at whether there are any
     told = []
-    watch = Watch(block_done=lambda what, about: told.append((what, about["block"], about["rows"])))
+    watch = ClusterProgress(block_done=lambda what, about: told.append((what, about["block"], about["rows"])))
     found = score(Tables([str(table)]), recipe(tiny_bert), request(tmp_path), watch=watch)
     assert found.result.read_text("utf-8") == plain(read_table(table), tiny_bert)
     counted = [block for what, block, _ in told if what == "count"]
@@ -288,7 +288,7 @@ def test_a_first_block_without_a_good_row_does_not_break_joining(here, tiny_bert
     rows = [{"id": f"i{k}", "hypothesis": text, "reference": "a cat"} for k, text in enumerate(texts)]
     table = tmp_path / "pairs.jsonl"
     table.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
-    asked = Request(tmp_path / f"out.{form}", form, seed=12345, tolerant=True)
+    asked = ClusterRequest(tmp_path / f"out.{form}", form, seed=12345, tolerant=True)
     found = score(Tables([str(table)]), recipe(tiny_bert, "bertscore[encoder.overlong=error]"), asked)
     assert found.bad_rows == 300
     data = found.output.read_bytes()

@@ -15,7 +15,16 @@ import pytest
 from cluster_pairs import METRICS, parts, plain, recipe, write_pairs
 
 from monge.cli.app import run
-from monge.cluster import Engine, Request, Tables, Watch, check_ray, passes_on_ray, score, score_dataset
+from monge.cluster import (
+    ClusterProgress,
+    ClusterRequest,
+    Engine,
+    Tables,
+    check_ray,
+    passes_on_ray,
+    score,
+    score_dataset,
+)
 from monge.cluster.engine import map_on_ray
 from monge.data.tables import read_table
 from monge.errors import MongeError
@@ -49,8 +58,8 @@ def expected(table, tiny_bert):
     return plain(read_table(table), tiny_bert, *THREE)
 
 
-def request(path) -> Request:
-    return Request(path, "jsonl", seed=12345)
+def request(path) -> ClusterRequest:
+    return ClusterRequest(path, "jsonl", seed=12345)
 
 
 def grown(nodes, count: int) -> None:
@@ -68,7 +77,7 @@ def test_one_two_and_three_nodes_give_the_numbers_of_one_machine(
     for count in (1, 2, 3):
         grown(nodes, count)
         used = set()
-        watch = Watch(block_done=lambda what, told, used=used: used.add(told["pid"]))
+        watch = ClusterProgress(block_done=lambda what, told, used=used: used.add(told["pid"]))
         found = score(Tables([str(table)]), recipe(tiny_bert, *THREE), request(tmp_path / str(count)), watch=watch)
         assert found.result.read_text("utf-8") == expected
         assert len(used - {os.getpid()}) <= count  # the driver counts until there are workers
@@ -91,7 +100,7 @@ def test_killed_workers_and_a_lost_node_change_nothing(nodes, table, expected, t
                     continue
 
     made = recipe(tiny_bert, *THREE)
-    found = score(Tables([str(table)]), made, request(tmp_path / "out"), watch=Watch(block_done=told))
+    found = score(Tables([str(table)]), made, request(tmp_path / "out"), watch=ClusterProgress(block_done=told))
     assert lost
     assert found.result.read_text("utf-8") == expected
 
@@ -127,9 +136,9 @@ DRIVER = """
 import sys
 from cluster_pairs import recipe
 from monge.cli.app import run
-from monge.cluster import Engine, Request, Tables, blocks, score
+from monge.cluster import Engine, ClusterRequest, Tables, blocks, score
 blocks.ROWS = 1
-score(Tables([sys.argv[1]]), recipe(sys.argv[2], *sys.argv[5:]), Request(sys.argv[3], "jsonl", seed=12345),
+score(Tables([sys.argv[1]]), recipe(sys.argv[2], *sys.argv[5:]), ClusterRequest(sys.argv[3], "jsonl", seed=12345),
       engine=Engine(sys.argv[4]))
 """
 
@@ -145,7 +154,9 @@ def test_a_killed_driver_is_begun_again(nodes, table, expected, tiny_bert, tmp_p
     driver.wait()
     done = len(list(out.glob("records/*.json")))
     fresh = []
-    watch = Watch(block_done=lambda what, told: fresh.append(told) if what == "score" and told["fresh"] else None)
+    watch = ClusterProgress(
+        block_done=lambda what, told: fresh.append(told) if what == "score" and told["fresh"] else None
+    )
     found = score(Tables([str(table)]), recipe(tiny_bert, *THREE), request(out), watch=watch)
     assert found.result.read_text("utf-8") == expected
     assert done
@@ -203,7 +214,7 @@ OWN = """
 import os, sys
 from pathlib import Path
 from cluster_pairs import recipe
-from monge.cluster import Engine, Request, Tables, Watch, score
+from monge.cluster import Engine, ClusterRequest, Tables, ClusterProgress, score
 def told(what, about):
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         try:
@@ -212,8 +223,8 @@ def told(what, about):
             continue
         if parent == str(os.getpid()):
             print("child", said.split(chr(0))[0].rpartition("/")[2])
-score(Tables([sys.argv[1]]), recipe(sys.argv[2], "twmd"), Request(sys.argv[3], "jsonl", seed=12345),
-      engine=Engine(workers=2), watch=Watch(block_done=told))
+score(Tables([sys.argv[1]]), recipe(sys.argv[2], "twmd"), ClusterRequest(sys.argv[3], "jsonl", seed=12345),
+      engine=Engine(workers=2), watch=ClusterProgress(block_done=told))
 """
 
 
