@@ -21,9 +21,9 @@ from typing import Any
 
 import numpy as np
 
-from monge.data.judged import Group
-from monge.study.agreement import Column, draw_values, standing
-from monge.study.task import question
+from monge.datasets.judged import Group
+from monge.evaluation.agreement import Column, draw_values, standing
+from monge.evaluation.task import question
 from monge.types import Segment
 
 HERE = Path(__file__).resolve().parent.parent / "docs" / "results"

@@ -26,9 +26,9 @@ from timing import clocked
 from torch.nn import functional as F
 from transformers import AutoModel, AutoTokenizer, logging
 
-from monge.encode import int8
-from monge.encode.body import body_of_module
-from monge.encode.packed import PackedEncoder, PrepackedLinear
+from monge.encoders import int8
+from monge.encoders.body import body_of_module
+from monge.encoders.packed import PackedEncoder, PrepackedLinear
 
 LAYER = 6
 ROWS = 2048

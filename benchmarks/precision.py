@@ -19,7 +19,7 @@ import numpy as np
 
 import monge
 from monge.api import score_segments
-from monge.data import open_dataset
+from monge.datasets import open_dataset
 
 METRICS = ("twmd", "bertscore", "moverscore@v2", "sbert", "emd")
 PRECISIONS = ("fp32", "bf16", "int8")

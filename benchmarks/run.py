@@ -32,14 +32,14 @@ from timing import Ratio, clocked, ratio, rounds
 
 import monge
 from monge.api import score_segments, segments_of
-from monge.encode import int8
-from monge.kernels.exact import exact
-from monge.kernels.plan_values import transported_cost, transported_similarity
-from monge.kernels.tempered import tempered
+from monge.encoders import int8
+from monge.metrics.rows import COSINE
 from monge.scoring.clouds import STEP, CentredText, batch_pairs, pad_texts
 from monge.scoring.encoding import Encoding
 from monge.scoring.points import Text
-from monge.spec.rows import COSINE
+from monge.transport.exact import exact
+from monge.transport.plan_values import transported_cost, transported_similarity
+from monge.transport.tempered import tempered
 from monge.types import Cloud, Problem, Segment
 
 LAYER = 6

@@ -29,10 +29,10 @@ from timing import rounds
 from transformers import AutoModel, AutoTokenizer
 from transformers import logging as transformers_logging
 
-from monge.encode import int8
-from monge.encode.batching import make_batches
-from monge.encode.body import body_of_module
-from monge.encode.packed import PackedEncoder
+from monge.encoders import int8
+from monge.encoders.batching import make_batches
+from monge.encoders.body import body_of_module
+from monge.encoders.packed import PackedEncoder
 
 LAYER, BUDGET = 6, 2048
 

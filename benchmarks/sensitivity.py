@@ -27,7 +27,7 @@ MOST = 6.0
 
 def written(path: Path, data: str, pairs: str) -> tuple[int, int]:
     """The judged segments as a table; how many there are, and how many distinct texts each pair has, added up."""
-    from monge.data import open_dataset
+    from monge.datasets import open_dataset
 
     judged = open_dataset("wmt17", data, pairs=pairs.split(","))
     distinct = 0

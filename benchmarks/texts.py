@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from monge.data import open_dataset
+from monge.datasets import open_dataset
 from monge.types import Segment
 
 

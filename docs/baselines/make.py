@@ -1,4 +1,4 @@
-"""Makes src/monge/spec/packaged_baselines.tsv: what random pairs get from each metric on the packaged models.
+"""Makes src/monge/metrics/packaged_baselines.tsv: what random pairs get from each metric on the packaged models.
 
     MONGE_DATA=DIR make baselines              # or
     python docs/baselines/make.py --data DIR [--language en …]
@@ -19,12 +19,12 @@ from random import Random
 from typing import Any, cast
 
 from monge import api
-from monge.data.lines import TextFile
-from monge.encode.packaged import EMBEDDED, MULTILINGUAL, Packaged
+from monge.datasets.lines import TextFile
+from monge.encoders.packaged import EMBEDDED, MULTILINGUAL, Packaged
+from monge.metrics import baselines
+from monge.metrics.codec import show_choice
+from monge.metrics.presets import PRESETS, resolve
 from monge.scoring.baseline import LONGEST, at_every_layer, fit_baselines
-from monge.spec import baselines
-from monge.spec.codec import show_choice
-from monge.spec.presets import PRESETS, resolve
 
 TABLE = Path(baselines.__file__).with_name(baselines.OWN)
 SEED, MOST = 12345, 1000

@@ -4,9 +4,9 @@
     python docs/families/make.py --data DIR --models DIR [--model NAME] [--cache DIR] [--again]
     python docs/families/make.py --page                    # no runs: the page from the kept results
 
-Every figure comes from `monge.study.evaluate`, or for mapped vectors from `monge fit --parallel` and the same scoring,
-and is kept with its signature in results.json; the published ones come from the reported tables. What is kept is not
-run again, so a run that was interrupted goes on where it was.
+Every figure comes from `monge.evaluation.evaluate`, or for mapped vectors from `monge fit --parallel` and the same
+scoring, and is kept with its signature in results.json; the published ones come from the reported tables. What is kept
+is not run again, so a run that was interrupted goes on where it was.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from typing import Any
 
 from monge import api
 from monge.cli.app import run
-from monge.data import open_dataset
+from monge.datasets import open_dataset
+from monge.evaluation import Resampling, Run, Setup, Task, evaluate
+from monge.evaluation.score_book import rows_of
+from monge.papers.tables import table_named
 from monge.stats import pearson
-from monge.study import Resampling, Run, Setup, Task, evaluate
-from monge.study.book import rows_of
-from monge.study.reproduce.tables import table_named
 
 HERE = Path(__file__).resolve().parent
 RESULTS, PAGE = HERE / "results.json", HERE.parent / "families.md"

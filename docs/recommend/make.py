@@ -5,7 +5,8 @@
     python docs/recommend/make.py cost --data DIR [--pairs N] [--again]   # seconds of the processor, and memory
     python docs/recommend/make.py page                          # no runs: docs/recommend.md and its pictures
 
-Agreement comes from `monge.study.evaluate`, cost from a process a metric that scores the same pairs with one thread.
+Agreement comes from `monge.evaluation.evaluate`, cost from one process per metric that scores the same pairs with one
+thread.
 """
 
 from __future__ import annotations
@@ -23,14 +24,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from monge.data import open_dataset
-from monge.data.output import write_text
+from monge.datasets import open_dataset
+from monge.datasets.output import write_text
 from monge.errors import Notice
+from monge.evaluation import Evaluation, Run, Setup, Task, evaluate
+from monge.metrics.signature import shortened
+from monge.recommendation.recommend import TASKS, recommend
 from monge.render.table import sheets_markdown
 from monge.report.recommendation import cost_figure
-from monge.spec.signature import shortened
-from monge.study import Evaluation, Run, Setup, Task, evaluate
-from monge.study.recommend import TASKS, recommend
 
 HERE = Path(__file__).resolve().parent
 KEPT = HERE.parents[1] / "src" / "monge" / "study" / "kept"
@@ -318,7 +319,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 PAGE, PICTURE = HERE.parent / "recommend.md", HERE / "agreement-and-cost.svg"
 HEAD = """# Which metric?
 
-<!-- made by docs/recommend/make.py from src/monge/study/kept: `make recommend` -->
+<!-- made by docs/recommend/make.py from src/monge/recommendation/kept: `make recommend` -->
 
 `monge recommend` answers from what is below: every metric of this package against human judgements, with the
 packaged models, and what it costs. A metric is recommended where its mean agreement over the data sets of a task is

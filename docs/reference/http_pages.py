@@ -8,7 +8,7 @@ from typing import Any
 
 from metric_pages import DOCS, table
 
-from monge.web.app import Config, create
+from monge.server.app import Config, create
 
 PAGE = DOCS / "serve.md"
 BEGIN, END = "<!-- endpoints: made by docs/reference/make.py -->", "<!-- end of endpoints -->"

@@ -18,12 +18,12 @@ from pathlib import Path
 from typing import Any
 
 from monge.cli.app import VERBS, command_of, run
-from monge.cli.helping import EXAMPLES
+from monge.cli.help_pages import EXAMPLES
 from monge.cli.options import GROUPS
-from monge.data.catalogue import dataset_names, describe
-from monge.spec.axes import AXES
-from monge.spec.codec import LAYERS_ACCEPT, settable
-from monge.spec.lexical import LEXICAL
+from monge.datasets.catalogue import dataset_names, describe
+from monge.metrics.axes import AXES
+from monge.metrics.codec import LAYERS_ACCEPT, settable
+from monge.metrics.lexical import LEXICAL
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))

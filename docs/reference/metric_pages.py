@@ -13,10 +13,10 @@ from typing import Any
 from monge.api import explain
 from monge.cli.app import run
 from monge.errors import MongeError
+from monge.metrics.catalogue import described, listed
+from monge.metrics.forms import EVERY, kind_of
 from monge.render.arcs import arcs
 from monge.render.drawing import document
-from monge.spec.catalogue import described, listed
-from monge.spec.forms import EVERY, kind_of
 
 DOCS = Path(__file__).resolve().parents[1]
 METRICS = DOCS / "metrics"

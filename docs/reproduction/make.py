@@ -22,7 +22,7 @@ from statistics import mean
 from typing import Any
 
 from monge.cli.app import run
-from monge.study.reproduce.record import reproduction_markdown
+from monge.papers.reproduction import reproduction_markdown
 
 HERE = Path(__file__).resolve().parent
 RESULTS, PAGE = HERE / "results", HERE / "tables.md"

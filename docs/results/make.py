@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from monge.cli.app import run
-from monge.data.output import write_text
+from monge.datasets.output import write_text
 
 HERE = Path(__file__).resolve().parent
 RUNS, PAGE, TEMPLATE = HERE / "runs", HERE / "tables.md", HERE / "template-tables.md"

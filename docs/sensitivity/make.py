@@ -24,8 +24,8 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
-from monge.data import open_dataset  # noqa: E402
-from monge.study import Design, Resampling, Run, Sensitivity, Setup, Task, sensitivity  # noqa: E402
+from monge.datasets import open_dataset  # noqa: E402
+from monge.evaluation import Design, Resampling, Run, Sensitivity, Setup, Task, sensitivity  # noqa: E402
 
 Study = Mapping[str, Any]
 RESULTS = HERE / "results"

@@ -11,8 +11,8 @@ from typing import Any
 from claims import CLAIMS
 from readings import NOT_RUN, NOT_SEEN, SEEN, UNDECIDED, Studies, cvs, paper_settings, percent, shown
 
-from monge.study import Sensitivity
-from monge.study.sensitivity.effects import Effect, Level
+from monge.evaluation import Sensitivity
+from monge.evaluation.sensitivity.effects import Effect, Level
 
 HERE = Path(__file__).resolve().parent
 PAGE, STUDIES = HERE.parent / "sensitivity.md", HERE / "studies.md"

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from math import comb, sqrt
 from pathlib import Path
 
-from monge.study import Sensitivity
-from monge.study.sensitivity.effects import Effect, Level, mean_of, relative, variation
+from monge.evaluation import Sensitivity
+from monge.evaluation.sensitivity.effects import Effect, Level, mean_of, relative, variation
 
 SEEN, NOT_SEEN, UNDECIDED, NOT_RUN = "seen", "not seen", "undecided", "not run"
 ENGLISH = ("wmt17-en", "wmt18-en")

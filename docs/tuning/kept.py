@@ -1,4 +1,4 @@
-"""Makes src/monge/study/kept/adapters.json: what `monge recommend` says of the tuned models that are shipped.
+"""Makes src/monge/recommendation/kept/adapters.json: what `monge recommend` says of the tuned models that are shipped.
 
 python docs/tuning/kept.py             # no runs: from results.json and speed.json, which docs/tuning/make.py makes
 """
@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from monge.spec.signature import shortened
+from monge.metrics.signature import shortened
 
 HERE = Path(__file__).resolve().parent
 KEPT = HERE.parents[1] / "src" / "monge" / "study" / "kept" / "adapters.json"

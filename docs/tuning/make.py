@@ -203,7 +203,7 @@ def agreement(dataset: str, name: str, where: argparse.Namespace) -> list[dict[s
 
     All metrics are scored in one pass; each is then tested by itself, its scores coming from the cache.
     """
-    from monge.study import Resampling, Run, Task, evaluate
+    from monge.evaluation import Resampling, Run, Task, evaluate
 
     base = model_of(RECIPES[name].base)
     adapter = RECIPES[name].shipped or MADE / name
@@ -225,8 +225,8 @@ def agreement(dataset: str, name: str, where: argparse.Namespace) -> list[dict[s
 
 def analyse_vectors(where: argparse.Namespace) -> None:
     """What `monge analyse` says of word vectors before and after, on references of WMT17."""
-    from monge.encode.opening import open_model
-    from monge.study.vectors import analyse
+    from monge.encoders.opening import open_model
+    from monge.evaluation.vectors import analyse
 
     texts = next(Path(where.data).rglob("newstest2017-deen-ref.en")).read_text("utf-8").splitlines()[:1000]
     found = {}

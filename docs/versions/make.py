@@ -32,13 +32,13 @@ ROOT = Path(__file__).parents[2]
 TABLE = Path(__file__).with_name("seen.md")
 FAST = (
     "tests/closed_form",
-    "tests/unit/spec",
+    "tests/unit/metrics",
     "tests/unit/stats",
     "tests/unit/text",
-    "tests/unit/kernels",
-    "tests/unit/encode/test_transformer.py",
-    "tests/unit/encode/test_packaged.py",
-    "tests/unit/encode/test_batching.py",
+    "tests/unit/transport",
+    "tests/unit/encoders/test_transformer.py",
+    "tests/unit/encoders/test_packaged.py",
+    "tests/unit/encoders/test_batching.py",
     "tests/compat/test_moverscore.py",
     "tests/compat/test_mt_metrics_eval.py",
 )

@@ -92,7 +92,7 @@ def sources(name: str, texts: Path | None = None) -> tuple[str, str]:
 
 def write_pairs(data: Path, pairs: int, folder: Path) -> None:
     """Pairs of WMT17 into English as the example has them; system-b is system-a without the last third of its words."""
-    from monge.data import open_dataset
+    from monge.datasets import open_dataset
 
     groups = [group for pair, group in open_dataset("wmt17", data).groups.items() if pair.endswith("-en")]
     rows = [group.segments[k] for k in range(-(-pairs // len(groups))) for group in groups][:pairs]

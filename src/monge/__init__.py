@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     )
     from monge.cluster import score_dataset
     from monge.errors import MongeError
-    from monge.study.agreement import Resampling
-    from monge.study.compare import compare
-    from monge.study.evaluate import evaluate
-    from monge.study.recommend import recommend
-    from monge.study.task import Task
-    from monge.study.variants import Setup
+    from monge.evaluation.agreement import Resampling
+    from monge.evaluation.compare import compare
+    from monge.evaluation.evaluate import evaluate
+    from monge.evaluation.task import Task
+    from monge.evaluation.variants import Setup
+    from monge.recommendation.recommend import recommend
     from monge.types import CorpusStats, Explanation, Result, Segment, Signature
 
     __version__: str
@@ -39,8 +39,8 @@ _HOMES = {
     ),
     "monge.cluster": ("score_dataset",),
     "monge.errors": ("MongeError",),
-    "monge.study": ("Resampling", "Setup", "Task", "compare", "evaluate"),
-    "monge.study.recommend": ("recommend",),
+    "monge.evaluation": ("Resampling", "Setup", "Task", "compare", "evaluate"),
+    "monge.recommendation.recommend": ("recommend",),
     "monge.types": ("CorpusStats", "Explanation", "Result", "Segment", "Signature"),
 }  # fmt: skip
 _HOME = {name: module for module, names in _HOMES.items() for name in names}

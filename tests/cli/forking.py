@@ -15,9 +15,6 @@ import torch  # noqa: F401
 import transformers.models.auto.modeling_auto
 import transformers.models.bert.modeling_bert  # noqa: F401
 
-import monge.cli.app
-import monge.scoring.explain
-import monge.study  # noqa: F401
 from monge.cli.main import main
 
 gc.freeze()

@@ -12,7 +12,7 @@ import pytest
 from help_screens import FOLDER, WIDTHS, screens, verbs
 
 from monge.cli.app import command_of
-from monge.cli.helping import EXAMPLES
+from monge.cli.help_pages import EXAMPLES
 from monge.cli.options import GROUPS
 
 SCREENS = dict(screens())

@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from monge.data import dataset_names
+from monge.datasets import dataset_names
 
 BASIC = ("score", "-t", "system-a.txt", "-r", "reference.txt")
 FAST = ("-m", "chrf", "--resamples", "50")

@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from monge.data.output import write_text
+from monge.datasets.output import write_text
 
 MONGE = [sys.executable, "-c", "from monge.cli.main import main; main()"]
 
@@ -31,7 +31,9 @@ def test_help_is_quick(workplace):
     assert best < 0.5
 
 
-@pytest.mark.parametrize("module", ["monge", "monge.cli.main", "monge.spec.presets", "monge.data", "monge.render"])
+@pytest.mark.parametrize(
+    "module", ["monge", "monge.cli.main", "monge.metrics.presets", "monge.datasets", "monge.render"]
+)
 def test_heavy_libraries_wait_until_they_are_needed(module):
     code = (
         f"import sys, {module}; print(*[m for m in ('torch', 'transformers', 'scipy.stats', 'ot') if m in sys.modules])"

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import monge as package
-from monge.spec.presets import PRESETS
+from monge.metrics.presets import PRESETS
 
 BASIC = ("score", "-t", "system-a.txt", "-r", "reference.txt")
 

@@ -9,7 +9,7 @@ import pytest
 import typer
 
 from monge.cli.app import VERBS, app
-from monge.spec.presets import PRESETS
+from monge.metrics.presets import PRESETS
 
 PAIR = ("explain", "A dog jumps after a red ball.", "A dog is jumping for a red ball.")
 

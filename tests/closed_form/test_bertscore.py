@@ -6,9 +6,9 @@ import torch
 from toy import WX, WY, X2, Y2, X, Y, pair, scored, scored_window
 
 from monge.errors import InvalidSetting
+from monge.metrics.presets import resolve
+from monge.metrics.rules import check
 from monge.scoring.measure import combine_references
-from monge.spec.presets import resolve
-from monge.spec.rules import check
 
 CLS_X, SEP_X = [0.28, 0.96], [0.96, 0.28]
 CLS_Y, SEP_Y = [0.6, 0.8], [0.96, 0.28]

@@ -117,7 +117,7 @@ def test_xmoverscore(vectors, name, value):
 def test_the_smallest_flows_are_dropped():
     import torch
 
-    from monge.kernels.exact import prune
+    from monge.transport.exact import prune
     from monge.types import TransportPlan
 
     flows = torch.tensor([[[0.05, 0.1, 0.0], [0.1, 0.15, 0.2], [0.0, 0.25, 0.15]]], dtype=torch.float64)

@@ -8,7 +8,7 @@ import pytest
 import torch
 from toy import X, Y, pair, scored
 
-from monge.kernels import plan_values
+from monge.transport import plan_values
 
 TABLE = [
     ("0.23/0.31", 0.0494109, 0.8946238),
@@ -28,7 +28,7 @@ def test_table(slack, cost, mass):
 
 
 def test_languages():
-    from monge.spec.presets import resolve
+    from monge.metrics.presets import resolve
 
     assert scored("lazy-emd")["score"] == pytest.approx(TABLE[0][1], abs=1e-6)
     for lang, slack in (("en", (0.23, 0.31)), ("zh", (0.018, 0.97)), ("de", (0.009, 0.95))):

@@ -5,7 +5,7 @@ import pytest
 import torch
 from toy import ONES, WX, WY, X, pair, scored
 
-from monge.kernels.pooling import power_means, unit
+from monge.transport.pooling import power_means, unit
 
 TABLE = [  # weights, n, without epsilons, as released
     ("uniform", 1, 0.7866666667, 0.7866652),

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from monge.errors import InvalidProblem
-from monge.kernels.pooling import routing
+from monge.transport.pooling import routing
 
 Z = torch.tensor([[1.0, 0.0], [0.8, 0.6], [0.6, 0.8]], dtype=torch.float64)
 

@@ -5,8 +5,8 @@ import pytest
 from scipy.optimize import linprog
 
 from monge import api
-from monge.spec.presets import PRESETS, resolve
-from monge.web import allowed
+from monge.metrics.presets import PRESETS, resolve
+from monge.server import allowed
 
 DELTA, ALPHA = 0.18, 0.10
 WORDS = [f"word{letter}" for letter in "abcdefghijkl"]

@@ -6,8 +6,8 @@ import torch
 from toy import scored_window
 
 from monge.errors import InvalidSetting
-from monge.spec.presets import resolve
-from monge.spec.rules import check
+from monge.metrics.presets import resolve
+from monge.metrics.rules import check
 
 
 def one_sided(mine, theirs, n):
@@ -70,7 +70,7 @@ def test_what_is_learned_is_what_is_scored(tiny_bert):
     import monge
     from monge.scoring.measure import measure_raw
     from monge.scoring.windows import Window
-    from monge.tune.learner import LiveEncoding
+    from monge.tuning.learner import LiveEncoding
     from monge.types import CorpusStats, Segment
 
     references = ["the cat", "the cat sat on the mat in the house and ran"]

@@ -10,13 +10,13 @@ from types import SimpleNamespace
 import numpy as np
 import torch
 
-from monge.encode.protocol import Request
+from monge.encoders.protocol import Request
+from monge.metrics.presets import resolve
 from monge.scoring.clouds import CentredText, pad_texts
 from monge.scoring.measure import measure, score_clouds
 from monge.scoring.points import build_points
 from monge.scoring.transport import TransportMetric
 from monge.scoring.windows import Window
-from monge.spec.presets import resolve
 from monge.text.select import select
 from monge.types import CorpusStats, Segment, Tokens
 

@@ -81,8 +81,8 @@ def test_rescaled_by_a_file_of_baselines(pairs, embedded, peer_bert_score, tmp_p
 
 
 def test_published_baselines_serve_idf_too():
-    from monge.spec.baselines import find_published
-    from monge.spec.presets import resolve
+    from monge.metrics.baselines import find_published
+    from monge.metrics.presets import resolve
 
     plain, idf = (
         resolve("bertscore@release", ("layers=17", "scale=baseline", f"weights={weights}"))[1]

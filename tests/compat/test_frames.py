@@ -12,8 +12,8 @@ from pyarrow import feather, ipc, parquet
 
 import monge
 from monge.cli.app import run
-from monge.data import read_table
-from monge.data.arrow import read_arrow
+from monge.datasets import read_table
+from monge.datasets.arrow import read_arrow
 from monge.errors import UnknownName, Unreadable
 
 METRIC = "chrf"

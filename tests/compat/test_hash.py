@@ -9,7 +9,7 @@ import pytest
 from monge.cli.app import run
 from monge.compat.bert_score_hash import parse_hash
 from monge.errors import StatisticsMismatch
-from monge.spec.presets import resolve
+from monge.metrics.presets import resolve
 
 
 def test_every_hash_that_the_package_makes_is_read(peer_bert_score):

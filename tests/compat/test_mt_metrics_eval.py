@@ -19,7 +19,7 @@ import monge
 from monge import stats
 from monge.cli.app import run
 from monge.compat.mt_metrics_eval import TaskKey, read_scores, read_task_scores, submit, write_scores
-from monge.data import open_dataset
+from monge.datasets import open_dataset
 from monge.errors import InvalidSetting, Misaligned, UnknownName, Unreadable
 
 PAIR, METRIC = "de-en", "chrf"

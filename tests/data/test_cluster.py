@@ -3,7 +3,7 @@
 import pytest
 
 from monge.cluster import Engine, passes_on_ray
-from monge.study import Run, Setup, Task, evaluate
+from monge.evaluation import Run, Setup, Task, evaluate
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # of Ray itself
 MODEL = "multilingual-e5-small"  # of the packaged models the one that knows all languages of WMT17

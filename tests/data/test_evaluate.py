@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from monge.cli.app import run
-from monge.data import open_dataset
+from monge.datasets import open_dataset
+from monge.evaluation import Resampling, Task, evaluate
 from monge.stats import pearson
-from monge.study import Resampling, Task, evaluate
 
 FEW = Resampling(resamples=20)
 CHRF = "chrf[eps_smoothing=true,remove=spaces]"

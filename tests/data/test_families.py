@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from monge.data import open_dataset
-from monge.spec.signature import difference
-from monge.study import Resampling, Setup, Task, evaluate
+from monge.datasets import open_dataset
+from monge.evaluation import Resampling, Setup, Task, evaluate
+from monge.metrics.signature import difference
 
 PLACE = Path(__file__).parents[2] / "docs" / "families" / "make.py"
 MODEL = "multilingual-e5-small"

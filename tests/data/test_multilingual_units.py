@@ -3,7 +3,7 @@
 import pytest
 
 from monge import api
-from monge.spec.axes import UnitSettings
+from monge.metrics.axes import UnitSettings
 from monge.text import stopwords
 from monge.text.select import select
 

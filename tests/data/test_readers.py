@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from monge.data import describe, open_dataset
-from monge.data.lines import read_lines
+from monge.datasets import describe, open_dataset
+from monge.datasets.lines import read_lines
 from monge.errors import UnknownName, Unreadable
 
 ROOT = Path(os.environ.get("MONGE_DATA", ""))

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from monge.encode.packaged import SHIPPED
+from monge.encoders.packaged import SHIPPED
 from monge.errors import Notice
-from monge.spec.signature import shortened
-from monge.study import Run, Task, evaluate
-from monge.study.kept_results import judgements, tuned
+from monge.evaluation import Run, Task, evaluate
+from monge.metrics.signature import shortened
+from monge.recommendation.kept_results import judgements, tuned
 
 PLACE = Path(__file__).parents[2] / "docs" / "recommend" / "make.py"
 KEPT = {one.key: one for one in judgements()}

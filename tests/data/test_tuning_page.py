@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from monge.encode.adapter import read_adapter
-from monge.encode.models import find_model
-from monge.encode.packaged import SHIPPED
-from monge.tune.examples import judged_examples
-from monge.tune.splitting import hold_out
+from monge.encoders.adapter import read_adapter
+from monge.encoders.models import find_model
+from monge.encoders.packaged import SHIPPED
+from monge.tuning.examples import judged_examples
+from monge.tuning.splitting import hold_out
 
 ROOT = Path(__file__).parents[2]
 ADAPTERS = ROOT / "src" / "monge" / "encode" / "adapters"

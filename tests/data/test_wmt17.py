@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from monge import api
-from monge.data import open_dataset
+from monge.datasets import open_dataset
 
 PAGE = Path(__file__).parents[2] / "docs" / "results" / "tables.md"
 METRICS = ("twmd", "bertscore[layers=6]", "sbert", "moverscore@v2")

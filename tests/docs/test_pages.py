@@ -224,7 +224,7 @@ def test_the_pages_of_long_studies_are_what_is_kept():
 def test_the_readme_says_what_is_kept():
     text = (ROOT / "README.md").read_text("utf-8")
     rows = {line.split("|")[1].strip(" *"): line for line in text.splitlines() if line.startswith("| ")}
-    kept = json.loads((ROOT / "src/monge/study/kept/agreement.json").read_text("utf-8"))["wmt17"]
+    kept = json.loads((ROOT / "src/monge/recommendation/kept/agreement.json").read_text("utf-8"))["wmt17"]
     assert kept["sample"] is None and kept["groups"] == 7
     printed = {**printed_on("results/tables.md", 8), **printed_on("defaults.md", 4)}
     printed["twmd"] = printed.pop("twmd, T = .1")

@@ -8,7 +8,7 @@ import pytest
 from law_bench import Bench
 from law_models import TINY
 
-from monge.encode.transformer import open_encoder
+from monge.encoders.transformer import open_encoder
 
 FIGURES: dict[str, tuple[float, str]] = {}
 

@@ -13,8 +13,12 @@ import torch
 from law_samples import CORPUS, OWN_CORPUS
 from torch import Tensor
 
-from monge.encode.batching import Vectors
-from monge.encode.protocol import Encoder
+from monge.cache import Store
+from monge.encoders.batching import Vectors
+from monge.encoders.protocol import Encoder
+from monge.metrics.blend import BLENDS
+from monge.metrics.lexical import LEXICAL, LexicalSpec
+from monge.metrics.presets import PRESETS
 from monge.scoring import clouds, encoding
 from monge.scoring.blend import BlendMetric
 from monge.scoring.fit import fit
@@ -22,10 +26,6 @@ from monge.scoring.lexical import LexicalMetric
 from monge.scoring.run import ScoringRun
 from monge.scoring.scorer import Corpora, Scorer
 from monge.scoring.transport import TransportMetric, bind_metric
-from monge.spec.blend import BLENDS
-from monge.spec.lexical import LEXICAL, LexicalSpec
-from monge.spec.presets import PRESETS
-from monge.store import Store
 from monge.types import CorpusStats, Result, Segment, Tokens
 
 EVERY = (*PRESETS, *BLENDS, *LEXICAL)

@@ -12,13 +12,13 @@ import numpy as np
 from law_bench import Bench, deviation, fit_of, numbers, scale
 from law_samples import ALL_PAIRS, BLANK, CORPUS, R2, SAMPLE, TEXTS, A, B, R
 
-from monge.encode.protocol import Encoder
+from monge.encoders.protocol import Encoder
 from monge.errors import DataError
+from monge.metrics.blend import BLENDS
+from monge.metrics.lexical import LEXICAL
+from monge.metrics.presets import PRESETS
 from monge.scoring.run import ScoringRun
 from monge.scoring.scorer import Corpora
-from monge.spec.blend import BLENDS
-from monge.spec.lexical import LEXICAL
-from monge.spec.presets import PRESETS
 from monge.types import Result, Segment
 
 TOLERANCE = {"fp32": 1e-5, "bf16": 2e-3, "int8": 1e-5}

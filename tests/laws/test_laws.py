@@ -9,7 +9,7 @@ from law_bench import EVERY, Bench
 from law_functions import LAWS, check_metric, lacking, laws_of
 
 from monge.errors import DataError
-from monge.spec.presets import PRESETS
+from monge.metrics.presets import PRESETS
 
 
 def breaks(bench, name, law):

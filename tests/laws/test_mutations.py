@@ -23,15 +23,15 @@ import torch
 from safetensors.torch import load_file, save_file
 
 import monge
-from monge.encode import digests
-from monge.encode.models import find_model
+from monge.encoders import digests
+from monge.encoders.models import find_model
 from monge.errors import MongeError
+from monge.metrics.axes import AXES
+from monge.metrics.codec import settable, show_choice
+from monge.metrics.lexical import LEXICAL
+from monge.metrics.presets import resolve
+from monge.metrics.signature import ModelIdentity
 from monge.scoring.identity import Identity
-from monge.spec.axes import AXES
-from monge.spec.codec import settable, show_choice
-from monge.spec.lexical import LEXICAL
-from monge.spec.presets import resolve
-from monge.spec.signature import ModelIdentity
 from monge.types import CorpusStats
 from monge.types.settings import COUNT, LENGTH, NAME, NGRAM, SLACK, SWEEPS, TEMPERATURES, TEXT, WHOLE
 
@@ -432,9 +432,9 @@ def test_versions_of_libraries_are_signed_by_the_metrics_they_compute(library, m
 
 def test_the_code_is_in_every_cache_key(tiny_bert, tmp_path, monkeypatch):
     """Whoever changes a formula does not get the number of the old one from a cache."""
-    from monge.encode import batching
+    from monge.cache import code
+    from monge.encoders import batching
     from monge.scoring import score_cache
-    from monge.store import code
 
     metric = monge.load("twmd", model=str(tiny_bert), device="cpu", cache=tmp_path)
     assert metric.score(HYPOTHESES, REFERENCES).work["encoded"] > 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from law_functions import LAWS, LIGHT, lacking
 
-from monge.spec.presets import PRESETS
+from monge.metrics.presets import PRESETS
 
 
 @pytest.mark.parametrize("law", LIGHT)

@@ -8,9 +8,9 @@ from law_bench import Bench, deviation
 from law_functions import AWAY, TOLERANCE
 from law_samples import SAMPLE
 
-from monge.encode import int8
-from monge.encode.transformer import open_encoder
-from monge.spec.presets import PRESETS
+from monge.encoders import int8
+from monge.encoders.transformer import open_encoder
+from monge.metrics.presets import PRESETS
 
 NO_INT8 = pytest.mark.skipif(not int8.available(), reason="no exact int8 products on this machine")
 REDUCED = ("bf16", pytest.param("int8", marks=NO_INT8))

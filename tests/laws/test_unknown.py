@@ -9,10 +9,10 @@ import pytest
 from law_bench import fit_of
 from law_samples import CORPUS, OWN_CORPUS, R2, A, B, R
 
+from monge.metrics.blend import BLENDS
+from monge.metrics.presets import PRESETS
 from monge.scoring.run import ScoringRun
 from monge.scoring.scorer import Corpora
-from monge.spec.blend import BLENDS
-from monge.spec.presets import PRESETS
 from monge.types import Segment
 
 UNKNOWN = {

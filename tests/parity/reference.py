@@ -12,7 +12,7 @@ import torch
 @cache
 def real_pairs(data_dir, count):
     """(hypothesis, reference) of the WMT17 judgements, as many from each of the seven pairs into English."""
-    from monge.data import open_dataset
+    from monge.datasets import open_dataset
 
     judged = open_dataset("wmt17", data_dir, text="tokenised")
     groups = [group for pair, group in sorted(judged.groups.items()) if pair.endswith("-en")]

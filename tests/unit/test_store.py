@@ -19,10 +19,10 @@ import pytest
 
 import monge
 from monge.api import score_segments, segments_of
+from monge.cache import FILE, Store, key_of
 from monge.errors import NotKept, UsageError
 from monge.scoring.encoding import Encoding
 from monge.scoring.run import ScoringRun
-from monge.store import FILE, Store, key_of
 
 HYPOTHESES = ["the cat sat on the mat .", "the dog ran", "a cat is in the house", "unhappily he said hello"]
 REFERENCES = ["a cat sat on a mat .", "the dog ran to the house", "the cat is in it", "he said hello world"]
@@ -121,7 +121,7 @@ def test_the_size_is_bounded(tmp_path):
 
 WRITER = """
 import sys
-from monge.store import Store, key_of
+from monge.cache import Store, key_of
 own, rounds, folder = sys.argv[1], int(sys.argv[2]), sys.argv[3]
 for line in sys.stdin:  # a line starts a round: all processes read it at the same moment
     with Store(f"{folder}/{line.strip()}") as store:
@@ -223,7 +223,7 @@ def test_a_lock_that_is_held_to_the_end_costs_the_entries_and_is_said_once(tmp_p
 
 
 def test_scores_come_out_under_a_lock(tmp_path, tiny_bert, holder, monkeypatch):
-    monkeypatch.setattr("monge.store.entries._WAIT", 0.1)
+    monkeypatch.setattr("monge.cache.entries._WAIT", 0.1)
     metric = monge.load("bertscore", model=str(tiny_bert))
     rows = segments_of(HYPOTHESES, REFERENCES)
     holder()
@@ -233,7 +233,7 @@ def test_scores_come_out_under_a_lock(tmp_path, tiny_bert, holder, monkeypatch):
 
 
 def test_too_much_to_wait_in_memory_is_given_up(tmp_path, holder, monkeypatch):
-    monkeypatch.setattr("monge.store.entries._WAITING_BYTES", 1000)
+    monkeypatch.setattr("monge.cache.entries._WAITING_BYTES", 1000)
     holder()
     with pytest.warns(NotKept, match="locked: 12 new entries") as caught, Store(tmp_path, patience=0.0) as store:
         for i in range(12):
@@ -265,7 +265,7 @@ def test_another_versions_file_is_left_alone(tmp_path):
 
 UNPRIVILEGED = """
 import os, sys, warnings
-from monge.store import Store, key_of
+from monge.cache import Store, key_of
 if os.getuid() == 0:
     os.setuid(65534)
 with warnings.catch_warnings(record=True) as caught, Store(sys.argv[1]) as store:

@@ -15,11 +15,11 @@ from monge.api.metric import (
     with_corpus,
     with_intervals,
 )
+from monge.api.notebook import NotebookExplanation, NotebookResult, Results, frame
 from monge.api.options import Options
 from monge.api.replay import replay
-from monge.api.shown import NotebookExplanation, NotebookResult, Results, frame
 from monge.api.statistics import load_stats, save_stats
-from monge.data.lists import segments_of
+from monge.datasets.lists import segments_of
 from monge.scoring.run import Watch
 from monge.scoring.scorer import Corpora
 

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from typing import Unpack, overload
 
 from monge.api.metric import DEFAULT_METRIC, load, score_segments, warn_flags
+from monge.api.notebook import NotebookExplanation, NotebookResult, Results
 from monge.api.options import Options, check_stats
-from monge.api.shown import NotebookExplanation, NotebookResult, Results
-from monge.data.lists import segments_of
+from monge.datasets.lists import segments_of
 from monge.errors import UsageError
 from monge.scoring.scorer import Corpora
 from monge.types import CorpusStats
@@ -98,8 +98,8 @@ def explain(
 
 def show(metric: str | None = None, *, settings: Sequence[str] = (), lang: str | None = None) -> None:
     """Print every setting of a metric and the range of its scores; without a name, every metric."""
+    from monge.metrics.catalogue import described, listed
     from monge.render.table import render_study
-    from monge.spec.catalogue import described, listed
 
     sheets = listed() if metric is None else described(metric, tuple(settings), lang)
     sys.stdout.write(render_study(sheets, "text", version=""))

@@ -14,32 +14,32 @@ from typing import TYPE_CHECKING, Any, Unpack, cast
 
 import numpy as np
 
+from monge.api.notebook import NotebookExplanation, NotebookResult
 from monge.api.options import Options, check_options, check_stats
-from monge.api.shown import NotebookExplanation, NotebookResult
-from monge.data.lines import TextFile, check_text
-from monge.data.lists import check_texts, reference_lists, segments_of
+from monge.cache import opened
+from monge.datasets.lines import TextFile, check_text
+from monge.datasets.lists import check_texts, reference_lists, segments_of
 from monge.errors import DataError, Flagged, Unsuited, UsageError
+from monge.metrics.blend import BlendSpec
+from monge.metrics.labels import labels
+from monge.metrics.languages import LANGUAGES, check_language
+from monge.metrics.lexical import LexicalSpec
+from monge.metrics.metric import MetricSpec
+from monge.metrics.presets import Spec, resolve
+from monge.metrics.signature import FILE, named_corpus
 from monge.scoring.blend import BlendMetric
 from monge.scoring.lexical import LexicalMetric
 from monge.scoring.run import ScoringRun, Watch
 from monge.scoring.scorer import Corpora, Scorer, ScoreWindow, score_window
-from monge.scoring.suitable import watched
-from monge.spec.blend import BlendSpec
-from monge.spec.labels import labels
-from monge.spec.languages import LANGUAGES, check_language
-from monge.spec.lexical import LexicalSpec
-from monge.spec.metric import MetricSpec
-from monge.spec.presets import Spec, resolve
-from monge.spec.signature import FILE, named_corpus
-from monge.store import opened
+from monge.scoring.text_checks import watched
 from monge.types import CorpusStats, Explanation, Result, Segment, Transported
 from monge.types.flags import TRUNCATED, describe_flag
 
 if TYPE_CHECKING:
-    from monge.encode.protocol import Encoder
+    from monge.cache import Store
+    from monge.encoders.protocol import Encoder
     from monge.scoring.encoding import Encoding
     from monge.scoring.transport import TransportMetric
-    from monge.store import Store
 
 DEFAULT_METRIC = "twmd"
 KEPT_ENCODERS = 2
@@ -71,7 +71,7 @@ def encoder_for(
     `unknown` is the treatment of words without a vector (drop, zero or error); `cache` is a directory for static
     vectors in a form that opens fast.
     """
-    from monge.encode.opening import open_model
+    from monge.encoders.opening import open_model
 
     key = model, precision, device, online, unknown, _stamp(model)
     with _loading:  # a model that two threads request is loaded once
@@ -89,7 +89,7 @@ def _stamp(model: str) -> tuple[object, ...]:
 
     For `BASE+ADAPTER` both are included, for an adapter alone also the base that its card names.
     """
-    from monge.encode.packaged import base_and_adapter
+    from monge.encoders.packaged import base_and_adapter
 
     names = [name for name in base_and_adapter(model) if name] or [model]
     try:
@@ -310,7 +310,7 @@ def bind(
             for member, member_spec in spec.members.items()
         }
         return Metric(BlendMetric(name, members), spec, cache, home)
-    from monge.encode.models import hash_ahead
+    from monge.encoders.models import hash_ahead
 
     model_name = suited(spec.encoder.model if spec.encoder.model != "auto" else model, lang)
     hash_ahead(model_name)
@@ -325,7 +325,7 @@ def bind(
 
 def suited(model: str, lang: str | None) -> str:
     """Return the model, or for `auto` one that knows the language; warn if the model does not know it."""
-    from monge.encode.packaged import PACKAGED, model_for, model_languages
+    from monge.encoders.packaged import PACKAGED, model_for, model_languages
 
     check_language(lang)
     languages = model_languages(model)

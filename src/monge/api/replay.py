@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, cast
 
 from monge.api.metric import Metric, bind
 from monge.errors import InvalidSetting, StatisticsMismatch, UsageError
-from monge.spec.blend import BlendSpec
-from monge.spec.lexical import LexicalSpec
-from monge.spec.signature import ParsedSignature, parse
+from monge.metrics.blend import BlendSpec
+from monge.metrics.lexical import LexicalSpec
+from monge.metrics.signature import ParsedSignature, parse
 
 if TYPE_CHECKING:
     from monge.scoring.transport import TransportMetric

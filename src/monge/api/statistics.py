@@ -7,14 +7,14 @@ from functools import reduce
 from operator import or_
 from pathlib import Path
 
-from monge.data.lines import TextFile
+from monge.datasets.lines import TextFile
 from monge.errors import StatisticsMismatch
 from monge.types import CorpusStats
 
 
 def save_stats(stats: CorpusStats, path: str | Path) -> None:
     """Write statistics as JSON."""
-    from monge.data.output import write_text
+    from monge.datasets.output import write_text
 
     write_text(path, json.dumps(stats.to_dict(), allow_nan=False) + "\n")
 

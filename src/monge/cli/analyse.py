@@ -8,8 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from monge.cli import bundles, options, studies
-from monge.cli.emit import check_output, coloured, emit, terminal_width, today
+from monge.cli import option_groups, options, studies
+from monge.cli.printing import check_output, coloured, emit, terminal_width, today
 from monge.cli.reproduce import ModelOptions
 from monge.errors import UsageError
 from monge.types.table import STUDY_FORMATS, Listing
@@ -40,7 +40,7 @@ class SamplingOptions:
     ] = 12345
 
 
-@bundles.flatten_options
+@option_groups.flatten_options
 def analyse(
     *,
     texts: Annotated[list[str], typer.Argument(metavar="FILE…", help="Files of texts, one a line.")],
@@ -54,9 +54,9 @@ def analyse(
     check_output(output_format, STUDY_FORMATS, output)
     figure_path = studies.check_figure(figure)
     from monge import api
+    from monge.evaluation import vectors
     from monge.render.cells import listed
     from monge.render.table import render_study
-    from monge.study import vectors
 
     lines = _sample_lines(texts, sampling.sentences, sampling.seed)
     how = vectors.Sampling(sampling.pairs, sampling.batch, sampling.contexts, sampling.seed)
@@ -84,7 +84,7 @@ def _sample_lines(paths: list[str], most: int, seed: int) -> list[str]:
     """Return at most `most` distinct lines that are not empty, sampled with the seed, in their order."""
     import numpy as np
 
-    from monge.data.lines import TextFile
+    from monge.datasets.lines import TextFile
 
     if most < 1:
         raise UsageError(f"--sentences takes a whole number of at least 1, got {most}")

@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from monge.cli import options
-from monge.cli.emit import write_listing
-from monge.cli.helping import Verb, VerbGroup, examples
+from monge.cli.help_pages import Verb, VerbGroup, examples
+from monge.cli.printing import write_listing
 from monge.errors import UsageError
 from monge.types.table import STUDY_FORMATS, Cell, Listing, Sheet
 
@@ -29,7 +29,7 @@ def info(
     output: options.Output = None,
 ) -> None:
     """Print what the cache holds."""
-    from monge.store import Store
+    from monge.cache import Store
 
     with Store(_check_directory(directory)) as store:
         held = store.info()
@@ -45,7 +45,7 @@ def info(
 @app.command(cls=Verb, epilog=examples("cache clear"))
 def clear(directory: Directory) -> None:
     """Empty the cache."""
-    from monge.store import Store
+    from monge.cache import Store
 
     with Store(_check_directory(directory)) as store:
         store.clear()

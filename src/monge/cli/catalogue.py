@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 
 from monge.cli import options
-from monge.cli.emit import write_listing
-from monge.spec.catalogue import described, listed
+from monge.cli.printing import write_listing
+from monge.metrics.catalogue import described, listed
 from monge.types.table import STUDY_FORMATS
 
 Format = Annotated[str, options.formats(STUDY_FORMATS)]

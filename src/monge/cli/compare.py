@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from monge.cli import bundles, inputs, options, studies
-from monge.data.segment_scores import given_scores
+from monge.cli import inputs, option_groups, options, studies
+from monge.datasets.segment_scores import given_scores
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,13 +26,13 @@ class SystemTestOptions(studies.SignificanceOptions):
     ] = "bootstrap"
 
 
-@bundles.flatten_options
+@option_groups.flatten_options
 def compare(
     *,
     texts: inputs.InputOptions,
     metric: options.Metrics = None,
     scores: inputs.Scores = None,
-    setup: bundles.SetupOptions,
+    setup: option_groups.SetupOptions,
     tests: SystemTestOptions,
     output: studies.StudyOutputOptions,
 ) -> None:
@@ -42,8 +42,8 @@ def compare(
     names = metric or ([] if other_scores else ["twmd"])
     setup.check(names, quiet=output.quiet)
     rows = inputs.read_input(texts, purpose="compare", quiet=output.quiet)
+    from monge.evaluation import compare_segments, load_variants
     from monge.render.cells import listed
-    from monge.study import compare_segments, load_variants
 
     variants = load_variants(names, studies.setup_of(setup)) if names else []
     with output.watching() as watch:

@@ -15,8 +15,8 @@ from typing import Annotated
 import typer
 
 from monge.cli import options
-from monge.cli.emit import tell
-from monge.cli.helping import Verb, VerbGroup, examples
+from monge.cli.help_pages import Verb, VerbGroup, examples
+from monge.cli.printing import tell
 from monge.errors import UnknownName, UsageError
 
 ASKED = "MONGE_COMPLETE"
@@ -138,8 +138,8 @@ def candidates(words: Sequence[str]) -> Iterator[str]:
 
 
 def _metrics() -> Iterator[str]:
-    from monge.spec.blend import BLENDS
-    from monge.spec.lexical import LEXICAL
-    from monge.spec.presets import PRESETS
+    from monge.metrics.blend import BLENDS
+    from monge.metrics.lexical import LEXICAL
+    from monge.metrics.presets import PRESETS
 
     yield from (*PRESETS, *BLENDS, *LEXICAL)

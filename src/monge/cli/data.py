@@ -8,9 +8,9 @@ from typing import Annotated
 import typer
 
 from monge.cli import options
-from monge.cli.emit import check_output, coloured, emit, terminal_width
-from monge.data.catalogue import dataset_names
-from monge.data.lines import is_there
+from monge.cli.printing import check_output, coloured, emit, terminal_width
+from monge.datasets.catalogue import dataset_names
+from monge.datasets.lines import is_there
 from monge.errors import UnknownName, UsageError
 from monge.types.table import STUDY_FORMATS
 
@@ -28,7 +28,7 @@ def data(
 ) -> None:
     """List the published data sets, the files each needs, and which of them are in a directory."""
     check_output(output_format, STUDY_FORMATS, output)
-    from monge.data.inventory import take_stock
+    from monge.datasets.inventory import take_stock
     from monge.render.table import render_study
 
     chosen, directory = _split_directory(names or [])

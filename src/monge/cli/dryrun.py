@@ -20,15 +20,15 @@ from urllib.parse import quote
 
 import numpy as np
 
-from monge.cli import bundles
-from monge.cli.emit import write_listing
-from monge.encode.packaged import base_and_adapter, packaged
-from monge.spec.axes import BatchCentre, CorpusCentre, Idf, Remap
-from monge.spec.blend import BlendSpec
-from monge.spec.lexical import LexicalSpec
-from monge.spec.metric import MetricSpec
-from monge.spec.presets import Spec
-from monge.store.database import FILE
+from monge.cache.database import FILE
+from monge.cli import option_groups
+from monge.cli.printing import write_listing
+from monge.encoders.packaged import base_and_adapter, packaged
+from monge.metrics.axes import BatchCentre, CorpusCentre, Idf, Remap
+from monge.metrics.blend import BlendSpec
+from monge.metrics.lexical import LexicalSpec
+from monge.metrics.metric import MetricSpec
+from monge.metrics.presets import Spec
 from monge.types.table import STUDY_FORMATS, Listing, facts_sheet
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def write_forecast(
     texts: InputOptions,
     statistics: StatisticsOptions,
     output_options: ScoreOutputOptions,
-    keep: bundles.CacheOptions,
+    keep: option_groups.CacheOptions,
 ) -> int:
     """Write what the run would do, as a table of facts, and return the exit code."""
     transports = [transport for _, spec in specs for transport in _transports(spec)]

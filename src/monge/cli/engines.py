@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from monge.cli import options
-from monge.cli.emit import bar_wanted, tell
+from monge.cli.printing import bar_wanted, tell
 from monge.errors import UsageError
 
 if TYPE_CHECKING:
     from monge.cluster import ClusterProgress, Engine
-    from monge.study import Run
+    from monge.evaluation import Run
 
 ENGINES = LOCAL, RAY = "local", "ray"
 

@@ -7,13 +7,13 @@ from typing import Annotated
 
 import typer
 
-from monge.cli import bundles, engines, inputs, options, studies
-from monge.cli.emit import tell_written, warn
-from monge.data.segment_scores import given_scores
+from monge.cli import engines, inputs, option_groups, options, studies
+from monge.cli.printing import tell_written, warn
+from monge.datasets.segment_scores import given_scores
 
 
 @dataclass(frozen=True, kw_only=True)
-class EvaluationJudgementOptions(bundles.JudgementOptions):
+class EvaluationJudgementOptions(option_groups.JudgementOptions):
     """Options for the judgements, and for the statistics of agreement."""
 
     dataset: studies.Dataset
@@ -75,14 +75,14 @@ class EvaluatedOptions:
     ] = False
 
 
-@bundles.flatten_options
+@option_groups.flatten_options
 def evaluate(
     *,
     judgements: EvaluationJudgementOptions,
     judges: EvaluatedOptions,
-    setup: bundles.SetupOptions,
+    setup: option_groups.SetupOptions,
     tests: BestMetricTestOptions,
-    figures: bundles.FigureOptions,
+    figures: option_groups.FigureOptions,
     output: studies.StudyOutputOptions,
     engine: engines.EngineOptions,
 ) -> None:
@@ -90,13 +90,13 @@ def evaluate(
     output.check()
     figures.check()
     other_scores = given_scores(judges.scores or ())
-    from monge import study
+    from monge import evaluation
 
     task = studies.task_of(judgements, switches=studies.switches(judgements.switch))
     names = judges.metric or ([] if other_scores else ["twmd"])
     setup.check(names, quiet=output.quiet)
     with output.watching() as watch, engine.of_study(output.run(watch)) as run:
-        agreement_study = study.evaluate(
+        agreement_study = evaluation.evaluate(
             task,
             names,
             setup=studies.setup_of(setup),

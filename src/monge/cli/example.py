@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from monge.data.output import check_writable, write_text
+from monge.datasets.output import check_writable, write_text
 from monge.errors import UsageError
 
 FILES = {

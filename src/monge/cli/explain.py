@@ -10,11 +10,11 @@ from typing import Annotated
 import typer
 
 from monge import api
-from monge.cli import bundles, inputs, options
-from monge.cli.emit import check_output, coloured, emit, terminal_width
-from monge.data.lines import is_there
+from monge.cli import inputs, option_groups, options
+from monge.cli.printing import check_output, coloured, emit, terminal_width
+from monge.datasets.lines import is_there
 from monge.errors import UsageError
-from monge.spec.presets import fitting, resolve
+from monge.metrics.presets import fitting, resolve
 from monge.types import Segment
 from monge.types.explanation import EXPLANATION_FORMATS
 
@@ -22,7 +22,7 @@ FORMATS = (*EXPLANATION_FORMATS, "png")
 
 
 @dataclass(frozen=True)
-class ExplainInputOptions(bundles.TextFileOptions):
+class ExplainInputOptions(option_groups.TextFileOptions):
     """Options for what is explained: texts on the command line, or a segment of a table or of files."""
 
     texts: Annotated[
@@ -55,7 +55,7 @@ class ExplainInputOptions(bundles.TextFileOptions):
             return _texts(texts, also, self)
         if also or len(texts) > 1:
             raise UsageError("--id picks a segment of a table or of -t and -r files; texts of their own go without it")
-        files = {option.name: getattr(self, option.name) for option in fields(bundles.TextFileOptions)}
+        files = {option.name: getattr(self, option.name) for option in fields(option_groups.TextFileOptions)}
         table = next(iter(texts), None)
         files_to_read = inputs.InputOptions(**files, table=table, table_format=self.table_format, columns=self.columns)
         return _pick_segments(list(inputs.read_input(files_to_read, purpose="explain", quiet=quiet)), self.segment)
@@ -79,12 +79,12 @@ class ExplainOutputOptions:
     quiet: options.Quiet = False
 
 
-@bundles.flatten_options
+@option_groups.flatten_options
 def explain(
     *,
     input_options: ExplainInputOptions,
     metric: options.Metrics = None,
-    setup: bundles.SetupOptions,
+    setup: option_groups.SetupOptions,
     stats: options.Stats = None,
     output_options: ExplainOutputOptions,
 ) -> None:
@@ -142,7 +142,7 @@ def _compared_texts(row: Segment, metric: api.Metric) -> tuple[str, ...]:
     return source or row.references if metric.scorer.against == "source" else row.references or source
 
 
-def _texts(texts: Sequence[str], also: Sequence[str], files: bundles.TextFileOptions) -> list[Segment]:
+def _texts(texts: Sequence[str], also: Sequence[str], files: option_groups.TextFileOptions) -> list[Segment]:
     """Return the pairs of texts on the command line as segments."""
     if files:
         raise UsageError("-t, -r and -s are files: say which of their lines with --id N")

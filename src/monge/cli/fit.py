@@ -10,12 +10,12 @@ from typing import Annotated
 import typer
 
 from monge import api
-from monge.cli import bundles, inputs, options
-from monge.data.lines import TextFile
-from monge.data.output import check_writable
+from monge.cli import inputs, option_groups, options
+from monge.datasets.lines import TextFile
+from monge.datasets.output import check_writable
 from monge.errors import DataError, UsageError
-from monge.spec.metric import MetricSpec
-from monge.spec.presets import Spec, resolve
+from monge.metrics.metric import MetricSpec
+from monge.metrics.presets import Spec, resolve
 from monge.types import Segment
 
 
@@ -74,7 +74,7 @@ class CorpusOptions:
     ] = 12345
 
 
-@bundles.flatten_options
+@option_groups.flatten_options
 def fit(
     *,
     output: Annotated[
@@ -85,7 +85,7 @@ def fit(
     metric: Annotated[
         str, typer.Option("--metric", "-m", metavar="NAME", help="The metric that will use the statistics.")
     ] = api.DEFAULT_METRIC,
-    setup: bundles.SetupOptions,
+    setup: option_groups.SetupOptions,
     overlong: options.Overlong = None,
     quiet: options.Quiet = False,
 ) -> None:

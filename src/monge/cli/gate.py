@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from monge.cli.emit import tell
+from monge.cli.printing import tell
 from monge.errors import GATE_FAILED, UnknownName, UsageError
 from monge.render.cells import clip, number, printable
 from monge.types import Result, Segment

@@ -7,13 +7,13 @@ from typing import Annotated
 
 import typer
 
-from monge.cli import bundles, options
-from monge.cli.emit import tell
-from monge.data.arrow import is_saved_dataset
-from monge.data.columns import given_columns
-from monge.data.lines import is_there
-from monge.data.parallel import Parallel, read_parallel
-from monge.data.tables import Table, read_table
+from monge.cli import option_groups, options
+from monge.cli.printing import tell
+from monge.datasets.arrow import is_saved_dataset
+from monge.datasets.columns import given_columns
+from monge.datasets.lines import is_there
+from monge.datasets.parallel import Parallel, read_parallel
+from monge.datasets.tables import Table, read_table
 from monge.errors import UsageError
 
 TABLES = ("tsv", "csv", "jsonl", "json", "parquet", "arrow")
@@ -51,7 +51,7 @@ Scores = Annotated[
 
 
 @dataclass(frozen=True)
-class InputOptions(bundles.TextFileOptions):
+class InputOptions(option_groups.TextFileOptions):
     """Options for a table, or parallel files."""
 
     table: Annotated[

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
-from monge.cli.bundles import CacheOptions
-from monge.cli.emit import resumable, tell
+from monge.cache import Store, opened
+from monge.cli.option_groups import CacheOptions
+from monge.cli.printing import resumable, tell
 from monge.errors import UsageError
-from monge.store import Store, opened
 
 
 @contextmanager

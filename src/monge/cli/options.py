@@ -285,6 +285,6 @@ def signed(form: str) -> Callable[[str], str]:
         raise UsageError(f"--signature-form takes short, long, got {form!r}")
     if form == "long":
         return str
-    from monge.spec.signature import shortened
+    from monge.metrics.signature import shortened
 
     return shortened

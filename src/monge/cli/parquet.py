@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import islice
 
-from monge.data.output import whole_file
+from monge.datasets.output import whole_file
 from monge.errors import UsageError
 from monge.render.arrow import arrow_rows, pyarrow, segment_schema
 from monge.render.checks import checked, dumps

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from monge.cli import options, studies
-from monge.cli.emit import check_output, coloured, emit, terminal_width
+from monge.cli.printing import check_output, coloured, emit, terminal_width
 from monge.types.table import STUDY_FORMATS
 
 
@@ -49,9 +49,9 @@ def recommend(
     check_output(output_format, STUDY_FORMATS, output)
     signed = options.signed(signature_form)
     figure_path = studies.check_figure(figure)
+    from monge.recommendation.recommend import Overview
+    from monge.recommendation.recommend import recommend as recommended
     from monge.render.table import render_study
-    from monge.study.recommend import Overview
-    from monge.study.recommend import recommend as recommended
 
     recommendation = recommended(task, lang=lang, budget=budget)
     recommendations = recommendation.every if isinstance(recommendation, Overview) else (recommendation,)

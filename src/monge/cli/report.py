@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from monge import api
-from monge.cli import bundles, compare, inputs, options
-from monge.cli.emit import bar_wanted, check_output, emit, progress, tell
+from monge.cli import compare, inputs, option_groups, options
+from monge.cli.printing import bar_wanted, check_output, emit, progress, tell
 from monge.cli.studies import setup_of
-from monge.data.segment_scores import GivenScores, given_scores
+from monge.datasets.segment_scores import GivenScores, given_scores
 from monge.errors import Unreadable, UsageError
 from monge.types.table import Study
 
@@ -26,7 +26,7 @@ FORMATS = ("html", "markdown", "latex")
 
 
 @dataclass(frozen=True)
-class ReportInputOptions(bundles.TextFileOptions):
+class ReportInputOptions(option_groups.TextFileOptions):
     """Options for the content of the report: files to score, a table, or saved results."""
 
     files: Annotated[
@@ -42,7 +42,7 @@ class ReportInputOptions(bundles.TextFileOptions):
 
     def rows(self, *, quiet: bool) -> inputs.Rows:
         """Return the segments of a table or of parallel files."""
-        files = {option.name: getattr(self, option.name) for option in fields(bundles.TextFileOptions)}
+        files = {option.name: getattr(self, option.name) for option in fields(option_groups.TextFileOptions)}
         table = next(iter(self.files or ()), None)
         files_to_read = inputs.InputOptions(**files, table=table, table_format=self.table_format, columns=self.columns)
         if not self and table is None:
@@ -52,7 +52,7 @@ class ReportInputOptions(bundles.TextFileOptions):
         except Unreadable as error:
             if self or not str(table).endswith(".json"):
                 raise
-            from monge.report.saved import ACCEPTED
+            from monge.report.saved_results import ACCEPTED
 
             raise Unreadable(f"{table} holds no results that monge saved ({ACCEPTED}); as a table: {error}") from None
 
@@ -106,15 +106,15 @@ class ReportOutputOptions:
         return replace(given_scores([named_scores], "--human")[0], partial=True)
 
 
-@bundles.flatten_options
+@option_groups.flatten_options
 def report(
     *,
     input_options: ReportInputOptions,
     metric: options.Metrics = None,
-    setup: bundles.SetupOptions,
+    setup: option_groups.SetupOptions,
     tests: compare.SystemTestOptions,
     output_options: ReportOutputOptions,
-    keep: bundles.CacheOptions,
+    keep: option_groups.CacheOptions,
 ) -> None:
     """Make one file that shows everything about some systems: ranking, differences, distributions, every segment."""
     check_output(output_options.output_format, FORMATS, output_options.output)
@@ -125,12 +125,12 @@ def report(
     saved = _read_saved(input_options)
     if saved and metric:
         raise UsageError("-m is for texts to score: the metrics of saved results are those they were made with")
+    from monge.evaluation.evaluate import Evaluation
     from monge.render.table import render_study
     from monge.report.document import render_report
     from monge.report.evaluation import agreement_dots
     from monge.report.material import gathered, with_plans
-    from monge.report.saved import scores_of, study_of
-    from monge.study.evaluate import Evaluation
+    from monge.report.saved_results import scores_of, study_of
 
     studies = [(path, loaded_study) for path, data in saved if (loaded_study := study_of(data, path)) is not None]
     if studies:
@@ -167,7 +167,7 @@ def report(
 
 def _read_saved(input_options: ReportInputOptions) -> list[tuple[str, dict[str, Any]]]:
     """Return the saved results among the files; none where there are texts to score."""
-    from monge.report.saved import read_json
+    from monge.report.saved_results import read_json
 
     if input_options or not input_options.files or input_options.table_format:
         return []
@@ -192,7 +192,7 @@ def _check_alone(
         raise UsageError("--human is for reports of scores: a study has its own human scores")
 
 
-def _replay(setup: bundles.SetupOptions) -> Any:
+def _replay(setup: option_groups.SetupOptions) -> Any:
     """Return a function that loads a metric by its signature, with the chosen model."""
     return lambda line: api.replay(line, model=setup.model_name, device=setup.device, online=setup.online)
 
@@ -200,8 +200,8 @@ def _replay(setup: bundles.SetupOptions) -> Any:
 def _score_input(
     input_options: ReportInputOptions,
     metric: list[str] | None,
-    setup: bundles.SetupOptions,
-    keep: bundles.CacheOptions,
+    setup: option_groups.SetupOptions,
+    keep: option_groups.CacheOptions,
     human: GivenScores | None,
 ) -> tuple[list[Result], list[Segment], dict[str, api.Metric]]:
     """Score the texts; return results, segments, and metrics by their labels."""
@@ -210,7 +210,7 @@ def _score_input(
     rows = input_options.rows(quiet=keep.quiet)
     if human is not None:  # what is wrong with it is told before the scoring, not after
         human.of({"": list(rows)})
-    from monge.study import load_variants
+    from monge.evaluation import load_variants
 
     variants = load_variants(names, setup_of(setup))
     with progress(show=bar_wanted(quiet=keep.quiet)) as (grow, advance):

@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from monge.cli import bundles, engines, options, studies
-from monge.cli.emit import emit, terminal_width
+from monge.cli import engines, option_groups, options, studies
+from monge.cli.printing import emit, terminal_width
 from monge.errors import UsageError
 
 
@@ -43,7 +43,7 @@ class ClaimResamplingOptions:
     ] = 500
 
 
-@bundles.flatten_options
+@option_groups.flatten_options
 def reproduce(
     *,
     table: Annotated[
@@ -69,14 +69,14 @@ def reproduce(
 ) -> None:
     """Compute a published table again: what was reported, what comes out here, and what still holds."""
     output.check()
-    from monge.study import Run, Setup
-    from monge.study import reproduce as published
+    from monge import papers
+    from monge.evaluation import Run, Setup
 
     form, monge, width = output.output_format, version("monge"), terminal_width(output.output)
     if table is None:
-        emit(published.render_tables(published.listed(data), form, version=monge, width=width), output.output)
+        emit(papers.render_tables(papers.listed(data), form, version=monge, width=width), output.output)
         return
-    paper_table = published.table_named(table, data)
+    paper_table = papers.table_named(table, data)
     if data is None:
         raise UsageError("give --data DIR: where the published judgements lie")
     if resamples.resamples < 0:
@@ -84,7 +84,7 @@ def reproduce(
     chosen = None if pairs is None else [] if pairs == "none" else [group.strip() for group in pairs.split(",")]
     with engine.of_study(Run(output.folder)) as run:
         reproductions = [
-            published.reproduce(
+            papers.reproduce(
                 paper_table,
                 data,
                 setup=Setup(model=model, device=models.device, online=models.online),
@@ -94,4 +94,4 @@ def reproduce(
             ).to_dict()
             for model in models.model or ["auto"]
         ]
-    emit(published.render_reproductions(reproductions, form, version=monge, width=width), output.output)
+    emit(papers.render_reproductions(reproductions, form, version=monge, width=width), output.output)

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from monge import api
-from monge.cli import bundles, gate, options
-from monge.cli.emit import coloured, resumable, tell, terminal_width
+from monge.cli import gate, option_groups, options
 from monge.cli.engines import ScaleOptions, watching
-from monge.data.columns import given_columns
-from monge.data.lines import STDIN
+from monge.cli.printing import coloured, resumable, tell, terminal_width
+from monge.datasets.columns import given_columns
+from monge.datasets.lines import STDIN
 from monge.errors import UsageError
 from monge.render.cells import number, span
 from monge.types.table import Cell, Sheet
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 def score_on_ray(
     texts: ScoreInputOptions,
     choice: MetricOptions,
-    setup: bundles.SetupOptions,
+    setup: option_groups.SetupOptions,
     statistics: StatisticsOptions,
     output_options: ScoreOutputOptions,
-    keep: bundles.CacheOptions,
+    keep: option_groups.CacheOptions,
     scale: ScaleOptions,
 ) -> int:
     """Score with the workers of Ray; parts go to -o, the results to standard output and to a file beside the parts."""
@@ -54,7 +54,7 @@ def score_on_ray(
 
 
 def _request(
-    choice: MetricOptions, setup: bundles.SetupOptions, output_options: ScoreOutputOptions, scale: ScaleOptions
+    choice: MetricOptions, setup: option_groups.SetupOptions, output_options: ScoreOutputOptions, scale: ScaleOptions
 ) -> ClusterRequest:
     from monge.cluster import SUFFIXES, ClusterRequest
 
@@ -73,7 +73,7 @@ def _request(
 
 
 def _recipe(
-    choice: MetricOptions, setup: bundles.SetupOptions, corpora: api.Corpora
+    choice: MetricOptions, setup: option_groups.SetupOptions, corpora: api.Corpora
 ) -> tuple[Recipe, list[dict[str, str]] | None]:
     """Return the metrics as workers load them; a signature is replayed here first."""
     from monge.cluster import Recipe
@@ -105,7 +105,7 @@ def _input(texts: ScoreInputOptions, into: Path) -> ParallelFiles | Several:
     return ParallelFiles(fetched_paths[0], fetched_paths[1], source)
 
 
-def _show(outcome: Outcome, form: str, keep: bundles.CacheOptions) -> None:
+def _show(outcome: Outcome, form: str, keep: option_groups.CacheOptions) -> None:
     """Show the results as a table, and where the files are."""
     from monge.render.table import sheets_text
 

@@ -12,25 +12,25 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from monge import api
-from monge.cli import bundles, gate, options
-from monge.cli.emit import bar_wanted, check_output, coloured, emit, progress, stage, tell, terminal_width, today
+from monge.cli import gate, option_groups, options
 from monge.cli.engines import ScaleOptions
 from monge.cli.inputs import Columns, InputOptions, Rows, TableFormat, read_input
 from monge.cli.journal import kept_scores
 from monge.cli.parquet import check_parquet, write_parquet
-from monge.data.lines import TextFile
+from monge.cli.printing import bar_wanted, check_output, coloured, emit, progress, stage, tell, terminal_width, today
+from monge.datasets.lines import TextFile
 from monge.errors import UsageError
-from monge.spec.labels import labels
-from monge.spec.metric import MetricSpec
-from monge.spec.presets import Spec, fitting, resolve
-from monge.spec.signature import parse
+from monge.metrics.labels import labels
+from monge.metrics.metric import MetricSpec
+from monge.metrics.presets import Spec, fitting, resolve
+from monge.metrics.signature import parse
 from monge.types import Result, Segment
 from monge.types.table import STUDY_FORMATS
 
 if TYPE_CHECKING:
+    from monge.cache import Store
     from monge.render import View
     from monge.scoring.scorer import Scores
-    from monge.store import Store
 
 FORMATS = (*STUDY_FORMATS, "parquet")
 
@@ -71,7 +71,7 @@ class MetricOptions:
         ),
     ] = False
 
-    def changes(self, setup: bundles.SetupOptions) -> tuple[str, ...]:
+    def changes(self, setup: option_groups.SetupOptions) -> tuple[str, ...]:
         """Return the changes to every metric, as AXIS=VALUE texts."""
         return (*self._own(), *setup.changes(self.overlong))
 
@@ -79,7 +79,7 @@ class MetricOptions:
         rule = (f"references={self.rule}",) if self.rule else ()
         return (*rule, *options.scale(self.rescale, self.calibrate))
 
-    def check(self, setup: bundles.SetupOptions, *, quiet: bool) -> None:
+    def check(self, setup: option_groups.SetupOptions, *, quiet: bool) -> None:
         """Raise where a name or setting is wrong, before a model is loaded."""
         if self.signature and self.metric:
             raise UsageError("--signature replays a metric: give it or -m, not both")
@@ -91,14 +91,14 @@ class MetricOptions:
         """The metrics as named on the command line."""
         return list(self.metric or [api.DEFAULT_METRIC])
 
-    def specs(self, setup: bundles.SetupOptions) -> list[tuple[str, Spec]]:
+    def specs(self, setup: option_groups.SetupOptions) -> list[tuple[str, Spec]]:
         """Return name and settings of every metric, in order, before a model is loaded."""
         if self.signature:
             return [(parsed.metric, parsed.spec) for parsed in map(parse, self.signature)]
         changes, several = self.changes(setup), len(self.names) > 1
         return [resolve(name, fitting(name, changes) if several else changes, setup.lang) for name in self.names]
 
-    def names_by_label(self, setup: bundles.SetupOptions) -> dict[str, tuple[str, ...]]:
+    def names_by_label(self, setup: option_groups.SetupOptions) -> dict[str, tuple[str, ...]]:
         """Return the label of every metric in the results -> its other names: its name, and the text of `-m`."""
         specs = self.specs(setup)
         requested_names = [name for name, _ in specs] if self.signature else self.names
@@ -106,7 +106,7 @@ class MetricOptions:
         return {label: (name, text.strip()) for label, (name, _), text in names}
 
     def load(
-        self, setup: bundles.SetupOptions, cache: str | None
+        self, setup: option_groups.SetupOptions, cache: str | None
     ) -> tuple[list[api.Metric], list[dict[str, str]] | None]:
         """Return the metrics with their models, and the digests that a replay must match; `cache` keeps vectors."""
         if not self.signature:
@@ -212,7 +212,7 @@ class ScoreOutputOptions:
 
 
 @dataclass(frozen=True)
-class ScoreInputOptions(bundles.TextFileOptions):
+class ScoreInputOptions(option_groups.TextFileOptions):
     """Options for tables, or parallel files."""
 
     tables: Annotated[
@@ -239,15 +239,15 @@ class ScoreInputOptions(bundles.TextFileOptions):
         return InputOptions(self.hypotheses, self.references, self.source, table, self.table_format, self.columns)
 
 
-@bundles.flatten_options
+@option_groups.flatten_options
 def score(
     *,
     texts: ScoreInputOptions,
     choice: MetricOptions,
-    setup: bundles.SetupOptions,
+    setup: option_groups.SetupOptions,
     statistics: StatisticsOptions,
     output_options: ScoreOutputOptions,
-    keep: bundles.CacheOptions,
+    keep: option_groups.CacheOptions,
     scale: ScaleOptions,
 ) -> int:
     """Score generated texts against references, line by line, or the rows of a table."""
@@ -298,7 +298,7 @@ def _score_input(
     expected: list[dict[str, str]] | None,
     corpora: api.Corpora,
     output_options: ScoreOutputOptions,
-    keep: bundles.CacheOptions,
+    keep: option_groups.CacheOptions,
     store: Store | None,
     on_error: str,
 ) -> list[Result]:

@@ -11,7 +11,7 @@ import typer
 
 from monge import api
 from monge.errors import ModelError
-from monge.spec.presets import PRESETS, resolve
+from monge.metrics.presets import PRESETS, resolve
 from monge.types import Segment
 
 TOLERANCE = 1e-5
@@ -25,7 +25,7 @@ def selfcheck(
     """Check that this installation gives the scores it should: every metric on the bundled example."""
     scores = golden_scores()
     if update is not None:
-        from monge.data.output import write_text
+        from monge.datasets.output import write_text
 
         write_text(update, json.dumps(scores, indent=1) + "\n")
         return 0

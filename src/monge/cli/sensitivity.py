@@ -7,12 +7,12 @@ from typing import Annotated
 
 import typer
 
-from monge.cli import bundles, engines, inputs, options, studies
-from monge.cli.emit import tell_written
+from monge.cli import engines, inputs, option_groups, options, studies
+from monge.cli.printing import tell_written
 
 
 @dataclass(frozen=True, kw_only=True)
-class SensitivityJudgementOptions(bundles.JudgementOptions):
+class SensitivityJudgementOptions(option_groups.JudgementOptions):
     """Options for the judgements, how many of them, and the statistic."""
 
     dataset: studies.Dataset
@@ -73,15 +73,15 @@ class SensitivityResamplingOptions(studies.ResamplingOptions):
     ] = 12345
 
 
-@bundles.flatten_options
+@option_groups.flatten_options
 def sensitivity(
     *,
     judgements: SensitivityJudgementOptions,
     metric: Annotated[list[str] | None, options.metrics_option("moverscore and bertscore")] = None,
     design: FactorOptions,
-    setup: bundles.SetupOptions,
+    setup: option_groups.SetupOptions,
     resamples: SensitivityResamplingOptions,
-    figures: bundles.FigureOptions,
+    figures: option_groups.FigureOptions,
     output: studies.StudyOutputOptions,
     engine: engines.EngineOptions,
 ) -> None:
@@ -90,16 +90,16 @@ def sensitivity(
     """
     output.check()
     figures.check()
-    from monge import study
+    from monge import evaluation
 
     task = studies.task_of(judgements)
     names = metric or ["moverscore", "bertscore"]
     setup.check(names, quiet=output.quiet)
     with output.watching() as watch, engine.of_study(output.run(watch)) as run:
-        sensitivity_study = study.sensitivity(
+        sensitivity_study = evaluation.sensitivity(
             task,
             names,
-            study.Design(design.factor or (), design.cross, design.ddof),
+            evaluation.Design(design.factor or (), design.cross, design.ddof),
             setup=studies.setup_of(setup),
             resampling=resamples.resampling(),
             run=run,

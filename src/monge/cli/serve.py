@@ -11,9 +11,9 @@ from typing import Annotated
 import typer
 
 from monge import api
-from monge.cli import bundles, options
+from monge.cli import option_groups, options
 from monge.errors import MissingExtra, Unreadable, UsageError
-from monge.spec.presets import resolve
+from monge.metrics.presets import resolve
 
 LEAST_TOKEN = 16
 
@@ -89,7 +89,7 @@ class ServedModelOptions:
     device: options.Device = "auto"
 
 
-@bundles.flatten_options
+@option_groups.flatten_options
 def serve(
     *,
     address: AddressOptions,
@@ -117,9 +117,9 @@ def serve(
 ) -> int:
     """Serve scores over HTTP, with a page that shows why a text got its score."""
     try:
-        from monge.web.limits import Limits
-        from monge.web.server import run
-        from monge.web.service import Config
+        from monge.server.limits import Limits
+        from monge.server.server import run
+        from monge.server.service import Config
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] == "monge":
             raise

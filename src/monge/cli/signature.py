@@ -8,10 +8,10 @@ from typing import Annotated
 import typer
 
 from monge.cli import options
-from monge.cli.emit import write_listing
-from monge.cli.helping import Verb, VerbGroup, examples
-from monge.spec.signature import difference, full, shortened
-from monge.spec.signature import parse as parse_signature
+from monge.cli.help_pages import Verb, VerbGroup, examples
+from monge.cli.printing import write_listing
+from monge.metrics.signature import difference, full, shortened
+from monge.metrics.signature import parse as parse_signature
 from monge.types.table import STUDY_FORMATS, Cell, Listing, Sheet, facts_sheet
 
 app = typer.Typer(

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from monge.cli import bundles, options
-from monge.cli.emit import StudyProgress, check_output, coloured, emit, terminal_width, today, watching
-from monge.data.columns import given_columns
+from monge.cli import option_groups, options
+from monge.cli.printing import StudyProgress, check_output, coloured, emit, terminal_width, today, watching
+from monge.datasets.columns import given_columns
 from monge.errors import UsageError
 from monge.types.table import STUDY_FORMATS
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from contextlib import AbstractContextManager
 
-    from monge.study import Resampling, Run, Setup, Task
+    from monge.evaluation import Resampling, Run, Setup, Task
     from monge.types.table import Study
 
 Dataset = Annotated[
@@ -58,7 +58,7 @@ Switches = Annotated[
 
 
 @dataclass(frozen=True, kw_only=True)
-class StudyOutputOptions(bundles.CacheOptions):
+class StudyOutputOptions(option_groups.CacheOptions):
     """Options for the output of a study, the cache, and messages."""
 
     output: options.Output = None
@@ -72,7 +72,7 @@ class StudyOutputOptions(bundles.CacheOptions):
 
     def run(self, watch: StudyProgress) -> Run:
         """Return the settings of the study's run."""
-        from monge.study import Run
+        from monge.evaluation import Run
 
         return Run(self.folder, watch.advance, watch.show_read)
 
@@ -111,8 +111,8 @@ class ResamplingOptions:
     seed: options.Seed = 12345
 
     def resampling(self) -> Resampling:
-        """Return the options as `monge.study.Resampling`."""
-        from monge.study import Resampling
+        """Return the options as `monge.evaluation.Resampling`."""
+        from monge.evaluation import Resampling
 
         return Resampling(**vars(self))
 
@@ -133,9 +133,9 @@ class SignificanceOptions(ResamplingOptions):
     ] = 0.05
 
 
-def setup_of(setup: bundles.SetupOptions) -> Setup:
-    """Return what all variants share as `monge.study.Setup`."""
-    from monge.study import Setup
+def setup_of(setup: option_groups.SetupOptions) -> Setup:
+    """Return what all variants share as `monge.evaluation.Setup`."""
+    from monge.evaluation import Setup
 
     return Setup(setup.changes(), setup.lang, setup.model_name, setup.device, setup.online)
 
@@ -146,8 +146,8 @@ def dataset_title(judgements: Any) -> str:
 
 
 def task_of(judgements: Any, **more: Any) -> Task:
-    """Return the `monge.study.Task` of a verb's options for judgements."""
-    from monge.study import Task
+    """Return the `monge.evaluation.Task` of a verb's options for judgements."""
+    from monge.evaluation import Task
 
     names = ("dataset", "data", "text", "level", "human", "statistic", "sample")
     same = {name: value for name, value in vars(judgements).items() if name in names}

@@ -8,12 +8,12 @@ from typing import Annotated
 import typer
 
 from monge import api
-from monge.cli import bundles, options
-from monge.cli.emit import bar_wanted, progress, tell
-from monge.spec.presets import fitting, resolve
+from monge.cli import option_groups, options
+from monge.cli.printing import bar_wanted, progress, tell
+from monge.metrics.presets import fitting, resolve
 
 
-@bundles.flatten_options
+@option_groups.flatten_options
 def submit(
     *,
     data: Annotated[
@@ -37,7 +37,7 @@ def submit(
             "--reference", metavar="NAME|all", help="One reference, or all at once; by default each by itself."
         ),
     ] = "",
-    setup: bundles.SetupOptions,
+    setup: option_groups.SetupOptions,
     quiet: options.Quiet = False,
 ) -> None:
     """Score every system of a WMT test set and write the files that the metrics task takes."""

@@ -7,11 +7,11 @@ from typing import Annotated
 
 import typer
 
-from monge.cli import bundles, engines, inputs, options, studies
+from monge.cli import engines, inputs, option_groups, options, studies
 
 
 @dataclass(frozen=True, kw_only=True)
-class SweepJudgementOptions(bundles.JudgementOptions):
+class SweepJudgementOptions(option_groups.JudgementOptions):
     """Options for the judgements to choose a value on, those to test it on, and the statistic."""
 
     dataset: Annotated[
@@ -34,7 +34,7 @@ class SweepJudgementOptions(bundles.JudgementOptions):
     columns: inputs.Columns = None
 
 
-@bundles.flatten_options
+@option_groups.flatten_options
 def sweep(
     *,
     judgements: SweepJudgementOptions,
@@ -48,7 +48,7 @@ def sweep(
         ),
     ],
     metric: options.Metrics = None,
-    setup: bundles.SetupOptions,
+    setup: option_groups.SetupOptions,
     resamples: studies.ResamplingOptions,
     figure: studies.Figure = None,
     output: studies.StudyOutputOptions,
@@ -57,7 +57,7 @@ def sweep(
     """Try many values of a setting against human judgements, choose the best, and check it on other data."""
     output.check()
     figure_path = studies.check_figure(figure)
-    from monge import study
+    from monge import evaluation
     from monge.render.cells import listed
 
     task, options_given = studies.task_of(judgements), judgements
@@ -71,7 +71,7 @@ def sweep(
     names = metric or ["twmd"]
     setup.check(names, quiet=output.quiet)
     with output.watching() as watch, engine.of_study(output.run(watch)) as run:
-        sweep_study = study.sweep(
+        sweep_study = evaluation.sweep(
             task,
             names,
             vary,

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from monge.cli import bundles, options
-from monge.cli.emit import terminal_width
+from monge.cli import option_groups, options
+from monge.cli.printing import terminal_width
 from monge.errors import UsageError
 from monge.render.cells import fold
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from monge.tune import Plan
-    from monge.tune.loop import Told
+    from monge.tuning import Plan
+    from monge.tuning.loop import Told
 
 
 @dataclass(frozen=True)
@@ -124,24 +124,24 @@ class ResumeOptions:
     quiet: options.Quiet = False
 
 
-@bundles.flatten_options
+@option_groups.flatten_options
 def tune(
     *,
     metric: Annotated[
         str, typer.Argument(metavar="METRIC", help="The metric to tune through, such as twmd or bertscore.")
     ],
     learning: LearningOptions,
-    judgements: bundles.JudgementOptions,
+    judgements: option_groups.JudgementOptions,
     teaching: TeacherOptions,
-    setup: bundles.SetupOptions,
+    setup: option_groups.SetupOptions,
     output: Annotated[
         str, typer.Option("--output", "-o", metavar="DIR", help="The directory that the adapter is written to.")
     ],
     going: ResumeOptions,
 ) -> None:
     """Tune a model on human judgements through a metric; the result is a small adapter beside the model."""
-    from monge.tune import estimate
-    from monge.tune import tune as run
+    from monge.tuning import estimate
+    from monge.tuning import tune as run
 
     plan = _plan(metric, learning, judgements, teaching, setup)
     if going.dry_run:
@@ -176,11 +176,11 @@ def _wrap_estimate(estimate: str, width: int | None) -> str:
 def _plan(
     metric: str,
     learning: LearningOptions,
-    judgements: bundles.JudgementOptions,
+    judgements: option_groups.JudgementOptions,
     teaching: TeacherOptions,
-    setup: bundles.SetupOptions,
+    setup: option_groups.SetupOptions,
 ) -> Plan:
-    from monge.tune import Method, Plan, Schedule, Teacher
+    from monge.tuning import Method, Plan, Schedule, Teacher
 
     unused = {"--lang": setup.lang, "--online": setup.online, "--device": setup.device not in ("auto", "cpu")}
     wrong = next((name for name, is_given in unused.items() if is_given), None)

@@ -15,9 +15,9 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Protocol
 
-from monge.cluster.folder import write_atomically
+from monge.cluster.run_folder import write_atomically
 from monge.errors import DataError
-from monge.scoring.firsts import FirstTextMarker
+from monge.scoring.first_occurrences import FirstTextMarker
 from monge.scoring.scan import InputSummary, scan_input
 from monge.scoring.windows import SEGMENTS, cut_windows, with_side
 from monge.types import Segment

@@ -14,7 +14,7 @@ from monge.cluster.request import SUFFIXES, ClusterRequest, Outcome
 from monge.cluster.score import score
 from monge.cluster.sources import Tables, beside, fetched, from_arrow
 from monge.errors import UsageError
-from monge.spec.presets import resolve
+from monge.metrics.presets import resolve
 from monge.types import CorpusStats
 
 

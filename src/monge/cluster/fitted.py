@@ -7,9 +7,9 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
-from monge.cluster.folder import COUNT, RANGE, SUM, read_json, write_json
 from monge.cluster.job import vector_members
 from monge.cluster.rounds import ClusterRun, complete_blocks, count_in_process
+from monge.cluster.run_folder import COUNT, RANGE, SUM, read_json, write_json
 from monge.errors import DataError
 from monge.scoring.replay import check_expected
 from monge.scoring.run import merge_member_stats

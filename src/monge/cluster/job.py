@@ -8,11 +8,11 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, cast
 
 from monge import api
+from monge.cache import code_digest
 from monge.errors import ModelError, UsageError
+from monge.metrics.labels import labels
+from monge.metrics.presets import Spec
 from monge.scoring.scan import InputSummary, bind_side
-from monge.spec.labels import labels
-from monge.spec.presets import Spec
-from monge.store import code_digest
 from monge.types import CorpusStats, DocumentCounts
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from monge import api
 from monge.cluster.engine import Engine, connect, map_on_ray
 from monge.cluster.job import identity
 from monge.errors import DataError, ModelError, MongeError
-from monge.spec.presets import Spec
+from monge.metrics.presets import Spec
 from monge.types import Result, Segment
 
 ATTEMPTS = 3

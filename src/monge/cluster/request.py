@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from monge.cluster.blocks import Block
-from monge.cluster.folder import Folder
+from monge.cluster.run_folder import Folder
 from monge.scoring.replay import Expected
 
 SUFFIXES = {".parquet": "parquet", ".jsonl": "jsonl", ".tsv": "tsv"}

@@ -13,9 +13,9 @@ from uuid import uuid4
 from monge import api
 from monge.cluster.blocks import Block, StagedInput, block_rows
 from monge.cluster.engine import DEATHS, Engine, run_blocks
-from monge.cluster.folder import COUNT, RANGE, SUM, Folder, read_json, write_json
 from monge.cluster.job import PassJob
 from monge.cluster.request import ClusterProgress, ClusterRequest
+from monge.cluster.run_folder import COUNT, RANGE, SUM, Folder, read_json, write_json
 from monge.cluster.worker import open_block_runner
 from monge.errors import DataError, MongeError
 

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from monge.cluster.blocks import BadRowHandler, LocatedSegment
-from monge.data.columns import Given
-from monge.data.lines import STDIN, shown
-from monge.data.parallel import Parallel, read_parallel
-from monge.data.rows import Rows, table_format
-from monge.data.tables import Table
+from monge.datasets.columns import Given
+from monge.datasets.lines import STDIN, shown
+from monge.datasets.parallel import Parallel, read_parallel
+from monge.datasets.rows import Rows, table_format
+from monge.datasets.tables import Table
 from monge.errors import DataError, Unreadable, UsageError
 from monge.render.arrow import pyarrow
 

@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from monge.cluster.blocks import Block, LocatedSegment, block_rows
-from monge.cluster.folder import COUNT, RANGE, SCORE, Folder, checksum, write_atomically, write_json
 from monge.cluster.job import PassJob, Recipe, bind_sides, vector_members
 from monge.cluster.parts import BlockScores, write_part
+from monge.cluster.run_folder import COUNT, RANGE, SCORE, Folder, checksum, write_atomically, write_json
 from monge.errors import DataError, MongeError
-from monge.scoring.firsts import drop_repeated_texts
+from monge.scoring.first_occurrences import drop_repeated_texts
 from monge.scoring.run import ScoringRun, ShardContext
 from monge.scoring.scan import InputSummary
 from monge.scoring.summary import Summary, resample_sums

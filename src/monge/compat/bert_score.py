@@ -23,9 +23,9 @@ from monge.api import Corpora, Metric, load, score_segments, segments_of
 from monge.compat.heatmap import draw
 from monge.compat.peers import PeerAssertionError, PeerValueError, raise_as
 from monge.compat.prepared_idf import prepare_idf
-from monge.data.lines import is_there, read_lines
-from monge.data.lists import reference_lists
-from monge.data.rows import Rows
+from monge.datasets.lines import is_there, read_lines
+from monge.datasets.lists import reference_lists
+from monge.datasets.rows import Rows
 from monge.errors import MongeError, StatisticsMismatch, UsageError
 from monge.types import CorpusStats, PartSums, Result
 

@@ -17,11 +17,11 @@ from typing import NamedTuple
 import numpy as np
 
 from monge.api import Metric, Watch, score_segments
-from monge.data.lines import StrPath, TextFile
-from monge.data.mtme import EvalSet, find_test_set, list_pairs, read_eval_set, read_scores
-from monge.data.output import write_text
-from monge.data.request import matching
-from monge.data.segment_scores import finite_number
+from monge.datasets.lines import StrPath, TextFile
+from monge.datasets.mtme import EvalSet, find_test_set, list_pairs, read_eval_set, read_scores
+from monge.datasets.output import write_text
+from monge.datasets.request import matching
+from monge.datasets.segment_scores import finite_number
 from monge.errors import Unreadable, UsageError
 from monge.types import Result
 

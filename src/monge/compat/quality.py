@@ -19,8 +19,8 @@ import numpy as np
 
 from monge.api import DEFAULT_METRIC, Metric, Options, load, score_segments, segments_of
 from monge.compat.peers import PeerAssertionError
-from monge.data.lines import read_lines
-from monge.data.output import write_text
+from monge.datasets.lines import read_lines
+from monge.datasets.output import write_text
 from monge.errors import StatisticsMismatch, UsageError
 from monge.stats import pooled_tests
 from monge.types import Array, Result, Segment

@@ -132,7 +132,7 @@ class MongeSignature(Signature):  # type: ignore[misc]
 
     def format(self, short: bool = False) -> str:
         """Return the full signature, or its short form."""
-        from monge.spec.signature import shortened
+        from monge.metrics.signature import shortened
 
         added = [f"{name}:{value}" for name, value in self.info.items() if value is not None]
         return "|".join([shortened(self.line) if short else self.line, *added])

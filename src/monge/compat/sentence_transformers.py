@@ -19,7 +19,7 @@ from sentence_transformers.evaluation import SentenceEvaluator
 from monge.api import Options, changes_of, load, segments_of
 from monge.compat.peers import PeerValueError, raise_as
 from monge.errors import DataError, Misaligned
-from monge.spec.presets import resolve
+from monge.metrics.presets import resolve
 from monge.stats import pearson, spearman
 
 

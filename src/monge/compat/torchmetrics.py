@@ -24,7 +24,7 @@ from monge.api import Metric, Options, load, score_segments, segments_of
 from monge.compat.bert_score import PARTS, BERTScorer
 from monge.compat.peers import PeerTypeError, PeerValueError, raise_as
 from monge.errors import UsageError
-from monge.spec.metric import MetricSpec
+from monge.metrics.metric import MetricSpec
 from monge.types import Array, Result, Segment
 
 DEFAULT_MODEL = "roberta-large"

@@ -1,7 +1,7 @@
 """The browser of segments that reports and the service share: its controls as HTML, and what its script must know.
 
 `render/assets/segments.js` draws the cards. A report holds all segments and sorts them itself (`report.js`); the
-service asks for a page of them (`monge.web.browse`).
+service asks for a page of them (`monge.server.browse`).
 """
 
 from __future__ import annotations

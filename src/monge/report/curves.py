@@ -10,13 +10,13 @@ from math import log10
 from pathlib import Path
 from typing import Any
 
+from monge.evaluation.evaluate import Figure, directed
+from monge.evaluation.sweep import Sweep
+from monge.evaluation.vectors import Analysis
 from monge.render.figures import Series, Ticks, curves
 from monge.render.palette import INK, LINE, ORANGE, SERIES
 from monge.report.canvas import blank, figure, grid
 from monge.stats import Interval
-from monge.study.evaluate import Figure, directed
-from monge.study.sweep import Sweep
-from monge.study.vectors import Analysis
 
 TITLES = {"baseline": "two random words", "self": "the same word in two texts", "intra": "two words of one text"}
 MOST_TICKS = 16

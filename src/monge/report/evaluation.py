@@ -7,7 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
-from monge.data import Judged
+from monge.datasets import Judged
+from monge.evaluation.evaluate import Agreement, Evaluation, directed, figure_digits
+from monge.evaluation.score_book import VariantScores
 from monge.render.charts import both, density, steps
 from monge.render.figures import dots
 from monge.render.page import safe
@@ -15,8 +17,6 @@ from monge.render.palette import BLUE, INK, ORANGE, SERIES, SOFT
 from monge.report.canvas import blank, figure, grid
 from monge.report.people import calibration
 from monge.stats import UndefinedError, higher_is_better, pearson
-from monge.study.book import VariantScores
-from monge.study.evaluate import Agreement, Evaluation, directed, figure_digits
 from monge.types import Array
 
 SHARE = 1 / 3

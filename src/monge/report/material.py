@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 
 from monge import api
-from monge.data.segment_scores import GivenScores
+from monge.datasets.segment_scores import GivenScores
 from monge.errors import DataError, MongeError
+from monge.evaluation import Comparison, Resampling, aligned, compare_results
+from monge.evaluation.agreement import USUAL
+from monge.evaluation.compare import Standings, one_system
+from monge.evaluation.external_scores import scores_by_system
+from monge.metrics.presets import Spec
 from monge.render.cells import short_names
 from monge.report.compact import compact, packed
-from monge.spec.presets import Spec
-from monge.study import Comparison, Resampling, aligned, compare_results
-from monge.study.agreement import USUAL
-from monge.study.compare import Standings, one_system
-from monge.study.outside import scores_by_system
 from monge.types import Array, Result, Segment, Transported
 from monge.types.flags import describe_flag
 
@@ -292,7 +292,7 @@ def _fitting(material: Material, chosen: Sequence[int], plans: Sequence[Any]) ->
 
 def moves_words(spec: Spec) -> bool:
     """Return whether a metric of these settings moves words: neither of words alone nor a blend."""
-    from monge.spec.metric import MetricSpec
+    from monge.metrics.metric import MetricSpec
 
     return isinstance(spec, MetricSpec)
 

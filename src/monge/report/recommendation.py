@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from monge.metrics.lexical import LEXICAL
+from monge.recommendation.recommend import Recommendation
 from monge.render.figures import Mark, scatter_plot
 from monge.render.page import safe
 from monge.render.palette import BLUE, SOFT
 from monge.report.canvas import blank, figure, grid
-from monge.spec.lexical import LEXICAL
-from monge.study.recommend import Recommendation
 
 SECONDS = "seconds for 1,000 pairs, one thread"
 

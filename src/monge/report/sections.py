@@ -8,11 +8,11 @@ from itertools import combinations
 
 import numpy as np
 
+from monge.evaluation.compare import DOTS
 from monge.render.cells import dashed, decimals, listed, number, span
 from monge.render.charts import Hill, density, histogram, ridges
 from monge.report.material import Material
 from monge.stats import UndefinedError, pearson
-from monge.study.compare import DOTS
 from monge.types import Array
 from monge.types.flags import describe_flag
 from monge.types.table import Cell, Sheet, Span

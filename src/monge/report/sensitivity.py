@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from monge.evaluation.sensitivity import Sensitivity
+from monge.evaluation.sensitivity.effects import Spread
 from monge.render.palette import INK, LINE, SERIES, SOFT
 from monge.report.canvas import figure
-from monge.study.sensitivity import Sensitivity
-from monge.study.sensitivity.effects import Spread
 
 MOST_LEVEL = 8
 """More names of groups than this are turned, so that they do not collide."""

@@ -7,9 +7,9 @@ from dataclasses import replace
 from random import Random
 
 from monge.errors import DataError, UsageError
+from monge.metrics.axes import Layers, ScoreScale
 from monge.scoring.run import ScoringRun
 from monge.scoring.transport import TransportMetric, bind_metric
-from monge.spec.axes import Layers, ScoreScale
 from monge.text.idf import text_key
 from monge.types import DIGEST_SPACE, CorpusStats, PartSums, Segment
 

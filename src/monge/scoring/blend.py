@@ -10,11 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from monge.errors import DataError, StatisticsMismatch, UsageError
+from monge.metrics.blend import BlendSpec
+from monge.metrics.rules import Bounds
+from monge.metrics.signature import sign_blend
 from monge.scoring.identity import shorten_digest
 from monge.scoring.scorer import ScoreColumn
-from monge.spec.blend import BlendSpec
-from monge.spec.rules import Bounds
-from monge.spec.signature import sign_blend
 from monge.types import Array, CorpusStats, Explanation, Range, Result, Segment, Signature
 from monge.types.exact import mean
 

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
-from monge.kernels import centring
-from monge.kernels.pooling import unit
-from monge.kernels.remap import linear_map
-from monge.scoring.apart import separate_unknown
+from monge.metrics import axes
+from monge.metrics.metric import MetricSpec
 from monge.scoring.points import Text, build_points
-from monge.spec import axes
-from monge.spec.metric import MetricSpec
+from monge.scoring.unknown_words import separate_unknown
+from monge.transport import centring
+from monge.transport.pooling import unit
+from monge.transport.remap import linear_map
 from monge.types import Cloud
 from monge.types.flags import CENTRE_VANISHED, EMPTY, TRUNCATED
 

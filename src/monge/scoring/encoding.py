@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 
 from torch import Tensor
 
-from monge.encode.batching import EncodingCounters, Vectors
-from monge.encode.protocol import Request
+from monge.encoders.batching import EncodingCounters, Vectors
+from monge.encoders.protocol import Request
 from monge.scoring.windows import distinct
 from monge.types import Segment, Tokens
 
 if TYPE_CHECKING:
+    from monge.cache import Store
     from monge.scoring.reader import Reader
     from monge.scoring.transport import TransportMetric
     from monge.scoring.windows import Pieces
-    from monge.store import Store
 
 Read = Mapping[str, tuple[Tokens, Mapping[Request, Tensor]]]
 CACHED_CHARACTERS = 1 << 16

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from monge.errors import DataError
+from monge.metrics.axes import Centre, Idf, Uniform
 from monge.scoring.clouds import Pair, WindowTexts, pad_texts
 from monge.scoring.encoding import Encoding
 from monge.scoring.measure import finish_parts, score_clouds, solve_batches
 from monge.scoring.points import Text
-from monge.scoring.suitable import advise_model, describe_foreign_texts
+from monge.scoring.text_checks import advise_model, describe_foreign_texts
 from monge.scoring.windows import Window
-from monge.spec.axes import Centre, Idf, Uniform
 from monge.text.scripts import likely_language, main_script
 from monge.text.unknown import NOTED, count_unknown
 from monge.types import (

@@ -16,8 +16,9 @@ from itertools import islice
 import numpy as np
 import torch
 
-from monge.encode.numerics import own_numerics
+from monge.encoders.numerics import own_numerics
 from monge.errors import DataError
+from monge.metrics.axes import Idf
 from monge.scoring.clouds import HYPOTHESES, REFERENCES
 from monge.scoring.encoding import Encoding, Read
 from monge.scoring.points import build_points
@@ -25,7 +26,6 @@ from monge.scoring.reader import Reader
 from monge.scoring.scorer import Corpora, StatsBySystem
 from monge.scoring.transport import TransportMetric
 from monge.scoring.windows import SOURCE
-from monge.spec.axes import Idf
 from monge.text.idf import text_key
 from monge.text.select import select
 from monge.types import DIGEST_SPACE, CorpusStats, DocumentCounts, Segment, VectorSum

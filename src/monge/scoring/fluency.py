@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from monge.spec.axes import LanguageModel
-from monge.spec.metric import MetricSpec
+from monge.metrics.axes import LanguageModel
+from monge.metrics.metric import MetricSpec
 from monge.types import Array
 
 if TYPE_CHECKING:
-    from monge.encode.causal import CausalModel
+    from monge.encoders.causal import CausalModel
     from monge.scoring.transport import TransportMetric
 
 
@@ -29,7 +29,7 @@ def language_model(spec: MetricSpec, *, device: str = "auto", online: bool = Fal
     """Load the language model that a spec names, or return None; the last one stays loaded."""
     if not isinstance(spec.fluency, LanguageModel):
         return None
-    from monge.encode.causal import open_causal
+    from monge.encoders.causal import open_causal
 
     return open_causal(spec.fluency.model, device=device, online=online)
 

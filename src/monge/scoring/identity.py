@@ -12,9 +12,9 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from urllib.parse import quote
 
-from monge.spec.codec import show_choice
-from monge.spec.metric import MetricSpec
-from monge.spec.signature import ModelIdentity, sign
+from monge.metrics.codec import show_choice
+from monge.metrics.metric import MetricSpec
+from monge.metrics.signature import ModelIdentity, sign
 from monge.types import Signature
 
 SHORT = 8

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from monge.errors import UsageError
+from monge.metrics.lexical import LexicalSpec
+from monge.metrics.rules import Bounds
+from monge.metrics.signature import sign_lexical
 from monge.scoring.scorer import ScoreColumn, Scores, StatsBySystem, count_flags
-from monge.spec.lexical import LexicalSpec
-from monge.spec.rules import Bounds
-from monge.spec.signature import sign_lexical
 from monge.text import lexical
 from monge.types import Array, CorpusStats, Explanation, Pooled, Result, Segment, Signature
 from monge.types.exact import mean

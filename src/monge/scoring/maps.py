@@ -10,13 +10,13 @@ from itertools import islice
 import torch
 
 from monge.errors import DataError, UsageError
-from monge.kernels.remap import outer_products
+from monge.metrics.axes import Remap
 from monge.scoring.encoding import Encoding
 from monge.scoring.points import build_points
 from monge.scoring.transport import TransportMetric
-from monge.spec.axes import Remap
 from monge.text.idf import text_key
 from monge.text.select import select
+from monge.transport.remap import outer_products
 from monge.types import DIGEST_SPACE, CorpusStats, MatrixSum
 
 KINDS = ("clp", "umd")

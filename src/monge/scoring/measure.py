@@ -14,14 +14,14 @@ import torch
 from torch import Tensor
 
 from monge.errors import BadSegment
-from monge.kernels.phrases import phrases
-from monge.kernels.problem import exchange_sides
+from monge.metrics import axes
+from monge.metrics.metric import MetricSpec
 from monge.scoring.clouds import STEP, CentredText, Pair, WindowTexts, batch_pairs, make_origin, pad_texts
 from monge.scoring.fluency import add_fluency
 from monge.scoring.points import Text
 from monge.scoring.scorer import Scores
-from monge.spec import axes
-from monge.spec.metric import MetricSpec
+from monge.transport.phrases import phrases
+from monge.transport.problem import exchange_sides
 from monge.types import Array, Cloud, PairBatch, Segment
 from monge.types.transport import PRECISION, RECALL, Parts
 

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from monge.errors import StatisticsMismatch
+from monge.metrics.axes import CorpusCentre, Idf, Remap
+from monge.metrics.metric import MetricSpec
 from monge.scoring.clouds import HYPOTHESES, REFERENCES
 from monge.scoring.identity import Identity
-from monge.spec.axes import CorpusCentre, Idf, Remap
-from monge.spec.metric import MetricSpec
 from monge.text.idf import check_counts, idf_weight
 from monge.types import CorpusStats, DocumentCounts, VectorSum
 

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
-from monge.kernels.barycentre import barycentre
-from monge.kernels.pooling import unit
-from monge.spec import axes
+from monge.metrics import axes
 from monge.text.ngrams import windows
 from monge.text.select import is_empty
 from monge.text.sentences import sentence_spans
 from monge.text.unknown import NOTED, unknown_share
+from monge.transport.barycentre import barycentre
+from monge.transport.pooling import unit
 from monge.types import Tokens, Units
 from monge.types.flags import NO_MASS, UNKNOWN
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from monge.encode.protocol import Encoder
+from monge.encoders.protocol import Encoder
 from monge.errors import InvalidSetting
 from monge.text.overlong import fit_length
 from monge.types import Tokens

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from monge.errors import StatisticsMismatch
-from monge.spec.signature import parse
+from monge.metrics.signature import parse
 from monge.types import Signature
 
 Expected = Sequence[Mapping[str, str]]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
 
 from monge.errors import BadSegment, DataError
-from monge.scoring.firsts import FirstTexts
+from monge.scoring.first_occurrences import FirstTexts
 from monge.scoring.replay import Expected, check_expected
 from monge.scoring.result_buffer import Buffer, Scratch
 from monge.scoring.scan import FIRST_SEGMENTS, InputSummary, bind_side, scan_input
@@ -18,11 +18,11 @@ from monge.scoring.windows import SEGMENTS, Window, cut_windows, with_side
 from monge.types import CorpusStats, Result, Segment, Tokens, Transported
 
 if TYPE_CHECKING:
+    from monge.cache import Store
     from monge.scoring.blend import BlendMetric
     from monge.scoring.encoding import Encoding
     from monge.scoring.reader import Reader
     from monge.scoring.transport import TransportMetric
-    from monge.store import Store
 
 
 @dataclass(frozen=True)

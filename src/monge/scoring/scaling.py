@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from monge.encode.protocol import Encoder
+from monge.encoders.protocol import Encoder
 from monge.errors import StatisticsMismatch
+from monge.metrics.axes import Baseline, Idf, Uniform
+from monge.metrics.baselines import find_packaged, find_published
+from monge.metrics.codec import show_choice
+from monge.metrics.rules import in_unit, raw_bounds
 from monge.scoring.identity import Identity
-from monge.spec.axes import Baseline, Idf, Uniform
-from monge.spec.baselines import find_packaged, find_published
-from monge.spec.codec import show_choice
-from monge.spec.rules import in_unit, raw_bounds
 from monge.types import Array, CorpusStats
 from monge.types.sums import hash_of
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from monge.cache import Store, code_digest, key_of
 from monge.scoring.scorer import Scores, ScoreWindow, StatsBySystem, WindowScorer, score_window
 from monge.scoring.windows import Window
-from monge.store import Store, code_digest, key_of
 from monge.types import Segment
 
 if TYPE_CHECKING:

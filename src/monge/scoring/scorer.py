@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from monge.spec.presets import Spec
-from monge.spec.rules import Bounds
+from monge.metrics.presets import Spec
+from monge.metrics.rules import Bounds
 from monge.types import Array, CorpusStats, Explanation, Result, Segment, Signature
 from monge.types.flags import TRUNCATED
 

@@ -10,27 +10,27 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from monge.encode.numerics import own_numerics
-from monge.encode.protocol import Encoder, Request, identify
-from monge.encode.sentence_pooling import FIRST, MEAN
+from monge.encoders.numerics import own_numerics
+from monge.encoders.protocol import Encoder, Request, identify
+from monge.encoders.sentence_pooling import FIRST, MEAN
 from monge.errors import InvalidSetting, ModelError
+from monge.metrics.axes import BatchCentre, Idf, Layers
+from monge.metrics.layers import layer_numbers, resolve_layers
+from monge.metrics.metric import MetricSpec
+from monge.metrics.rules import Bounds, bounds, check, raw_bounds
 from monge.scoring.identity import Identity
 from monge.scoring.measure import measure
 from monge.scoring.needs import StatisticsNeeds
 from monge.scoring.reader import Reader
 from monge.scoring.scaling import ScoreScaling
 from monge.scoring.scorer import ScoreColumn, Scores, StatsBySystem, count_flags
-from monge.spec.axes import BatchCentre, Idf, Layers
-from monge.spec.layers import layer_numbers, resolve_layers
-from monge.spec.metric import MetricSpec
-from monge.spec.rules import Bounds, bounds, check, raw_bounds
 from monge.text import stopwords
 from monge.text.unknown import count_unknown
 from monge.types import CorpusStats, Explanation, Result, Segment, Signature
 from monge.types.exact import mean
 
 if TYPE_CHECKING:
-    from monge.encode.causal import CausalModel
+    from monge.encoders.causal import CausalModel
     from monge.scoring.windows import Window
 
 WORDS, PIECES = ("words", "unknown"), ("pieces", "unknown")

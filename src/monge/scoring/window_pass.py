@@ -15,9 +15,9 @@ from monge.scoring.windows import SEGMENTS, Window, cut_windows, prefetch, with_
 from monge.types import Segment
 
 if TYPE_CHECKING:
+    from monge.cache import Store
     from monge.scoring.encoding import Encoding
     from monge.scoring.windows import Pieces
-    from monge.store import Store
 
 TakeScores = Callable[[int, Sequence[int], Sequence[Segment], Scores], None]
 """Receives the scores of a member for the segments at some positions of the input."""

@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from monge.errors import DataError, InvalidSetting, Misaligned, MissingExtra, ModelError, UsageError
-from monge.spec.lexical import LexicalSpec
+from monge.metrics.lexical import LexicalSpec
 from monge.text.cider import DocumentFrequency
 from monge.text.cider import cider as cider_of
 from monge.text.meteor import MeteorScorer

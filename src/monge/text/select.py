@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterator, Set
 from functools import lru_cache
 
-from monge.spec import axes
+from monge.metrics import axes
 from monge.types import Tokens, Units
 from monge.types.flags import ALL_FILTERED
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import monge
-from monge.study import compare_scores
-from monge.study.agreement import Resampling
-from monge.study.compare import MEAN_OF_SEGMENTS, Comparison, Standings
+from monge.evaluation import compare_scores
+from monge.evaluation.agreement import Resampling
+from monge.evaluation.compare import MEAN_OF_SEGMENTS, Comparison, Standings
 
 
 def test_results_and_explanations_show_themselves(tiny_bert):

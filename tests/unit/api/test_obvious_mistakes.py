@@ -129,7 +129,7 @@ def test_a_missing_human_score_is_left_out_however_it_is_written(missing, tmp_pa
     table = tmp_path / "t.tsv"
     rows = [f"x {k}\tx {k % 3} y\t{k}" for k in range(8)]
     table.write_text("hypothesis\treference\thuman\n" + "\n".join([*rows, f"x\tx\t{missing}"]) + "\n")
-    from monge.data import open_dataset
+    from monge.datasets import open_dataset
 
     judged = open_dataset("table", table)
     assert judged.groups["all"].n == 8 and judged.excluded == {"no human score": 1}

@@ -7,8 +7,8 @@ import random
 
 from monge import api
 from monge.cluster import Recipe
+from monge.metrics.presets import resolve
 from monge.render import render_results
-from monge.spec.presets import resolve
 
 METRICS = ("twmd", "bertscore[weights=idf]", "twmd[centre=corpus]", "bleu")
 WORDS = [

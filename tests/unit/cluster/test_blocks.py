@@ -12,10 +12,10 @@ import pytest
 from cluster_pairs import METRICS, parts, plain, recipe, write_pairs
 
 from monge.cluster import ClusterProgress, ClusterRequest, ParallelFiles, Tables, score, worker
-from monge.cluster.folder import Folder, write_atomically
 from monge.cluster.parts import write_part
-from monge.data.parallel import read_parallel
-from monge.data.tables import read_table
+from monge.cluster.run_folder import Folder, write_atomically
+from monge.datasets.parallel import read_parallel
+from monge.datasets.tables import read_table
 from monge.errors import DataError, MongeError, UsageError
 from monge.scoring.reader import Reader
 

@@ -26,9 +26,9 @@ from monge.cluster import (
     score_dataset,
 )
 from monge.cluster.engine import map_on_ray
-from monge.data.tables import read_table
+from monge.datasets.tables import read_table
 from monge.errors import MongeError
-from monge.study import Run, Setup, Task, evaluate
+from monge.evaluation import Run, Setup, Task, evaluate
 
 NODE = {"num_cpus": 1, "object_store_memory": 80 << 20, "node_ip_address": "127.0.0.1", "include_dashboard": False}
 THREE = METRICS[:3]

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from monge.scoring.apart import separate_unknown
+from monge.scoring.unknown_words import separate_unknown
 from monge.text.unknown import count_unknown, unknown_share
 from monge.types import Tokens
 

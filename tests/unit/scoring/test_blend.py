@@ -3,9 +3,9 @@ import pytest
 
 from monge import api
 from monge.errors import DataError, InvalidSetting, StatisticsMismatch, UsageError
+from monge.metrics.presets import resolve
+from monge.metrics.signature import parse
 from monge.scoring.scorer import ScoreColumn, Scores
-from monge.spec.presets import resolve
-from monge.spec.signature import parse
 from monge.types import CorpusStats, Range, Segment
 
 HYPOTHESES = ["a cat sat on the mat", "dogs bark", "it rains", ""]

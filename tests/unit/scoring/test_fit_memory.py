@@ -2,7 +2,7 @@
 
 import tracemalloc
 
-from monge.scoring.firsts import FirstTexts
+from monge.scoring.first_occurrences import FirstTexts
 from monge.scoring.fit import REFERENCES, SOURCES, iter_run_texts
 from monge.types import Segment
 

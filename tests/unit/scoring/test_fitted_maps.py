@@ -4,7 +4,7 @@ import torch
 from monge import api
 from monge.cli.app import run
 from monge.errors import DataError, StatisticsMismatch, UsageError
-from monge.kernels.remap import linear_map, outer_products
+from monge.transport.remap import linear_map, outer_products
 
 PAIRS = [("ein Hund bellt laut", "a dog barks loudly"), ("die Katze schläft", "the cat sleeps"), ("", "nothing")]
 

@@ -9,10 +9,10 @@ import torch
 
 from monge import api
 from monge.cli.app import run
-from monge.encode.causal import open_causal
+from monge.encoders.causal import open_causal
 from monge.errors import InvalidSetting, ModelError, StatisticsMismatch
-from monge.spec.presets import resolve
-from monge.spec.signature import parse
+from monge.metrics.presets import resolve
+from monge.metrics.signature import parse
 
 TRAINING = ["the cat sat on the mat . the dog ran to the house , and the cat slept ."] * 4
 TEXTS = ["the cat sat on the mat .", "mat the on", "the dog ran to the house , and the cat slept .", "a <|end|> b"]
@@ -86,7 +86,7 @@ def test_company_does_not_matter(tiny_gpt2, monkeypatch):
     model = open_causal(str(tiny_gpt2))
     together = model.mean_log_likelihoods(TEXTS)
     assert [model.mean_log_likelihoods([text])[0] for text in TEXTS] == pytest.approx(together, abs=1e-6)
-    monkeypatch.setattr("monge.encode.causal.BATCH_PIECES", 1)
+    monkeypatch.setattr("monge.encoders.causal.BATCH_PIECES", 1)
     assert model.mean_log_likelihoods(TEXTS[::-1])[::-1] == pytest.approx(together, abs=1e-6)
 
 

@@ -5,8 +5,8 @@ import pytest
 
 from monge import api
 from monge.errors import InvalidSetting, StatisticsMismatch, UnknownName, UsageError
-from monge.spec.presets import resolve
-from monge.spec.signature import parse
+from monge.metrics.presets import resolve
+from monge.metrics.signature import parse
 from monge.types import Segment
 
 ROWS = [

@@ -10,10 +10,10 @@ import pytest
 import monge
 from monge import api
 from monge.errors import DataError, StatisticsMismatch, UsageError
+from monge.metrics.presets import PRESETS
 from monge.scoring import clouds
 from monge.scoring.run import ScoringRun
 from monge.scoring.windows import FIRST, FULL, cut_windows, prefetch
-from monge.spec.presets import PRESETS
 from monge.types import Segment
 
 VOCABULARY = "the cat sat on mat dog ran to house and slept hello world unhappily running ."
@@ -373,7 +373,7 @@ def test_a_metric_that_takes_nothing_from_texts_has_nothing_to_fit(load):
 
 
 def test_explanations_solve_every_plan_once(load, monkeypatch):
-    from monge.kernels.transports import Exact
+    from monge.transport.transports import Exact
 
     solved, solve = [], Exact.solve
     monkeypatch.setattr(Exact, "solve", lambda *given: solved.append(1) or solve(*given))

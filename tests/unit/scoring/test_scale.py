@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from monge import api
-from monge.encode.protocol import Request
+from monge.encoders.protocol import Request
 from monge.errors import DataError, InvalidSetting, StatisticsMismatch, UsageError
+from monge.metrics.baselines import find_published
+from monge.metrics.presets import PRESETS, resolve
+from monge.metrics.rules import bounds, in_unit, raw_bounds
 from monge.scoring.reader import Reader
 from monge.scoring.transport import TransportMetric
-from monge.spec.baselines import find_published
-from monge.spec.presets import PRESETS, resolve
-from monge.spec.rules import bounds, in_unit, raw_bounds
 from monge.types import CorpusStats
 
 CORPUS = [

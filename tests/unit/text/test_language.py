@@ -2,7 +2,7 @@
 
 import pytest
 
-from monge.study.task import Task, target_language
+from monge.evaluation.task import Task, target_language
 from monge.text.language import _FAMILIES, _FREQUENT, guess_language
 
 GERMAN = [

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from monge.errors import DataError, InvalidSetting, Misaligned, MissingExtra, ModelError, UnknownName, UsageError
-from monge.spec.lexical import LEXICAL, TOKENIZERS, LexicalSpec
-from monge.spec.presets import resolve
+from monge.metrics.lexical import LEXICAL, TOKENIZERS, LexicalSpec
+from monge.metrics.presets import resolve
 from monge.text import lexical
 from monge.text.cider import DocumentFrequency, cider
 from monge.text.lexical import porter_stemmer

@@ -2,7 +2,7 @@
 
 import pytest
 
-from monge.spec.languages import LANGUAGES
+from monge.metrics.languages import LANGUAGES
 from monge.text.scripts import LANGUAGES_OF, count_letters, likely_language, main_script, script_label, scripts_of
 
 

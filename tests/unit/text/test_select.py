@@ -2,9 +2,9 @@
 
 import pytest
 
-from monge.encode.transformer import open_encoder
+from monge.encoders.transformer import open_encoder
 from monge.errors import DataError
-from monge.spec.axes import UnitSettings
+from monge.metrics.axes import UnitSettings
 from monge.text.ngrams import windows
 from monge.text.overlong import fit_length
 from monge.text.select import ALL_FILTERED, is_punctuation, select

@@ -1,0 +1,141 @@
+"""Descriptions of the published data sets, read from one small TOML file per data set."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
+from typing import Any, Literal
+
+from monge.errors import InvalidSetting, UnknownName
+
+Level = Literal["segment", "system"]
+Mean = Literal["unweighted", "weighted"]
+ReferenceRule = Literal["max", "mean", "first"]
+
+Needs = tuple[tuple[str, ...], ...]
+_TEXTS = ("references", "outputs")
+NEEDS: dict[str, Needs] = {
+    "aligned": (("human",),),
+    "joined": (("segments", *_TEXTS),),
+    "rankings": (("rankings", *_TEXTS), ("campaign", *_TEXTS)),
+    "campaign": (("campaign", *_TEXTS),),
+    "sts": (("inputs",), ("joined",)),
+    "stsb": (("original",), ("multi",), ("german",)),
+    "captions": (("experts", "captions"), ("joined",)),
+    "tac": (("topics",),),
+    "summeval": (("documents",),),
+    "generated": (("outputs",),),
+    "mlqe": (("scores",),),
+    "mtme": (("human",),),
+    "systems": (("systems", *_TEXTS),),
+}
+"""A human column's layout, or the data set's reader, or `systems` -> the roles of files needed; any one set does."""
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """A data set as its file describes it.
+
+    Attributes:
+        name: What the user calls it.
+        title: What it is.
+        reader: Which reader understands its files.
+        groups: What its groups are (language pair, subset, topic …).
+        levels: The levels it can be evaluated on.
+        human: The human column taken by default.
+        system_human: The same at the system level, where it is another.
+        any_human: Whether further human columns may be named, those that the files have.
+        humans: Per human column: `column` in the file, `statistic` of the published tables, `layout`, and `range`,
+            the lowest and the highest score of its scale, where it has ends.
+        texts: Per text version the switches that differ for it.
+        files: The published file names to look for; `{…}` stands for what varies.
+        columns: The reader's words for columns -> the names in the files.
+        mean: How the mean over groups weighs them.
+        references: How several references of a segment are combined.
+        against: What hypotheses meet: references, or the source.
+        higher_is_better: Direction of the human scores.
+        switches: What the user may switch, with defaults.
+        expected: Per human column: judgements of each group (of all before exclusions as `total`).
+        aliases: Names in the judgements -> names of the output files.
+        published: How the published experiment prepared the texts, for reproductions.
+        licence: Under what terms the data come.
+        citation: What to cite.
+        year: Two digits of the year, to tell equal file names apart.
+        test_set: The name of the test set in file names and columns.
+    """
+
+    name: str
+    title: str
+    reader: str
+    groups: str
+    human: str
+    humans: Mapping[str, Mapping[str, Any]]
+    licence: str
+    citation: str
+    levels: tuple[str, ...] = ("segment",)
+    texts: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: {"raw": {}})
+    files: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    columns: Mapping[str, str] = field(default_factory=dict)
+    mean: Mean = "unweighted"
+    references: ReferenceRule = "max"
+    against: str = "references"
+    higher_is_better: bool = True
+    switches: Mapping[str, Any] = field(default_factory=dict)
+    expected: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    aliases: Mapping[str, str] = field(default_factory=dict)
+    published: Mapping[str, Any] = field(default_factory=dict)
+    year: int | None = None
+    test_set: str = ""
+    system_human: str = ""
+    any_human: bool = False
+
+    def resolve_human(self, name: str | None, level: str) -> str:
+        """Return the human column to use: the default, one of `humans`, or one by its name in the files."""
+        if name is None:
+            return self.system_human if level == "system" and self.system_human else self.human
+        if self.any_human or name in self.humans:
+            return name
+        for human, meaning in self.humans.items():
+            if meaning.get("column") == name:
+                return human
+        raise UnknownName(f"{self.name} human column", name, self.humans)
+
+    def needs(self, human: str) -> Needs:
+        """Return alternative sets of file roles that a human column (or `systems`, for the system level) needs."""
+        layout = str(self.humans.get(human, {}).get("layout", ""))
+        return NEEDS.get(human) or NEEDS.get(layout) or NEEDS.get(self.reader, ())
+
+    def resolve_switches(self, text: str, switches: Mapping[str, Any]) -> dict[str, Any]:
+        """Return all switches in effect for a text version; raises for unknown names and values of another type."""
+        defaults = {"entities": False, "detokenise": False, "human_range": "", **self.switches, **self.texts[text]}
+        for name, value in switches.items():
+            if name not in defaults:
+                raise UnknownName(f"{self.name} setting", name, defaults)
+            expected_type = type(defaults[name])
+            if type(value) is not expected_type:
+                raise InvalidSetting(f"{self.name}: {name} takes {expected_type.__name__}, got {value!r}")
+        return {**defaults, **switches}
+
+
+@cache
+def dataset_names() -> tuple[str, ...]:
+    """Return the names of the known data sets."""
+    return tuple(sorted(file.name.removesuffix(".toml") for file in _folder().iterdir() if file.name.endswith(".toml")))
+
+
+@cache
+def describe(name: str) -> Dataset:
+    """Return the description of a data set; raises with the nearest name where there is none."""
+    if name not in dataset_names():
+        raise UnknownName("dataset", name, dataset_names())
+    table = tomllib.loads((_folder() / f"{name}.toml").read_text(encoding="utf-8"))
+    table["levels"] = tuple(table.get("levels", ("segment",)))
+    table["files"] = {role: tuple(names) for role, names in table.get("files", {}).items()}
+    return Dataset(name=name, **table)
+
+
+def _folder() -> Any:
+    return files("monge.datasets") / "published"

@@ -1,0 +1,182 @@
+"""Pooled vectors of texts: each distinct text is encoded once, in batches by piece count, and order is restored."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import torch
+from torch import Tensor
+
+from monge.cache import VECTORS, Store, code_digest, key_of
+from monge.encoders.memory import Group, Ids, Memory
+from monge.encoders.numerics import own_numerics
+from monge.encoders.protocol import Encoder, Request, identify
+from monge.errors import DataError
+from monge.transport.pooling import power_means, routing, unit
+from monge.types import Tokens
+
+BATCH_PIECES = 2048
+MEMORY_BYTES = 256 * 2**20
+STORED_TEXTS = 512  # texts looked up, or written, at a time
+
+
+@dataclass
+class EncodingCounters:
+    """Numbers of texts requested, texts encoded and pieces encoded in a run."""
+
+    texts: int = 0
+    encoded: int = 0
+    pieces: int = 0
+
+
+class Vectors:
+    """Pooled vectors of texts, through a bounded memory of the most recent ones.
+
+    `requests` are all the poolings that the metrics of a run need; every distinct id sequence is
+    encoded once for all of them. Vectors come back as [pieces, d] float32.
+    """
+
+    def __init__(
+        self,
+        encoder: Encoder,
+        requests: Sequence[Request],
+        *,
+        longest: int = 0,
+        batch_pieces: int = BATCH_PIECES,
+        store: Store | None = None,
+    ) -> None:
+        self.encoder, self.requests, self.batch_pieces = encoder, tuple(requests), batch_pieces
+        self.longest = min(longest or encoder.longest, encoder.longest)
+        self.counters = EncodingCounters()
+        self._store = store
+        self._memory = Memory(MEMORY_BYTES)
+
+    def of(self, texts: Sequence[Tokens]) -> list[dict[Request, Tensor]]:
+        """Return the vectors of each text for each request, in input order."""
+        distinct = list(dict.fromkeys(tokens.ids for tokens in texts))
+        self.counters.texts += len(texts)
+        vectors_of = {ids: vectors for ids in distinct if (vectors := self._memory.get(ids)) is not None}
+        with own_numerics():
+            for group in self._load_or_encode([ids for ids in distinct if ids not in vectors_of]):
+                vectors_of.update(self._memory.keep(group))
+        return [dict(zip(self.requests, vectors_of[tokens.ids], strict=True)) for tokens in texts]
+
+    def forget(self) -> None:
+        """Release the vectors of all texts."""
+        self._memory = Memory(MEMORY_BYTES)
+
+    def _load_or_encode(self, texts: list[Ids]) -> Iterator[Group]:
+        """Yield vectors from the store where it has them; encode and store the others."""
+        if self._store is None:
+            yield from self._encode(texts)
+            return
+        keys = {ids: [self._key(ids, request) for request in self.requests] for ids in texts}
+        for start in range(0, len(texts), STORED_TEXTS):
+            chunk = texts[start : start + STORED_TEXTS]
+            stored = self._store.get([key for ids in chunk for key in keys[ids]])
+            cached = {
+                ids: tuple(_from_bytes(stored[key]) for key in keys[ids])
+                for ids in chunk
+                if all(key in stored for key in keys[ids])
+            }
+            yield cached
+            for fresh in self._encode([ids for ids in chunk if ids not in cached]):
+                entries = ((key, tensor) for ids in fresh for key, tensor in zip(keys[ids], fresh[ids], strict=True))
+                self._store.put(VECTORS, ((key, _to_bytes(tensor)) for key, tensor in entries))
+                yield fresh
+
+    def _key(self, ids: Ids, request: Request) -> bytes:
+        made_by = code_digest(), identify(self.encoder).key, self.longest, request
+        return key_of(VECTORS, *made_by, array("q", ids).tobytes())
+
+    def _encode(self, texts: list[Ids]) -> Iterator[Group]:
+        for ids in texts:
+            if len(ids) > self.longest:
+                yield {ids: self._encode_in_slices(ids)}
+        short = [ids for ids in texts if len(ids) <= self.longest]
+        for batch in make_batches(short, len, self.batch_pieces):
+            yield dict(zip(batch, self._encode_batch(batch), strict=True))
+
+    def _encode_batch(self, batch: Sequence[Ids]) -> list[tuple[Tensor, ...]]:
+        """Encode the texts of a batch; the vectors of each are views of one tensor per request."""
+        self.counters.encoded += len(batch)
+        self.counters.pieces += sum(map(len, batch))
+        layers = sorted({layer for request in self.requests for layer in request.layers})
+        hidden = dict(zip(layers, self.encoder.hidden(batch, layers), strict=True))
+        lengths = [len(ids) for ids in batch]
+        return list(
+            zip(*(torch.split(pool_layers(hidden, request), lengths) for request in self.requests), strict=True)
+        )
+
+    def _encode_in_slices(self, ids: Ids) -> tuple[Tensor, ...]:
+        """Encode a text longer than the model reads, from overlapping slices of it.
+
+        Every slice is framed by the special pieces; each piece of the text is taken from the slice
+        in which it is farthest from an inner edge.
+        """
+        lead, tail = self.encoder.frame
+        body = ids[len(lead) : len(ids) - len(tail)]
+        plan = plan_slices(len(body), self.longest - len(lead) - len(tail))
+        parts = [self._encode_batch([(*lead, *body[start:end], *tail)])[0] for start, end, _, _ in plan]
+        slices = []
+        for number, (vectors, (start, _, first, last)) in enumerate(zip(parts, plan, strict=True)):
+            low = 0 if number == 0 else len(lead) + first - start
+            high = len(vectors[0]) if number == len(plan) - 1 else len(lead) + last - start
+            slices.append(tuple(tensor[low:high] for tensor in vectors))
+        return tuple(torch.cat(pieces) for pieces in zip(*slices, strict=True))
+
+
+def pool_layers(hidden: dict[int, Tensor], request: Request) -> Tensor:
+    """Pool the layers of each piece into one vector: [pieces, d] each -> [pieces, d or d * exponents].
+
+    A barycentre is of a whole text and its weights: its layers stay side by side, [pieces, layers * d].
+    """
+    chosen = [unit(hidden[layer]) if request.unit_layers else hidden[layer] for layer in request.layers]
+    if request.pool == "single":
+        return chosen[0]
+    if request.pool == "barycentre":
+        return torch.cat(chosen, dim=-1)
+    stacked = torch.stack(chosen)
+    if request.pool == "pmeans":
+        return power_means(stacked, request.exponents)
+    return routing(unit(stacked)) if request.pool == "routing" else stacked.mean(0)
+
+
+def make_batches(texts: Sequence[Ids], size: Callable[[Ids], int], budget: int) -> Iterator[list[Ids]]:
+    """Yield texts, longest first (stable), in batches of at most `budget` pieces (at least one text)."""
+    batch: list[Ids] = []
+    pieces = 0
+    for ids in sorted(texts, key=size, reverse=True):
+        if batch and pieces + size(ids) > budget:
+            yield batch
+            batch, pieces = [], 0
+        batch.append(ids)
+        pieces += size(ids)
+    if batch:
+        yield batch
+
+
+def plan_slices(length: int, longest: int) -> list[tuple[int, int, int, int]]:
+    """Plan overlapping slices of `length` pieces: (start, end, first kept, end of kept); the kept cover all once."""
+    if longest < 2:
+        raise DataError(f"a model that reads {longest} piece(s) at a time cannot read a longer text in slices")
+    step = max(longest // 2, 1)
+    starts = [*range(0, length - longest, step), length - longest]
+    edges = [0, *((start + longest + next_start) // 2 for start, next_start in pairwise(starts)), length]
+    return [(start, start + longest, first, last) for start, first, last in zip(starts, edges, edges[1:], strict=False)]
+
+
+def _to_bytes(vectors: Tensor) -> bytes:
+    """Write vectors as bytes: the shape, then float32 entries."""
+    shape = array("q", [vectors.dim(), *vectors.shape]).tobytes()
+    return shape + vectors.contiguous().numpy().astype("<f4", copy=False).tobytes()
+
+
+def _from_bytes(data: bytes) -> Tensor:
+    """Read vectors back from `_to_bytes`."""
+    (dims,) = array("q", data[:8])
+    shape = array("q", data[8 : 8 * (dims + 1)]).tolist()
+    return torch.frombuffer(bytearray(data), dtype=torch.float32, offset=8 * (dims + 1)).reshape(shape)

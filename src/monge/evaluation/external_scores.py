@@ -1,0 +1,74 @@
+"""Scores that come from a file instead of a metric of ours: they take part in tables and tests as a metric does."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from monge.datasets import Judged
+from monge.datasets.segment_scores import GivenScores
+from monge.errors import UsageError
+from monge.evaluation.score_book import RowScores, VariantScores
+from monge.metrics.signature import quoted
+from monge.types import Array, Segment, Signature
+
+NO_SCORES: Sequence[GivenScores] = ()
+
+
+@dataclass(frozen=True)
+class Outside:
+    """Scores from a file in the place of a variant, under the name that the user gave them."""
+
+    name: str
+
+    @property
+    def label(self) -> str:
+        """The same name."""
+        return self.name
+
+
+def check_distinct_names(score_files: Sequence[GivenScores], labels: Sequence[str]) -> None:
+    """Raise if scores of a file have the name of a metric of the run."""
+    duplicate = next((score_file.name for score_file in score_files if score_file.name in labels), None)
+    if duplicate is not None:
+        raise UsageError(f"--scores {duplicate}=… has the name of a metric of this run; give it another name")
+
+
+def signature_of(given_scores: GivenScores, digest: str) -> Signature:
+    """Return `scores:NAME#DIGEST`: the digest is that of the scores that were used, each with its system and id."""
+    return Signature((("scores", f"{quoted(given_scores.name)}#{digest}"),))
+
+
+def judged_scores(given_scores: GivenScores, dataset: Judged) -> VariantScores:
+    """Return the scores of a file on every group of a data set; a system's is the mean of its segments'."""
+    groups = {name: group.segments for name, group in dataset.groups.items()}
+    scores, digest = given_scores.of(groups)
+    signature = signature_of(given_scores, digest)
+    return VariantScores(
+        Outside(given_scores.name),
+        {
+            name: RowScores(
+                scores[name], _average_systems(rows, scores[name]), signature, given_scores.higher_is_better
+            )
+            for name, rows in groups.items()
+        },
+    )
+
+
+def _average_systems(rows: Sequence[Segment], scores: Array) -> dict[str, float]:
+    by_system: dict[str, list[float]] = {}
+    for row, score in zip(rows, scores.tolist(), strict=True):
+        by_system.setdefault(row.system, []).append(score)
+    return {system: float(np.mean(system_scores)) for system, system_scores in by_system.items()}
+
+
+def scores_by_system(
+    given_scores: GivenScores, rows: Sequence[Segment], by_system: Mapping[str, Sequence[Segment]]
+) -> tuple[Array, str]:
+    """Return the scores [systems, items] of systems with the same items, and their signature."""
+    scores, digest = given_scores.of({"": rows})
+    places = {(row.system, row.id): k for k, row in enumerate(rows)}
+    order = [[places[row.system, row.id] for row in system_rows] for system_rows in by_system.values()]
+    return scores[""][np.array(order)], str(signature_of(given_scores, digest))

@@ -1,0 +1,373 @@
+"""The score book: scores of variants on judged texts, from one encoding pass, computed once and shared.
+
+Statistics (idf, means) are fitted per group, except where groups are topics with a few references each: there the
+whole data set is the corpus. At segment level the judged outputs of a group are one system, so that a metric which
+fits the hypothesis side fits it from the group; at system level each system is one.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from hashlib import blake2b
+from pathlib import Path
+from typing import Protocol, Self
+
+import numpy as np
+
+from monge import api
+from monge.cache import opened
+from monge.datasets import Group, Judged, describe
+from monge.evaluation.variants import Variant
+from monge.types import Array, Result, Segment, Signature
+
+Corpora = Mapping[str, Iterable[str]]
+Progress = Callable[[int], None]
+Rows = tuple[Segment, ...]
+RemoteScorer = Callable[[Sequence[tuple[Sequence[api.Metric], Rows, Corpora]]], Iterator[tuple[int, list[Result]]]]
+"""Scores passes (metrics, rows, corpora) on other machines; yields the number and the results of each finished pass."""
+TOPICS = ("topic",)
+"""Kinds of groups that have too few texts to fit statistics from."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """How a study runs: the cache directory, and the functions that are told of its progress.
+
+    `progress` is called with the number of segments done, `opened` with what was read, before anything is scored.
+    `elsewhere` scores passes other than here, by workers of a cluster; nothing is kept of them.
+    """
+
+    cache: str | Path | None = None
+    progress: Progress | None = None
+    opened: Callable[[Sequence[Judged]], None] | None = None
+    elsewhere: RemoteScorer | None = None
+
+    def tell(self, datasets: Sequence[Judged]) -> None:
+        """Call `opened` with the data sets that were read."""
+        if self.opened is not None:
+            self.opened(datasets)
+
+
+QUIET = Run()
+
+
+@dataclass(frozen=True)
+class RowScores:
+    """The scores of some rows by one variant.
+
+    `segments` [n] in the order of the rows, `systems` the score of each system: the metric's corpus score where it has
+    one, else the mean; `flagged` counts the fallbacks that were taken, `work` what the pass cost.
+    """
+
+    segments: Array
+    systems: Mapping[str, float]
+    signature: Signature
+    higher_is_better: bool
+    flagged: Mapping[str, int] = field(default_factory=dict)
+    work: Mapping[str, int] = field(default_factory=dict)
+
+
+class Named(Protocol):
+    """The name and the label of a variant, or of scores from a file."""
+
+    @property
+    def label(self) -> str:
+        """What tells it from others in a table."""
+
+    @property
+    def name(self) -> str:
+        """NAME or NAME@PROFILE."""
+
+
+@dataclass(frozen=True)
+class VariantScores:
+    """One variant, or the scores that a file gives, on every group of a data set."""
+
+    variant: Named
+    groups: Mapping[str, RowScores]
+
+    @property
+    def label(self) -> str:
+        """What the variant is called."""
+        return self.variant.label
+
+    @property
+    def signature(self) -> str:
+        """One signature for all groups."""
+        return str(_join_signatures({name: row_scores.signature for name, row_scores in self.groups.items()}))
+
+    @property
+    def higher_is_better(self) -> bool:
+        """The direction of the scores."""
+        return next(iter(self.groups.values())).higher_is_better
+
+    @property
+    def flagged(self) -> dict[str, int]:
+        """The fallbacks that were taken, counted over all groups."""
+        return _sum_counts(row_scores.flagged for row_scores in self.groups.values())
+
+    @property
+    def work(self) -> dict[str, int]:
+        """What the passes that made the scores cost."""
+        return _sum_counts(row_scores.work for row_scores in self.groups.values())
+
+    def signed(self, name: str, group: Group, *, by_segment: bool = False) -> Array:
+        """Return the scores to compare with the human judgements of a group, higher for better.
+
+        They are the scores of systems if systems are judged, unless `by_segment` asks for those of segments.
+        """
+        row_scores = self.groups[name]
+        values = row_scores.segments
+        if group.systems is not None and not by_segment:
+            values = np.array([row_scores.systems[system] for system in group.systems], dtype=np.float64)
+        return values if row_scores.higher_is_better else -values
+
+
+class ScoreBook:
+    """The scores of a study: a metric scores the same texts only once.
+
+    A context manager, so that its cache is closed at the end.
+    """
+
+    def __init__(self, run: Run = QUIET) -> None:
+        self._run, self._closing = run, ExitStack()
+        self._store = self._closing.enter_context(opened(run.cache))
+        self._pages: dict[tuple[Rows, int], RowScores] = {}
+        self._variants: dict[int, Variant] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._closing.close()
+
+    def scores(
+        self, variants: Sequence[Variant], dataset: Judged, *, corpora: Corpora | None = None
+    ) -> list[VariantScores]:
+        """Score the data set by every variant; `corpora` are idf corpora by the name that variants give them."""
+        by_variant: list[dict[str, RowScores]] = [{} for _ in variants]
+        parts = [
+            (part, tuple(row for group_rows in part.values() for row in group_rows)) for part in _corpus_groups(dataset)
+        ]
+        if self._run.elsewhere is not None:
+            self._score_remotely(self._run.elsewhere, variants, [rows for _, rows in parts], corpora)
+        for part, rows in parts:
+            for by_group, page in zip(by_variant, self.of_rows(variants, rows, corpora=corpora), strict=True):
+                by_group.update(_split_by_group(page, part) if len(part) > 1 else {next(iter(part)): page})
+        return [
+            VariantScores(variant, {name: by_group[name] for name in dataset.groups})
+            for variant, by_group in zip(variants, by_variant, strict=True)
+        ]
+
+    def of_rows(self, variants: Sequence[Variant], rows: Rows, *, corpora: Corpora | None = None) -> list[RowScores]:
+        """Return the scores of rows by every variant; those of vectors share one encoding pass."""
+        missing = [variant for variant in variants if (rows, id(variant.metric)) not in self._pages]
+        passes = [
+            variants_in_pass
+            for spread in (False, True)
+            if (variants_in_pass := [variant for variant in missing if variant.spread is spread])
+        ]
+        for variants_in_pass in passes:
+            texts = _split_references(rows) if variants_in_pass[0].spread else rows
+            progress = _scale_progress(self._run.progress, len(rows), len(passes) * len(texts))
+            pages = self._score_rows(variants_in_pass, texts, corpora, progress)
+            if variants_in_pass[0].spread:
+                pages = [_mean_over_references(page, rows) for page in pages]
+            self._variants |= {
+                id(variant.metric): variant for variant in variants_in_pass
+            }  # an id must not outlive its metric
+            self._pages |= {
+                (rows, id(variant.metric)): page for variant, page in zip(variants_in_pass, pages, strict=True)
+            }
+        return [self._pages[rows, id(variant.metric)] for variant in variants]
+
+    def _score_rows(
+        self, variants: Sequence[Variant], rows: Rows, corpora: Corpora | None, progress: Progress | None
+    ) -> list[RowScores]:
+        metrics = [variant.metric for variant in variants]
+        idf_corpora, watch = api.Corpora(files=corpora or {}), api.Watch(progress)
+        results = api.score_segments(metrics, rows, cache=self._store, corpora=idf_corpora, watch=watch)
+        return self._read_results(variants, rows, results)
+
+    def _score_remotely(
+        self,
+        remote_scorer: RemoteScorer,
+        variants: Sequence[Variant],
+        row_groups: Sequence[Rows],
+        corpora: Corpora | None,
+    ) -> None:
+        """Score all that is missing remotely: one pass per group of rows and metrics that share an encoder."""
+        passes = []
+        for rows in row_groups:
+            shared: dict[tuple[object, ...], list[Variant]] = {}
+            for variant in variants:
+                if (rows, id(variant.metric)) not in self._pages:
+                    readers = tuple(
+                        getattr(member, "reader", None) for member in variant.metric.scorer.members.values()
+                    )
+                    shared.setdefault((variant.spread, *readers), []).append(variant)
+            passes += [
+                (variants_in_pass, rows, _split_references(rows) if variants_in_pass[0].spread else rows)
+                for variants_in_pass in shared.values()
+            ]
+        requests = [
+            ([variant.metric for variant in variants_in_pass], texts, corpora or {})
+            for variants_in_pass, _, texts in passes
+        ]
+        share = len(passes) // max(len(row_groups), 1)
+        for number, results in remote_scorer(requests) if requests else ():
+            variants_in_pass, rows, texts = passes[number]
+            pages = self._read_results(variants_in_pass, texts, results)
+            if variants_in_pass[0].spread:
+                pages = [_mean_over_references(page, rows) for page in pages]
+            self._variants |= {id(variant.metric): variant for variant in variants_in_pass}
+            self._pages |= {
+                (rows, id(variant.metric)): page for variant, page in zip(variants_in_pass, pages, strict=True)
+            }
+            if self._run.progress is not None:
+                self._run.progress(len(rows) // max(share, 1))
+
+    def _read_results(self, variants: Sequence[Variant], rows: Rows, results: Sequence[Result]) -> list[RowScores]:
+        """Return the results of a pass as the scores of its rows."""
+        places = _index_systems(rows)
+        row_scores = []
+        for k in range(len(variants)):
+            variant_results = results[k :: len(variants)]
+            segments = np.empty(len(rows), dtype=np.float64)
+            for result in variant_results:
+                segments[places[result.system]] = result.segments
+            row_scores.append(
+                RowScores(
+                    segments,
+                    {result.system: result.score for result in variant_results},
+                    _join_signatures({result.system: result.signature for result in variant_results}),
+                    variant_results[0].higher_is_better,
+                    _sum_counts(result.run.get("flagged", {}) for result in variant_results),
+                    variant_results[0].work,
+                )
+            )
+        return row_scores
+
+
+def _split_references(rows: Rows) -> Rows:
+    """Return one row per reference of every row."""
+    return tuple(replace(row, references=references) for row in rows for references in _list_references(row))
+
+
+def _list_references(row: Segment) -> list[tuple[str, ...]]:
+    """Return the references of a row one by one; a row that has none, but a source, stays as it is."""
+    return [(reference,) for reference in row.references] or [()]
+
+
+def _mean_over_references(page: RowScores, rows: Rows) -> RowScores:
+    """Return the scores of `_split_references(rows)` as those of the rows: the mean over the references of each."""
+    owners = np.repeat(np.arange(len(rows)), [len(_list_references(row)) for row in rows])
+    segments = np.bincount(owners, weights=page.segments) / np.bincount(owners)
+    systems = {system: float(segments[places].mean()) for system, places in _index_systems(rows).items()}
+    signature = Signature((*page.signature.fields, ("references", "mean")))
+    return replace(page, segments=segments, systems=systems, signature=signature)
+
+
+def _scale_progress(progress: Progress | None, rows: int, steps: int) -> Progress | None:
+    """Return a progress function that turns steps into rows: there may be more steps than rows."""
+    if progress is None:
+        return None
+    done = 0
+
+    def step(count: int) -> None:
+        nonlocal done
+        before, done = done, done + count
+        progress(done * rows // steps - before * rows // steps)
+
+    return step
+
+
+def rows_of(dataset: Judged) -> dict[str, Rows]:
+    """Return the segments of every group as they are scored: without references where the source is what is judged."""
+    keep = dataset.level == "system"
+
+    def row(segment: Segment) -> Segment:
+        references = segment.references if dataset.against == "references" else ()
+        return replace(segment, references=references, system=segment.system if keep else "")
+
+    return {name: tuple(row(segment) for segment in group.segments) for name, group in dataset.groups.items()}
+
+
+def _corpus_groups(dataset: Judged) -> Iterator[dict[str, Rows]]:
+    """Yield the groups whose texts make one corpus: each group alone, or all if groups are topics."""
+    rows = rows_of(dataset)
+    if describe(dataset.dataset).groups in TOPICS:
+        yield rows
+    else:
+        yield from ({name: group_rows} for name, group_rows in rows.items())
+
+
+def _index_systems(rows: Sequence[Segment]) -> dict[str, list[int]]:
+    places: dict[str, list[int]] = {}
+    for index, row in enumerate(rows):
+        places.setdefault(row.system, []).append(index)
+    return places
+
+
+def _split_by_group(page: RowScores, groups: Mapping[str, Rows]) -> dict[str, RowScores]:
+    """Return the scores of one pass over several groups, by group; a system's score is the mean of its segments there.
+
+    What the pass cost, and the fallbacks taken in it, stand with the first group.
+    """
+    by_group, start = {}, 0
+    for name, rows in groups.items():
+        segments = page.segments[start : start + len(rows)]
+        systems = {system: float(segments[places].mean()) for system, places in _index_systems(rows).items()}
+        by_group[name] = replace(page, segments=segments, systems=systems)
+        if start:
+            by_group[name] = replace(by_group[name], flagged={}, work={})
+        start += len(rows)
+    return by_group
+
+
+def join_scores(pools: Sequence[tuple[Judged, Sequence[VariantScores]]]) -> list[VariantScores]:
+    """Return the scores of several data sets under the names of `task.joined`."""
+    if len(pools) == 1:
+        return list(pools[0][1])
+    return [
+        replace(
+            variant_scores,
+            groups={
+                f"{dataset.dataset}/{name}": v
+                for dataset, dataset_scores in pools
+                for name, v in dataset_scores[k].groups.items()
+            },
+        )
+        for k, variant_scores in enumerate(pools[0][1])
+    ]
+
+
+def _sum_counts(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    """Return the sums of counts by name."""
+    total: Counter[str] = Counter()
+    for group_counts in counts:
+        total.update(group_counts)
+    return dict(total)
+
+
+def _join_signatures(signatures: Mapping[str, Signature]) -> Signature:
+    """Return one signature for several that differ in their statistics (one fit per group).
+
+    `stats:idf=each.1a2b3c4d` reads: fitted from each group's own texts, 1a2b3c4d names all the fits together.
+    """
+    first = next(iter(signatures.values()))
+    if all(signature == first for signature in signatures.values()):
+        return first
+    fields = []
+    for key, value in first.fields:
+        field_values = {name: signature.get(key) for name, signature in signatures.items()}
+        if key == "stats" and len(set(field_values.values())) > 1:
+            kinds = [part.partition("=")[0] for part in value.split(",")]
+            digest = blake2b(repr(sorted(field_values.items())).encode(), digest_size=4).hexdigest()
+            fields.append((key, ",".join(f"{kind}=each.{digest}" for kind in kinds)))
+        else:
+            fields.append((key, value if len(set(field_values.values())) == 1 else "var"))
+    return Signature(tuple(fields))

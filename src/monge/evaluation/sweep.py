@@ -1,0 +1,281 @@
+"""Try a setting at many values: chosen on development data, reported on test data, never the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from monge.datasets import Judged
+from monge.errors import UsageError
+from monge.evaluation.agreement import USUAL, Resampling
+from monge.evaluation.evaluate import Agreement, assess, directed, figure_digits, worse_than_best
+from monge.evaluation.score_book import QUIET, Run, ScoreBook, VariantScores, join_scores
+from monge.evaluation.task import Task, joined
+from monge.evaluation.variants import (
+    DEFAULT_MODEL,
+    Setup,
+    Variant,
+    Variation,
+    check_names,
+    grid,
+    load_variants,
+    variation,
+)
+from monge.metrics.presets import split_name
+from monge.render.cells import decimals, listed
+from monge.stats import higher_is_better
+from monge.types.table import Cell, Sheet
+
+TIES_NAMED = 4
+"""So many values that cannot be told apart from the best are named."""
+
+
+@dataclass(frozen=True)
+class Curve:
+    """One metric at every point on the development data, the chosen point, and its agreement on the test data."""
+
+    metric: str
+    points: tuple[Agreement, ...]
+    chosen: int
+    test: Agreement | None = None
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """One curve per metric over points of `TARGET=VALUE` changes; `together` has the best mean over all metrics."""
+
+    variations: tuple[Variation, ...]
+    points: tuple[tuple[str, ...], ...]
+    curves: tuple[Curve, ...]
+    development: str
+    test: str | None
+    resampling: Resampling
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def means(self) -> list[float]:
+        """The mean over metrics of the agreement at every point."""
+        return [
+            sum(curve.points[k].mean.value for curve in self.curves) / len(self.curves) for k in range(len(self.points))
+        ]
+
+    @property
+    def together(self) -> int:
+        """The point that serves all metrics best."""
+        return _best(self.means, self.curves[0].points[0].statistic)
+
+    def named(self, index: int) -> str:
+        """Return a point as people read it: the values alone where one thing varies."""
+        changes = self.points[index]
+        return changes[0].partition("=")[2] if len(changes) == 1 else ", ".join(changes)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        return {
+            "vary": {variation.target: list(variation.values) for variation in self.variations},
+            "development": self.development,
+            "test": self.test,
+            "seed": self.resampling.seed,
+            "resamples": self.resampling.resamples,
+            "together": {"point": list(self.points[self.together]), "mean": self.means[self.together]},
+            "curves": [
+                {
+                    "metric": curve.metric,
+                    "chosen": list(self.points[curve.chosen]),
+                    "points": [
+                        {"point": list(point), **agreement.to_dict()}
+                        for point, agreement in zip(self.points, curve.points, strict=True)
+                    ],
+                    "test": curve.test.to_dict() if curve.test is not None else None,
+                }
+                for curve in self.curves
+            ],
+            "warnings": list(self.warnings),
+        }
+
+    def sheets(self) -> list[Sheet]:
+        """Return the chosen values with their scores on the test data, then a curve per metric."""
+        return [self._chosen_sheet(), *(self._curve_sheet(curve) for curve in self.curves)]
+
+    @property
+    def verdict(self) -> list[str]:
+        """Which value is best for every metric, which others cannot be told apart from it, and how it does on the
+        test data.
+        """
+        targets = ", ".join(variation.target for variation in self.variations) if len(self.variations) == 1 else ""
+        return [self._describe_curve(curve, f"{targets} = " if targets else "") for curve in self.curves]
+
+    def _describe_curve(self, curve: Curve, prefix: str) -> str:
+        best = curve.points[curve.chosen]
+        mean = best.mean.with_interval(figure_digits(agreement.mean for agreement in curve.points))
+        tied = [
+            self.named(k)
+            for k, agreement in enumerate(curve.points)
+            if agreement.mean.mark == "tied" and k != curve.chosen
+        ]
+        text = (
+            f"{curve.metric} agrees best with people at {prefix}{self.named(curve.chosen)} on {self.development} "
+            f"({directed(best.statistic)} {mean})"
+        )
+        if tied:
+            rest = (
+                f"; {listed(tied)} cannot be told apart from it"
+                if len(tied) <= TIES_NAMED
+                else (f"; {len(tied)} of the other {len(curve.points) - 1} values cannot be told apart from it")
+            )
+        else:
+            rest = ", and that is more than chance" if len(curve.points) > 1 else ""
+        tried = ""
+        if curve.test is not None:
+            tried = f" On {self.test} it reaches {curve.test.mean.with_interval(figure_digits([curve.test.mean]))}."
+        return f"{text}{rest}.{tried}"
+
+    def _curve_sheet(self, curve: Curve) -> Sheet:
+        first = curve.points[0]
+        digits = _choose_digits(curve.points)
+        rows = tuple((Cell(self.named(k)), *_make_cells(agreement, digits)) for k, agreement in enumerate(curve.points))
+        targets = ", ".join(variation.target for variation in self.variations)
+        return Sheet(
+            f"{curve.metric} over {targets} on {self.development}: {directed(first.statistic)} with {first.human}",
+            (targets, *first.groups, "mean"),
+            rows,
+            tied=f"not significantly {worse_than_best(first.statistic)} the best "
+            f"(paired tests as in evaluate, corrected over all pairs, p > {self.resampling.alpha:g})",
+        )
+
+    def _chosen_sheet(self) -> Sheet:
+        tested = [curve.test for curve in self.curves if curve.test is not None]
+        head = ["metric", "chosen", self.development, *([*tested[0].groups, "mean"] if tested else [])]
+        rows, digits = [], _choose_digits(tested)
+        mean_digits = figure_digits(curve.points[curve.chosen].mean for curve in self.curves)
+        for curve in self.curves:
+            mean = curve.points[curve.chosen].mean
+            cells = Cell(curve.metric), Cell(self.named(curve.chosen)), replace(mean.cell(mean_digits), mark="")
+            rows.append((*cells, *(_make_cells(curve.test, digits) if curve.test is not None else ())))
+        notes = [
+            f"intervals: bootstrap percentiles, {self.resampling.resamples} resamples, seed {self.resampling.seed}"
+        ]
+        if len(self.curves) > 1:
+            mean_of_all = decimals(self.means[self.together])
+            how_many = "both" if len(self.curves) == 2 else f"all {len(self.curves)}"
+            notes.insert(0, f"best for {how_many} metrics: {self.named(self.together)} (mean {mean_of_all})")
+        if not tested:
+            notes.append("no --test data: the chosen value's score above is optimistic")
+        title = f"chosen on {self.development}" + (f", tried on {self.test}" if tested else "")
+        reported = tested or [curve.points[curve.chosen] for curve in self.curves]
+        signatures = tuple(agreement.signature for agreement in reported)
+        sentences = tuple(self.verdict)
+        return Sheet(title, tuple(head), tuple(rows), tuple(notes), signatures, words=2, said=sentences)
+
+
+def _choose_digits(agreements: Sequence[Agreement]) -> dict[str, int]:
+    """Return the decimals of every group and of the mean."""
+    groups = agreements[0].groups if agreements else ()
+    digits = {name: figure_digits(agreement.groups[name] for agreement in agreements) for name in groups}
+    return {**digits, "mean": figure_digits(agreement.mean for agreement in agreements)}
+
+
+def _make_cells(agreement: Agreement, digits: Mapping[str, int]) -> list[Cell]:
+    """Return a row of a table: groups without their intervals, the mean with it."""
+    groups = (
+        replace(figure.cell(digits[name]), detail="", short_detail="") for name, figure in agreement.groups.items()
+    )
+    return [*groups, agreement.mean.cell(digits["mean"])]
+
+
+def sweep(
+    development: Task,
+    metrics: Sequence[str],
+    vary: Sequence[str],
+    *,
+    test: Task | None = None,
+    setup: Setup = DEFAULT_MODEL,
+    resampling: Resampling = USUAL,
+    run: Run = QUIET,
+) -> Sweep:
+    """Measure agreement at every point of `vary`; choose the best on development data and try it on test data.
+
+    The data sets of `development` and `test` may be joined: `wmt15+wmt16`. They may share none.
+    """
+    variations = tuple(variation(text) for text in vary)
+    points = grid(variations)
+    for changes in points:
+        check_names(metrics, replace(setup, settings=(*setup.settings, *changes)))
+    for name in metrics:
+        _check_free(name, variations)
+    _check_disjoint(development, test)
+    development_sets = [dataset for task in development.split() for dataset in task.open(resampling.seed)]
+    held = [dataset for task in (test.split() if test is not None else ()) for dataset in task.open(resampling.seed)]
+    run.tell([*development_sets, *held])
+    book = ScoreBook(run)
+
+    def load_points(requests: Sequence[tuple[str, Sequence[str]]], rule: str) -> list[Variant]:
+        """Load metrics with changes; `rule` is how the data set takes several references."""
+        variants = []
+        for name, changes in requests:
+            changed_setup = replace(setup, settings=(*setup.settings, *changes))
+            (variant,) = load_variants([name], changed_setup, references=rule)
+            variants.append(replace(variant, label=f"{name} {', '.join(changes)}"))
+        return variants
+
+    def agreements(task: Task, pool: tuple[Judged, Sequence[VariantScores]]) -> tuple[Agreement, ...]:
+        return assess([pool], [task.statistics(pool[0], errors=True)[:1]], resampling=resampling).agreements
+
+    with book:
+        dataset, scores = _score_pool(
+            book, partial(load_points, [(name, changes) for name in metrics for changes in points]), development_sets
+        )
+        curves = []
+        for k, name in enumerate(metrics):
+            metric_agreements = agreements(development, (dataset, scores[k * len(points) : (k + 1) * len(points)]))
+            curves.append(
+                Curve(
+                    name,
+                    metric_agreements,
+                    _best([agreement.mean.value for agreement in metric_agreements], metric_agreements[0].statistic),
+                )
+            )
+        if test is not None:
+            chosen = partial(load_points, [(curve.metric, points[curve.chosen]) for curve in curves])
+            tried = agreements(test, _score_pool(book, chosen, held))
+            curves = [replace(curve, test=test_agreement) for curve, test_agreement in zip(curves, tried, strict=True)]
+    warnings = tuple(dict.fromkeys(line for dataset in (*development_sets, *held) for line in dataset.warnings))
+    tested = test.dataset if test is not None else None
+    return Sweep(variations, tuple(points), tuple(curves), dataset.dataset, tested, resampling, warnings)
+
+
+def _score_pool(
+    book: ScoreBook, variants: Callable[[str], Sequence[Variant]], datasets: Sequence[Judged]
+) -> tuple[Judged, list[VariantScores]]:
+    """Join data sets and score them by all variants, each by its own rule over references."""
+    scores = [(dataset, book.scores(variants(dataset.references), dataset)) for dataset in datasets]
+    return joined(datasets), join_scores(scores)
+
+
+def _best(values: Sequence[float], statistic: str) -> int:
+    """Return the place of the best value by a statistic."""
+    sign = 1 if higher_is_better(statistic) else -1
+    return max(range(len(values)), key=lambda k: sign * values[k])
+
+
+def _check_free(name: str, variations: Sequence[Variation]) -> None:
+    """Raise if the bracket of a metric fixes a setting that varies."""
+    inner = split_name(name)[1]
+    for varied in variations:
+        if inner.startswith(f"{varied.target}=") or f",{varied.target}=" in inner:
+            raise UsageError(f"{name} fixes {varied.target}, which varies; leave it out of the bracket")
+
+
+def _check_disjoint(development: Task, test: Task | None) -> None:
+    """Raise if test data are development data."""
+    if test is None:
+        return
+    is_other_directory = Path(test.data).resolve() != Path(development.data).resolve()
+    for name in test.dataset.split("+"):
+        if name in development.dataset.split("+") and not (name == "table" and is_other_directory):
+            raise UsageError(
+                f"{name} is development data: a value chosen on it must be tried on other data (--test ANOTHER)"
+            )

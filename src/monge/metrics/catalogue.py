@@ -1,0 +1,55 @@
+"""The table of all metrics, and the settings of one metric, for listings."""
+
+from __future__ import annotations
+
+from math import isfinite
+from typing import Any
+
+from monge.metrics.blend import BLENDS, BlendPreset
+from monge.metrics.lexical import LEXICAL, LexicalPreset
+from monge.metrics.metric import Preset
+from monge.metrics.presets import PRESETS, bounds_of, find_preset, resolve
+from monge.metrics.rules import Bounds
+from monge.types.table import Cell, Listing, Sheet, facts_sheet
+
+
+def listed() -> Listing:
+    """Return the listing of every metric and profile."""
+    presets: dict[str, Preset | BlendPreset | LexicalPreset] = {**PRESETS, **BLENDS, **LEXICAL}
+    data = {
+        name: {"title": preset.title, "cites": preset.cites, **_range(bounds_of(resolve(name)[1]))}
+        for name, preset in presets.items()
+    }
+    rows = tuple(
+        tuple(map(Cell, (name, "↑" if entry["higher_is_better"] else "↓", entry["title"], entry["cites"])))
+        for name, entry in data.items()
+    )
+    return Listing(data, [Sheet("", ("metric", "better", "what it is", "published in"), rows, words_behind=3)])
+
+
+def described(metric: str, changes: tuple[str, ...] = (), lang: str | None = None) -> Listing:
+    """Return the listing of every setting of a metric, with the range of its scores."""
+    name, spec = resolve(metric, changes, lang)
+    limits, preset = bounds_of(spec), LEXICAL.get(name) or BLENDS.get(name) or find_preset(name)
+    facts = {"metric": name, "title": preset.title, "cites": preset.cites, **spec.written()}
+    data = {**facts, **_range(limits)}
+    worst = "a point at the origin" if limits.worst is None else f"{limits.worst:g}"
+    low, high = limits.shown
+    facts["range"] = f"{low:.4g} to {high:.4g}, {'higher' if limits.higher_is_better else 'lower'} is better"
+    facts["range"] += f" ({limits.note})" if limits.note else ""
+    facts["best"], facts["empty"] = f"{limits.best:g} (both texts empty as well)", f"{worst} (one text empty)"
+    if not isinstance(preset, BlendPreset):
+        facts |= {f"--lang {language}": ", ".join(changed) for language, changed in preset.languages.items()}
+        facts |= {f"lacks {law}": reason for law, reason in preset.lacks.items()}
+    return Listing(data, [facts_sheet("", facts)])
+
+
+def _range(limits: Bounds) -> dict[str, Any]:
+    return {
+        "higher_is_better": limits.higher_is_better,
+        "low": limits.low if isfinite(limits.low) else None,
+        "high": limits.high if isfinite(limits.high) else None,
+        "usual": None if limits.usual is None else list(limits.usual),
+        "best": limits.best,
+        "empty": limits.worst,
+    }

@@ -1,0 +1,112 @@
+"""The spec of a transport metric: one choice per axis; and presets, which are named specs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+from monge.errors import InvalidSetting, UnknownName
+from monge.metrics.axes import (
+    AXES,
+    Against,
+    Choice,
+    EncoderSettings,
+    Fluency,
+    Ground,
+    Layers,
+    Normalise,
+    Readout,
+    References,
+    ScoreScale,
+    Transport,
+    UnitSettings,
+)
+from monge.metrics.codec import read_choice, set_field, show_choice
+
+_LAYERS, _UNITS, _BEST, _ENCODER, _RAW = (
+    Layers(),
+    UnitSettings(),
+    References("max"),
+    EncoderSettings(),
+    ScoreScale("raw"),
+)
+_SILENT, _REFERENCES = Fluency("none"), Against("references")
+OPTIONAL: Mapping[str, str] = {"fluency": "none", "against": "references"}
+"""Axes that a signature leaves out where they have these defaults."""
+
+
+@dataclass(frozen=True)
+class MetricSpec:
+    """A transport metric as data: the choice on each axis (`spec.axes`)."""
+
+    weights: Choice
+    centre: Choice
+    normalise: Normalise
+    ground: Ground
+    transport: Transport
+    readout: Readout
+    layers: Layers = _LAYERS
+    units: UnitSettings = _UNITS
+    references: References = _BEST
+    encoder: EncoderSettings = _ENCODER
+    scale: ScoreScale = _RAW
+    fluency: Fluency = _SILENT
+    against: Against = _REFERENCES
+
+    def choice(self, axis: str) -> Choice:
+        """Return the choice on an axis."""
+        choice: Choice = getattr(self, axis)
+        return choice
+
+    def changed(self, changes: Iterable[str]) -> MetricSpec:
+        """Return the spec after `AXIS=VALUE` or `AXIS.FIELD=VALUE` changes, applied in order."""
+        spec = self
+        for change in changes:
+            target, equals, value = change.partition("=")
+            axis, dot, name = target.strip().partition(".")
+            if not equals:
+                raise InvalidSetting(f"expected AXIS=VALUE or AXIS.FIELD=VALUE, got {change!r}")
+            if axis not in AXES:
+                raise UnknownName("axis", axis, AXES)
+            choice: Any = set_field(axis, spec.choice(axis), name, value) if dot else read_choice(axis, value)
+            spec = replace(spec, **{axis: choice})
+        return spec
+
+    def written(self) -> dict[str, str]:
+        """Return every axis as text, in the order of `AXES`."""
+        return {axis: show_choice(self.choice(axis)) for axis in AXES}
+
+
+@dataclass(frozen=True)
+class Preset:
+    """A named metric: its row in the table of presets.
+
+    `languages` maps a target language (or 'other') to the changes it needs; `lacks` maps a law
+    that the metric does not keep to the reason; `symmetric` says that exchanging hypothesis and
+    reference exchanges precision and recall and changes nothing else.
+    """
+
+    spec: MetricSpec
+    title: str
+    cites: str
+    symmetric: bool = True
+    languages: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    lacks: Mapping[str, str] = field(default_factory=dict)
+
+
+def differences(first_spec: MetricSpec, second_spec: MetricSpec) -> dict[str, tuple[Any, Any]]:
+    """Return the settings in which two specs differ: axis or axis.field -> both values."""
+    differing: dict[str, tuple[Any, Any]] = {}
+    for axis in AXES:
+        first, second = first_spec.choice(axis), second_spec.choice(axis)
+        if first == second:
+            continue
+        if type(first) is type(second) and first.name == second.name and axis != "layers":
+            for choice_field in fields(first):
+                pair = getattr(first, choice_field.name), getattr(second, choice_field.name)
+                if pair[0] != pair[1]:
+                    differing[f"{axis}.{choice_field.name}"] = pair
+        else:
+            differing[axis] = (show_choice(first), show_choice(second))
+    return differing

@@ -1,0 +1,1 @@
+"""Which metric to use: answers from kept results."""

@@ -1,0 +1,161 @@
+"""What is kept of evaluations: every metric's agreement with people on every data set at hand, and what it costs.
+
+`kept/agreement.json` and `kept/cost.json` are made by docs/recommend/make.py, `kept/adapters.json` (what tuning did to
+the models that are shipped) by docs/tuning/kept.py. `monge recommend` answers from them, and
+the catalogue of the service shows them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from monge.metrics.lexical import LEXICAL
+
+STATISTICS = {
+    "pearson": "Pearson's r",
+    "spearman": "Spearman's rho",
+    "kendall": "Kendall's tau",
+    "tau10": "Kendall's tau of rankings",
+}
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The agreement of a metric on a data set: its mean over groups, the interval, and how it stands to the best.
+
+    `mark` is `best`, `tied` (cannot be told apart from the best) or nothing.
+    """
+
+    value: float
+    low: float | None
+    high: float | None
+    mark: str
+    signature: str
+
+
+@dataclass(frozen=True)
+class KeptAgreements:
+    """Data that people judged, and every metric's agreement with them.
+
+    `sample` source segments of each group were drawn with `seed` (None: all were taken), `n` judgements of `segments`
+    outputs; `texts` is `sentences` or `documents`.
+    """
+
+    key: str
+    title: str
+    task: str
+    lang: str
+    texts: str
+    dataset: str
+    pairs: Sequence[str] | None
+    switches: Mapping[str, Any]
+    sample: int | None
+    model: str
+    human: str
+    statistic: str
+    groups: int
+    n: int
+    segments: int
+    seed: int
+    resamples: int
+    metrics: Mapping[str, Measured]
+
+    @property
+    def extent(self) -> str:
+        """What was judged, in words."""
+        sample_text = f", {self.sample} source segments a group drawn with seed {self.seed}" if self.sample else ""
+        group_text = f" in {self.groups} groups" if self.groups > 1 else ""
+        about = f"{STATISTICS[self.statistic]} with {self.human}"
+        return f"{self.key} ({self.title}): {about}, {self.n:,} judgements{group_text}{sample_text}"
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Processor seconds per 1,000 pairs with one thread, and the most memory that the process took, in megabytes."""
+
+    seconds: float
+    megabytes: float
+
+
+@dataclass(frozen=True)
+class Change:
+    """What tuning did to the agreement on a data set, and the p of the difference."""
+
+    statistic: str
+    before: Measured
+    after: Measured
+    p: float
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """A model that was tuned on human judgements, for `--model NAME`: what it did to `metric` on some data sets.
+
+    `time` is that of scoring with it, where that of the plain model `base` is 1; `caution` says what to mind.
+    """
+
+    name: str
+    base: str
+    metric: str
+    caution: str
+    time: float
+    figures: Mapping[str, Change]
+
+    @property
+    def sibling(self) -> bool:
+        """Whether the figures are those of a sibling that learned from fewer data, because it learned from these."""
+        return "sibling" in self.caution
+
+    @property
+    def label(self) -> str:
+        """What to type."""
+        return f"{self.metric} --model {self.name}"
+
+
+@cache
+def tuned() -> tuple[Tuned, ...]:
+    """Return the tuned models that are shipped."""
+    records = json.loads((files("monge.recommendation") / "kept" / "adapters.json").read_text("utf-8"))
+    return tuple(
+        Tuned(**{**record, "figures": {key: _read_change(figure) for key, figure in record["figures"].items()}})
+        for record in records
+    )
+
+
+def _read_change(record: Mapping[str, Any]) -> Change:
+    return Change(record["statistic"], Measured(**record["before"]), Measured(**record["after"]), record["p"])
+
+
+@cache
+def judgements() -> tuple[KeptAgreements, ...]:
+    """Return the stored agreements of all data sets."""
+    records = json.loads((files("monge.recommendation") / "kept" / "agreement.json").read_text("utf-8"))
+    return tuple(
+        KeptAgreements(
+            key, **{**record, "metrics": {name: Measured(**figure) for name, figure in record["metrics"].items()}}
+        )
+        for key, record in records.items()
+    )
+
+
+@cache
+def workloads() -> tuple[Mapping[str, Any], ...]:
+    """Return the workloads that cost was measured on: `texts`, `model`, `dataset`, `pairs`, `machine`, `metrics`."""
+    return tuple(json.loads((files("monge.recommendation") / "kept" / "cost.json").read_text("utf-8")))
+
+
+def cost_of(metric: str, texts: str, model: str) -> Cost | None:
+    """Return the cost of a metric on a kind of text with a model; None if it was not measured."""
+    for workload in workloads():
+        if (
+            workload["texts"] == texts
+            and metric in workload["metrics"]
+            and (workload["model"] == model or metric in LEXICAL)
+        ):
+            return Cost(**workload["metrics"][metric])
+    return None

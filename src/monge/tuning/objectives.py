@@ -1,0 +1,235 @@
+"""Objectives: losses over judgements, through the metric's own scores or through sentence vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from monge.errors import InvalidSetting
+from monge.tuning.examples import LABELS, Examples, Labelled
+from monge.types import Segment
+
+OBJECTIVES = {
+    "score": "human scores: squared error of slope * score + intercept, both learned",
+    "correlation": "human scores: 1 - Pearson's r within a batch",
+    "rank": "better and worse outputs: softplus of the difference of their scores",
+    "similarity": "grades of similarity (STS), through the metric as score",
+    "paraphrase": "grades of paraphrases: squared error of the cosine of mean-pooled sentence vectors",
+    "nli": "entailment, neutral, contradiction: a classifier on mean-pooled sentence vectors",
+    "distil": "a teacher's scores of pairs that nobody judged, as score; and how alike it finds the sentences",
+}
+"""Name of an objective -> its training data and its loss."""
+
+
+class Judge(Protocol):
+    """The model in training: its scores and sentence vectors."""
+
+    def scores(self, rows: Sequence[Segment]) -> Tensor:
+        """Return the metric's scores [n], larger is better, with gradients."""
+
+    def sentences(self, texts: Sequence[str]) -> Tensor:
+        """Return sentence vectors [n, d]: means over the pieces, with gradients."""
+
+
+class TuningObjective(Protocol):
+    """A loss over judgements; `head` is trained with the model and not saved, except an affine map of scores."""
+
+    name: str
+    weight: float
+    head: nn.Module
+
+    @property
+    def examples(self) -> Examples | Labelled:
+        """The training data."""
+
+    def __len__(self) -> int:
+        """Return the number of judgements."""
+
+    def texts(self, place: int) -> tuple[str, ...]:
+        """Return the texts of a judgement."""
+
+    def loss(self, places: Sequence[int], judge: Judge) -> Tensor:
+        """Return the mean loss over the judgements at some places."""
+
+
+class Affine(nn.Module):
+    """The map from scores to human units: slope * score + intercept, both learned."""
+
+    def __init__(self, slope: float = 1.0, intercept: float = 0.0) -> None:
+        super().__init__()
+        self.slope = nn.Parameter(torch.tensor(slope, dtype=torch.float64))
+        self.intercept = nn.Parameter(torch.tensor(intercept, dtype=torch.float64))
+
+    def forward(self, scores: Tensor) -> Tensor:
+        """Return the scores [n] in human units."""
+        return self.slope * scores + self.intercept
+
+
+@dataclass(frozen=True)
+class TeacherCosines:
+    """A loss that pulls the cosines of all pairs of texts in a batch to those of a teacher's sentence vectors."""
+
+    vectors: Mapping[str, Tensor]
+    weight: float
+
+    def loss(self, texts: Sequence[str], judge: Judge) -> Tensor:
+        """Return weight times the mean squared difference of the cosines [n, n]."""
+        own_vectors = F.normalize(judge.sentences(texts), dim=1)
+        teacher_vectors = F.normalize(torch.stack([self.vectors[text] for text in texts]), dim=1)
+        return self.weight * F.mse_loss(own_vectors @ own_vectors.T, teacher_vectors @ teacher_vectors.T)
+
+
+@dataclass
+class ScoreObjective:
+    """Human scores: the squared error of an affine map of the metric's, or 1 - Pearson within the batch."""
+
+    examples: Examples
+    weight: float = 1.0
+    correlate: bool = False
+    name: str = "score"
+    head: nn.Module = field(default_factory=Affine)
+    alike: TeacherCosines | None = None
+
+    def __len__(self) -> int:
+        return len(self.examples)
+
+    def texts(self, place: int) -> tuple[str, ...]:
+        """Return hypothesis and references."""
+        row = self.examples.rows[place]
+        return row.hypothesis, *row.references
+
+    def loss(self, places: Sequence[int], judge: Judge) -> Tensor:
+        """Return the mean of (a s + b - z)², or 1 - r(s, z), plus the loss of a teacher's cosines if it has one."""
+        assert self.examples.targets is not None
+        scores = judge.scores([self.examples.rows[k] for k in places])
+        targets = torch.from_numpy(self.examples.targets[list(places)])
+        loss = 1 - pearson(scores, targets) if self.correlate else F.mse_loss(self.head(scores), targets)
+        if self.alike is None:
+            return loss
+        texts = list(dict.fromkeys(text for place in places for text in self.texts(place)))
+        return loss + self.alike.loss(texts, judge)
+
+
+@dataclass
+class RankObjective:
+    """Better and worse outputs: softplus(-(s_better - s_worse) / scale), the scale learned."""
+
+    examples: Examples
+    weight: float = 1.0
+    name: str = "rank"
+    head: nn.Module = field(default_factory=lambda: Affine(20.0))
+
+    def __len__(self) -> int:
+        return len(self.examples)
+
+    def _rows(self, place: int) -> tuple[Segment, Segment]:
+        assert self.examples.better is not None
+        better, worse = self.examples.better[place]
+        return self.examples.rows[better], self.examples.rows[worse]
+
+    def texts(self, place: int) -> tuple[str, ...]:
+        """Return both hypotheses and the references."""
+        better, worse = self._rows(place)
+        return better.hypothesis, worse.hypothesis, *better.references
+
+    def loss(self, places: Sequence[int], judge: Judge) -> Tensor:
+        """Return the mean of softplus(-slope * (s_better - s_worse))."""
+        rows = [row for place in places for row in self._rows(place)]
+        scores = judge.scores(rows).view(-1, 2)
+        slope = self.head.slope
+        assert isinstance(slope, Tensor)
+        return F.softplus(-slope.abs() * (scores[:, 0] - scores[:, 1])).mean()
+
+
+@dataclass
+class ParaphraseObjective:
+    """Grades of paraphrases: the squared error of the cosine of mean-pooled sentence vectors."""
+
+    examples: Labelled
+    weight: float = 1.0
+    name: str = "paraphrase"
+    head: nn.Module = field(default_factory=nn.Identity)
+
+    def __len__(self) -> int:
+        return len(self.examples)
+
+    def texts(self, place: int) -> tuple[str, ...]:
+        """Return both sentences."""
+        return self.examples.pairs[place]
+
+    def loss(self, places: Sequence[int], judge: Judge) -> Tensor:
+        """Return the mean of (cos(u, v) - grade)²."""
+        first, second = _pair_vectors(self.examples, places, judge)
+        cosines = torch.from_numpy(self.examples.values[list(places)]).to(first.dtype)
+        return F.mse_loss(F.cosine_similarity(first, second), cosines)
+
+
+@dataclass
+class NliObjective:
+    """Entailment, neutral, contradiction: a linear classifier on (u, v, |u - v|) of mean-pooled sentence vectors."""
+
+    examples: Labelled
+    width: int
+    weight: float = 1.0
+    name: str = "nli"
+    seed: int = 0
+    head: nn.Module = field(init=False)
+
+    def __post_init__(self) -> None:
+        with torch.random.fork_rng():
+            torch.manual_seed(self.seed)
+            self.head = nn.Linear(3 * self.width, len(LABELS))
+
+    def __len__(self) -> int:
+        return len(self.examples)
+
+    def texts(self, place: int) -> tuple[str, ...]:
+        """Return premise and hypothesis."""
+        return self.examples.pairs[place]
+
+    def loss(self, places: Sequence[int], judge: Judge) -> Tensor:
+        """Return the mean cross entropy."""
+        first, second = _pair_vectors(self.examples, places, judge)
+        logits = self.head(torch.cat([first, second, (first - second).abs()], dim=1))
+        return F.cross_entropy(logits, torch.from_numpy(self.examples.values[list(places)]).long())
+
+
+def _pair_vectors(examples: Labelled, places: Sequence[int], judge: Judge) -> tuple[Tensor, Tensor]:
+    chosen = [examples.pairs[k] for k in places]
+    vectors = judge.sentences([text for pair in chosen for text in pair])
+    return vectors[0::2], vectors[1::2]
+
+
+def pearson(first: Tensor, second: Tensor) -> Tensor:
+    """Return Pearson's r of two vectors [n]; r and its gradient are 0 if one is constant."""
+    x, y = first - first.mean(), second - second.mean()
+    lengths = torch.linalg.vector_norm(x) * torch.linalg.vector_norm(y)
+    return (x * y).sum() / lengths if float(lengths.detach()) > 1e-12 else 0 * first.sum()
+
+
+def make_objective(kind: str, examples: Examples | Labelled, weight: float, width: int, seed: int) -> TuningObjective:
+    """Make the objective of a kind over examples; `width` is the dimension of sentence vectors."""
+    if kind in ("nli", "paraphrase"):
+        pairs = examples if isinstance(examples, Labelled) else _as_labelled(examples)
+        if kind == "paraphrase":
+            return ParaphraseObjective(pairs, weight)
+        return NliObjective(pairs, width, weight, seed=seed)
+    assert isinstance(examples, Examples)
+    has = "scores" if examples.better is None else "rankings"
+    if (kind == "rank") != (has == "rankings"):
+        raise InvalidSetting(f"{examples.name} has {has}: the objective {kind} does not learn from those")
+    if kind == "rank":
+        return RankObjective(examples, weight)
+    return ScoreObjective(examples, weight, correlate=kind == "correlation", name=kind)
+
+
+def _as_labelled(examples: Examples) -> Labelled:
+    """Return judged pairs labelled with the cosine of their grade."""
+    assert examples.unit is not None
+    pairs = tuple((row.hypothesis, row.references[0]) for row in examples.rows)
+    return Labelled(examples.name, pairs, examples.unit)

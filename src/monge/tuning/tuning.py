@@ -1,0 +1,411 @@
+"""`tune`: make an adapter from a metric, a base model and human judgements."""
+
+from __future__ import annotations
+
+import json
+import platform
+import resource
+import shutil
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from monge.encoders import adapter as adapter_files
+from monge.encoders import digests
+from monge.encoders.protocol import identify
+from monge.errors import DataError, InvalidSetting, UsageError
+from monge.metrics.axes import BatchCentre, CorpusCentre, Idf
+from monge.metrics.metric import MetricSpec
+from monge.metrics.presets import resolve
+from monge.scoring.fit import fit
+from monge.scoring.measure import measure_raw
+from monge.scoring.transport import TransportMetric, bind_metric
+from monge.scoring.windows import Window
+from monge.stats import pearson
+from monge.tuning import checkpoint
+from monge.tuning.adapted_blocks import Method
+from monge.tuning.card import card_text, curve_svg
+from monge.tuning.examples import Examples, Labelled, content_digest
+from monge.tuning.learner import Learner, LiveEncoding, sentence_vectors
+from monge.tuning.lessons import DataLocation, Lesson, open_lesson, read_grades
+from monge.tuning.loop import Loop, Schedule, State, Told
+from monge.tuning.objectives import Affine, ScoreObjective, TuningObjective, make_objective
+from monge.tuning.splitting import Parts, hold_out, keep_apart
+from monge.tuning.teacher import Teacher, distil_objective
+from monge.types import CorpusStats, Segment
+
+if TYPE_CHECKING:
+    from monge.scoring.encoding import Encoding
+
+Watch = Callable[[Told], None]
+MIN_GROUP = 10
+"""Groups with fewer held-out scores than this are pooled for the correlation."""
+SCORED_AT_ONCE = 64
+"""Held-out segments that are scored together."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All settings that decide the weights of a run.
+
+    `lessons` may be given in the form of the command line: ``Plan("twmd", "wmt15+wmt16", "wmt/")``.
+    """
+
+    metric: str
+    lessons: str | Sequence[str | Lesson]
+    data: str | Path
+    dev: str | float = 0.1
+    model: str = "auto"
+    settings: Sequence[str] = ()
+    pairs: Sequence[str] | None = None
+    human: str | None = None
+    text: str = "raw"
+    grades: str | None = None
+    teacher: Teacher | None = None
+    method: Method = field(default_factory=Method)
+    schedule: Schedule = field(default_factory=Schedule)
+
+    @property
+    def parsed_lessons(self) -> list[Lesson]:
+        """The lessons in order, parsed."""
+        lessons = [self.lessons] if isinstance(self.lessons, str) else self.lessons
+        return [lesson if isinstance(lesson, Lesson) else Lesson.parse(lesson) for lesson in lessons]
+
+    @property
+    def data_location(self) -> DataLocation:
+        """The location of the judgements, and how they are read."""
+        grades = read_grades(self.grades)
+        return DataLocation(self.data, self.pairs, self.human, self.text, grades, self.schedule.seed)
+
+    def facts(self) -> dict[str, Any]:
+        """Return the plan as JSON data, without the directory of the data."""
+        fields = {**asdict(self), "lessons": [asdict(lesson) for lesson in self.parsed_lessons]}
+        return json.loads(json.dumps({name: value for name, value in fields.items() if name != "data"}))  # type: ignore[no-any-return]
+
+
+@dataclass(frozen=True)
+class TuningResult:
+    """The result of a run: the directory of the adapter, and its card."""
+
+    directory: Path
+    card: dict[str, Any]
+
+
+class MetricJudge:
+    """The metric in training: scores and sentence vectors with gradients."""
+
+    def __init__(self, metric: TransportMetric, learner: Learner, stats: CorpusStats | None) -> None:
+        self.metric, self.stats = metric, stats
+        self._live = LiveEncoding(learner, metric.request)
+        self._sign = 1.0 if metric.raw.higher_is_better else -1.0
+
+    def scores(self, rows: Sequence[Segment]) -> Tensor:
+        """Return the metric's scores [n], larger is better."""
+        together = [replace(row, system="") for row in rows]
+        window = Window(together, _as_encoding(self._live))
+        stats = {"": self.stats or CorpusStats(self.metric.reader.key)}
+        return self._sign * measure_raw(window, self.metric, stats).parts["score"]
+
+    def sentences(self, texts: Sequence[str]) -> Tensor:
+        """Return the mean vector over the pieces of each text, without special pieces [n, d]."""
+        return sentence_vectors(self.metric, self._live, texts)
+
+
+def _as_encoding(live: LiveEncoding) -> Encoding:
+    return live  # type: ignore[return-value]  # a window uses only its `read`
+
+
+@dataclass
+class _OpenedPlan:
+    """A plan with its data read and its model loaded."""
+
+    learner: Learner
+    judge: MetricJudge
+    parts: Parts
+    loop: Loop
+
+    @property
+    def lessons(self) -> list[Examples | Labelled]:
+        return self.parts.lessons
+
+    @property
+    def held(self) -> Examples:
+        return self.parts.held
+
+    @property
+    def metric(self) -> TransportMetric:
+        return self.judge.metric
+
+
+def _open_plan(plan: Plan) -> _OpenedPlan:
+    parts = _open_lessons(plan)
+    torch.manual_seed(plan.schedule.seed)
+    learner = Learner(plan.model)
+    metric = bind_trainable(plan, learner)
+    learner.begin(max(metric.request.layers), plan.method, plan.schedule.seed)
+    judge = MetricJudge(metric, learner, _fit_idf(metric, parts.lessons))
+    objectives = [_lesson_objective(plan, k, examples, judge) for k, examples in enumerate(parts.lessons)]
+    for objective in objectives:
+        _start_affine(objective, judge)
+    sizes = [lesson.batch or plan.schedule.batch for lesson in plan.parsed_lessons]
+    return _OpenedPlan(learner, judge, parts, Loop(objectives, judge, learner.parameters, plan.schedule, sizes))
+
+
+def estimate(plan: Plan) -> str:
+    """Describe what a plan would do and about how long it takes; three steps and a part of a check are timed."""
+    ready = _open_plan(plan)
+    seconds = ready.loop.time_step()
+    first_held = ready.held.select(range(min(len(ready.held), 2 * SCORED_AT_ONCE)))
+    began = time.monotonic()
+    held_scores(ready.judge, first_held)
+    check = (time.monotonic() - began) / len(first_held.rows) * len(ready.held.rows)
+    checks = plan.schedule.epochs * plan.schedule.checks + 1
+    minutes = (seconds * ready.loop.steps + check * checks) / 60
+    learned_text = ", ".join(
+        f"{len(examples):,} judgements of {examples.name}"
+        + (f" ({left_out:,} left out: they share a text with a held-out one)" if left_out else "")
+        for examples, left_out in zip(ready.lessons, ready.parts.left_out, strict=True)
+    )
+    return (
+        f"metric     {ready.metric.name}, layers {', '.join(map(str, ready.metric.request.layers))}\n"
+        f"model      {ready.learner.name}, {sum(p.numel() for p in ready.learner.parameters):,} parameters learn\n"
+        f"learn from {learned_text}\n"
+        f"choose by  {len(ready.held):,} judgements of {ready.held.name}\n"
+        f"steps      {ready.loop.steps} of {plan.schedule.batch}, {checks} checks\n"
+        f"time       about {minutes:.0f} min on this machine as it is now ({seconds:.2f} s a step)\n"
+        f"memory     {peak_memory() / 2**30:.1f} GB so far; a run peaks a little above\n"
+    )
+
+
+def tune(plan: Plan, output: str | Path, *, watch: Watch = lambda _: None, fresh: bool = False) -> TuningResult:
+    """Tune a model on human judgements through a metric; the adapter is written to `output`.
+
+    An interrupted run resumes from `output`.partial if the same plan is given again.
+    """
+    folder, partial = checkpoint.check_output(output)
+    if fresh:
+        checkpoint.clear(partial)
+    began = time.monotonic()
+    ready = _open_plan(plan)
+    learner, judge, held, loop = ready.learner, ready.judge, ready.held, ready.loop
+    facts = {**plan.facts(), "base": learner.files.weights_digest, checkpoint.CONTENT: _content_digests(ready)}
+    checkpoint.restore(partial, loop, facts)
+    if not loop.state.curve:
+        loop.check(agreement(judge, held), None)
+    state = loop.run(lambda: agreement(judge, held), lambda _: checkpoint.save(partial, loop, facts), watch)
+    run_facts = {
+        "seconds": round(time.monotonic() - began, 1),
+        "threads": torch.get_num_threads(),
+        "memory": peak_memory(),
+        "affine": _affine_map(loop.objectives[0], judge, held),
+    }
+    card = _card(plan, ready, state, run_facts)
+    _write(folder, partial, ready, card)
+    return TuningResult(folder, card)
+
+
+def _content_digests(ready: _OpenedPlan) -> list[str]:
+    """Return digests of the training data of each objective, and of the held-out data."""
+    learned = [objective.examples for objective in ready.loop.objectives]
+    return [content_digest(examples) for examples in (*learned, ready.held)]
+
+
+def bind_trainable(plan: Plan, learner: Learner) -> TransportMetric:
+    """Bind the metric to the trainable model; a corpus mean becomes that of a batch, as in Tempered WMD."""
+    name, spec = resolve(plan.metric, tuple(plan.settings))
+    if not isinstance(spec, MetricSpec):
+        raise UsageError(
+            f"{name} has no single transport through one encoder: tune twmd, bertscore, moverscore, sbert …"
+        )
+    if isinstance(spec.centre, CorpusCentre):
+        spec = replace(spec, centre=BatchCentre("batch", size=plan.schedule.batch, sides=spec.centre.sides))
+    return bind_metric(name, spec, learner)
+
+
+def _open_lessons(plan: Plan) -> Parts:
+    """Read the training judgements and the held-out ones: a fraction of the first lesson, or another data set."""
+    if not plan.parsed_lessons:
+        raise InvalidSetting("nothing to learn from: give --train DATASET")
+    opened = [open_lesson(lesson, plan.data_location) for lesson in plan.parsed_lessons]
+    if isinstance(plan.dev, float):
+        parts = hold_out(opened, plan.dev, plan.schedule.seed)
+        if len(parts.held) < MIN_GROUP:
+            count = len(opened[0])
+            enough = next((share / 10 for share in range(1, 6) if share / 10 * count >= 1.2 * MIN_GROUP), None)
+            raise DataError(
+                f"{opened[0].name}: {plan.dev:g} of {count} judgements is {len(parts.held)}, too few to choose by "
+                f"({MIN_GROUP} at least): {'' if enough is None else f'give --dev {enough:g}, or '}"
+                "give more judgements, or a data set to choose by (--dev DATASET)"
+            )
+        return parts
+    if plan.dev in [name for lesson in plan.parsed_lessons for name in lesson.data.split("+")]:
+        raise InvalidSetting(f"--dev {plan.dev} is among the data that is learned from")
+    chosen = open_lesson(Lesson.parse(plan.dev), plan.data_location)
+    if not isinstance(chosen, Examples):
+        raise InvalidSetting(f"--dev takes a data set of judgements or a fraction, got the file {plan.dev}")
+    return keep_apart(opened, chosen)
+
+
+def _fit_idf(metric: TransportMetric, lessons: Sequence[Examples | Labelled]) -> CorpusStats | None:
+    """Fit idf on the training references, if the metric weighs by it."""
+    if not isinstance(metric.spec.weights, Idf):
+        return None
+    with_scores = [examples for examples in lessons if isinstance(examples, Examples)]
+    texts = dict.fromkeys(text for examples in with_scores for row in examples.rows for text in row.references)
+    own = dict.fromkeys(row.hypothesis for examples in with_scores for row in examples.rows)
+    return fit(metric, references=list(texts), hypotheses=list(own) if metric.needs.include_hypotheses else [])
+
+
+def _lesson_objective(plan: Plan, number: int, examples: Examples | Labelled, judge: MetricJudge) -> TuningObjective:
+    lesson, seed = plan.parsed_lessons[number], plan.schedule.seed
+    kind = lesson.objective
+    if kind == "auto":
+        kind = "rank" if isinstance(examples, Examples) and examples.better is not None else "score"
+    width = len(judge.sentences(["."])[0]) if kind == "nli" else 0
+    if kind != "distil":
+        return make_objective(kind, examples, lesson.weight, width, seed)
+    assert isinstance(examples, Examples)
+    if plan.teacher is None:
+        raise InvalidSetting(f"distil:{lesson.data} learns from a teacher: give --teacher METRIC and --teacher-model")
+    teacher_lesson = lesson.for_teacher
+    translated = None if teacher_lesson is None else open_lesson(teacher_lesson, plan.data_location)
+    assert translated is None or isinstance(translated, Examples)
+    return distil_objective(examples, plan.teacher, lesson, translated, seed)
+
+
+def _start_affine(objective: TuningObjective, judge: MetricJudge) -> None:
+    """Initialise the affine map of scores by least squares on the first judgements."""
+    if not isinstance(objective, ScoreObjective) or objective.correlate:
+        return
+    first_places = range(min(256, len(objective)))
+    with torch.no_grad():
+        scores = judge.scores([objective.examples.rows[k] for k in first_places]).numpy()
+    assert objective.examples.targets is not None
+    slope, intercept = (
+        np.polyfit(scores, objective.examples.targets[list(first_places)], 1) if scores.std() > 1e-9 else (1, 0)
+    )
+    head = objective.head
+    assert isinstance(head, Affine)
+    with torch.no_grad():
+        head.slope.fill_(float(slope))
+        head.intercept.fill_(float(intercept))
+
+
+def held_scores(judge: MetricJudge, held: Examples) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """Return the scores [n] of held-out segments, without gradients."""
+    with torch.no_grad():
+        batches = [
+            judge.scores(held.rows[at : at + SCORED_AT_ONCE]).numpy() for at in range(0, len(held.rows), SCORED_AT_ONCE)
+        ]
+    return np.concatenate(batches)
+
+
+def agreement(judge: MetricJudge, held: Examples) -> float:
+    """Return the agreement with held-out people, averaged over groups: Pearson's r for scores, Kendall's tau for ranks.
+
+    Groups with fewer than `MIN_GROUP` held-out scores, which are standardised by group, are pooled into one.
+    """
+    scores = held_scores(judge, held)
+    groups = np.array(held.groups)
+    if held.better is not None:
+        signs = np.sign(scores[held.better[:, 0]] - scores[held.better[:, 1]])
+        owners = groups[held.better[:, 0]]
+        return float(np.mean([signs[owners == name].mean() for name in dict.fromkeys(owners)]))
+    assert held.targets is not None
+    small_groups = [name for name, count in Counter(held.groups).items() if count < MIN_GROUP]
+    groups[np.isin(groups, small_groups)] = "few"
+    values = [pearson(scores[groups == name], held.targets[groups == name]) for name in dict.fromkeys(groups)]
+    return float(np.mean(values))
+
+
+def _affine_map(objective: TuningObjective, judge: MetricJudge, held: Examples) -> dict[str, float] | None:
+    """Return the map from scores to human z scores, and its root mean squared error on held-out judgements."""
+    if not isinstance(objective, ScoreObjective) or objective.correlate or held.targets is None:
+        return None
+    head = objective.head
+    assert isinstance(head, Affine)
+    slope, intercept = float(head.slope.detach()), float(head.intercept.detach())
+    off = slope * held_scores(judge, held) + intercept - held.targets
+    return {"slope": slope, "intercept": intercept, "error": float(np.sqrt((off**2).mean()))}
+
+
+def _card(plan: Plan, ready: _OpenedPlan, state: State, run_facts: dict[str, Any]) -> dict[str, Any]:
+    learner, metric, held = ready.learner, ready.metric, ready.held
+    files = learner.files
+    return {
+        "format": adapter_files.FORMAT,
+        "base": {
+            "name": files.name,
+            "model": plan.model,
+            "weights": files.weights_digest,
+            "tokenizer": files.tokenizer_digest,
+            "config": files.config_digest,
+        },
+        "metric": metric.name,
+        "settings": dict(metric.spec.written()),
+        "layers": list(metric.request.layers),
+        "parameters": sum(parameter.numel() for parameter in learner.parameters),
+        "plan": plan.facts(),
+        "learned_from": [
+            {"data": examples.name, "judgements": len(examples), "left_out": left_out, "licence": examples.licence}
+            for examples, left_out in zip(ready.lessons, ready.parts.left_out, strict=True)
+        ],
+        "held_out": {
+            "data": held.name,
+            "judgements": len(held),
+            "agreement": state.best_value,
+            "texts_also_learned": ready.parts.shared,
+        },
+        "curve": state.curve,
+        **run_facts,
+        "made_with": {"monge": version("monge"), "torch": torch.__version__, "python": platform.python_version()},
+    }
+
+
+def peak_memory() -> int:
+    """Return the peak resident memory of this process in bytes."""
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return most if sys.platform == "darwin" else 1024 * most
+
+
+def _sign(ready: _OpenedPlan, name: str, digest: str) -> str:
+    """Return the signature of the metric with the adapter in its model."""
+    metric, files = ready.metric, ready.learner.files
+    name, weights = f"{files.name}+{name}", digests.of_facts(files.weights_digest, digest)
+    model = replace(identify(metric.reader.encoder), name=name, weights=weights)
+    spec = replace(metric.spec, encoder=replace(metric.spec.encoder, model=name))
+    stats = ready.judge.stats
+    identity = metric.identity if stats is None else metric.identity_with(stats)
+    return str(replace(identity, model=model, spec=spec).sign())
+
+
+def _write(folder: Path, partial: Path, ready: _OpenedPlan, card: dict[str, Any]) -> None:
+    """Write the adapter's directory atomically: to a temporary place, then renamed."""
+    from safetensors.torch import save
+
+    finished = partial / checkpoint.MADE
+    shutil.rmtree(finished, ignore_errors=True)
+    finished.mkdir(parents=True)
+    tensors = {name: tensor.half().contiguous() for name, tensor in ready.learner.blocks.adapter_tensors().items()}
+    (finished / adapter_files.WEIGHTS).write_bytes(save(tensors))
+    card["sha256"] = digests.of_file(finished / adapter_files.WEIGHTS)
+    card["signature"] = _sign(ready, folder.name, card["sha256"])
+    (finished / adapter_files.CARD).write_text(json.dumps(card, indent=1, allow_nan=False) + "\n", "utf-8")
+    (finished / "README.md").write_text(card_text(card), "utf-8")
+    (finished / "curve.svg").write_text(curve_svg(card["curve"]), "utf-8")
+    try:
+        finished.replace(folder)
+    except OSError as error:
+        raise UsageError(
+            f"the adapter could not be put to {folder} ({error.strerror}): it is kept in {finished}"
+        ) from None
+    checkpoint.clear(partial)
