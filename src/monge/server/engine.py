@@ -1,13 +1,12 @@
 """The one thread that owns the models, and the encoding passes that waiting requests share.
 
-Small requests (`monge.server.request_batches`) are handed over whole and answered here. Every other request is a run of
-its own (`monge.scoring.run`), in a thread of its own; the distinct texts of its windows are handed over a slice at a time, and
-waited for. While the engine is busy, both gather; it then takes what needs the same vectors together, up to `PASS`
-characters, and encodes the distinct texts once. A large request has one slice waiting at a time, so that it takes turns
-with small ones.
-
-Who shared a pass cannot be seen in an answer: the packed encoder gives a text the same vectors to the bit whatever
-stands beside it, and what is behind the vectors is done for each request by itself, or together to the same bits.
+Small requests (`monge.server.request_batches`) are handed over whole and answered here. Every other request is a run
+of its own (`monge.scoring.run`), in a thread of its own; the distinct texts of its windows are handed over a slice at
+a time, and waited for. While the engine is busy, both gather; it then takes what needs the same vectors together, up
+to `PASS` characters, and encodes the distinct texts once. A large request has one slice waiting at a time, so that it
+takes turns with small ones. Who shared a pass cannot be seen in an answer: the packed encoder gives a text the same
+vectors to the bit whatever stands beside it, and what is behind the vectors is done for each request by itself, or
+together to the same bits.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ import pytest
 import monge
 from monge.cli.app import run
 from monge.errors import InvalidSetting, UnknownName
-from monge.evaluation import recommend as module
+from monge.recommendation import recommend as module
 from monge.metrics.signature import full
 from monge.recommendation import kept_results
 from monge.recommendation.kept_results import Change, Cost, Measured, Tuned, judgements, workloads
