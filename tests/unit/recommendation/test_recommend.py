@@ -7,9 +7,9 @@ import pytest
 import monge
 from monge.cli.app import run
 from monge.errors import InvalidSetting, UnknownName
-from monge.recommendation import recommend as module
 from monge.metrics.signature import full
 from monge.recommendation import kept_results
+from monge.recommendation import recommend as module
 from monge.recommendation.kept_results import Change, Cost, Measured, Tuned, judgements, workloads
 from monge.recommendation.recommend import TASKS, Budget, Overview, Recommendation, front
 
