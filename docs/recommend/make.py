@@ -34,7 +34,7 @@ from monge.render.table import sheets_markdown
 from monge.report.recommendation import cost_figure
 
 HERE = Path(__file__).resolve().parent
-KEPT = HERE.parents[1] / "src" / "monge" / "study" / "kept"
+KEPT = HERE.parents[1] / "src" / "monge" / "recommendation" / "kept"
 AGREEMENT, COST = KEPT / "agreement.json", KEPT / "cost.json"
 
 LEXICAL = ("sentbleu", "chrf", "chrf++", "rouge1", "rouge2", "rougeL", "cider")

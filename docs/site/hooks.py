@@ -67,7 +67,7 @@ def sample_report() -> str:
 
 def on_files(files: Files, *, config: Any) -> Files:
     """The files of the site with those that are made: colours, the mark, and the sample report."""
-    mark = (SOURCE / "web" / "static" / "icon.svg").read_text("utf-8")
+    mark = (SOURCE / "server" / "static" / "icon.svg").read_text("utf-8")
     for name, content in (("site/palette.css", palette_css()), ("site/icon.svg", mark), (REPORT, sample_report())):
         files.append(File.generated(config, name, content=content))
     return files

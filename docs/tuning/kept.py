@@ -13,7 +13,7 @@ from typing import Any
 from monge.metrics.signature import shortened
 
 HERE = Path(__file__).resolve().parent
-KEPT = HERE.parents[1] / "src" / "monge" / "study" / "kept" / "adapters.json"
+KEPT = HERE.parents[1] / "src" / "monge" / "recommendation" / "kept" / "adapters.json"
 SHIPPED: tuple[dict[str, Any], ...] = (
     {
         "name": "mt",

@@ -30,7 +30,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 from tuning_tables import ANALYSIS, KINDS, MADE, OF_KINDS, PAGE, RESULTS, SPEED, page, picture  # noqa: E402
 
-PACKAGE = HERE.parent.parent / "src" / "monge" / "encode" / "adapters"
+PACKAGE = HERE.parent.parent / "src" / "monge" / "encoders" / "adapters"
 MINI, E5, MPNET, MULTI = "all-MiniLM-L6-v2", "e5-small", "all-mpnet-base-v2", "multilingual-e5-small"
 HONEST, EVERYTHING = ["--train", "wmt15+wmt16"], ["--train", "wmt15+wmt16+wmt17", "--train", "rank:wmt18(batch=8)"]
 SIMILAR = ["--train", "similarity:stsb(split=train,pairs=en)"]

@@ -14,7 +14,7 @@ from monge.tuning.examples import judged_examples
 from monge.tuning.splitting import hold_out
 
 ROOT = Path(__file__).parents[2]
-ADAPTERS = ROOT / "src" / "monge" / "encode" / "adapters"
+ADAPTERS = ROOT / "src" / "monge" / "encoders" / "adapters"
 
 
 @pytest.fixture(scope="module")

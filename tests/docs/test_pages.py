@@ -124,7 +124,7 @@ def test_the_home_page_has_a_picture_and_an_example_above_the_fold(site, browser
 
 
 def test_the_site_has_the_mark_and_colours_of_the_service(site):
-    static = ROOT / "src" / "monge" / "web" / "static"
+    static = ROOT / "src" / "monge" / "server" / "static"
     assert (site / "site" / "icon.svg").read_bytes() == (static / "icon.svg").read_bytes()
     colours = (site / "site" / "palette.css").read_text("utf-8")
     for dark, scheme in enumerate(("default", "slate")):
