@@ -142,7 +142,7 @@ def test_the_catalogue_says_what_the_command_says(client, capsys):
 def test_all_times_of_the_catalogue_are_of_one_machine(client, monkeypatch):
     machines = {one["measured_on"] for one in client.get("/v1/metrics").json().values()} - {None}
     assert machines == {"here"}
-    kept = json.loads((files("monge.evaluation") / "kept" / "cost.json").read_text())[0]
+    kept = json.loads((files("monge.recommendation") / "kept" / "cost.json").read_text())[0]
     service = client.app.service
     monkeypatch.setitem(service.models, service.config.models[0], kept["model"])
     found = client.get("/v1/metrics").json()

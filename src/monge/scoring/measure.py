@@ -22,8 +22,9 @@ from monge.scoring.points import Text
 from monge.scoring.scorer import Scores
 from monge.transport.phrases import phrases
 from monge.transport.problem import exchange_sides
+from monge.transport.readouts import with_f
 from monge.types import Array, Cloud, PairBatch, Segment
-from monge.types.transport import PRECISION, RECALL, Parts
+from monge.types.transport import PLAN, PRECISION, RECALL, Parts
 
 if TYPE_CHECKING:
     from monge.scoring.scorer import StatsBySystem
@@ -175,7 +176,7 @@ def _value_without_words(name: str, metric: TransportMetric, *, both: bool) -> f
 
 def solve_batches(pairs: Sequence[Pair], spec: MetricSpec) -> Iterator[tuple[list[Pair], PairBatch, Parts]]:
     """Give the pairs in batches of one padded shape, with their plans and the parts [b] of their scores."""
-    own = own_values(pairs, spec) if spec.readout.compares_with_self else None
+    own = compare_with_self(pairs, spec) if spec.readout.compares_with_self else None
     for batch in batch_pairs(pairs):
         hypotheses, references = (pad_texts([pair[side] for pair in batch], spec, STEP) for side in (0, 1))
         solved = solve_pairs(hypotheses, references, spec)
@@ -185,35 +186,46 @@ def solve_batches(pairs: Sequence[Pair], spec: MetricSpec) -> Iterator[tuple[lis
 
 @dataclass(frozen=True)
 class OwnValues:
-    """The values [texts] of texts compared with themselves, and the place of each text."""
+    """The values [texts] of texts compared with themselves, by part, and the place of each text."""
 
-    values: Tensor
+    values: Parts
     places: Mapping[CentredText, int]
 
-    def of_sides(self, pairs: Sequence[Pair]) -> tuple[Tensor, Tensor]:
+    def of_sides(self, pairs: Sequence[Pair]) -> tuple[Parts, Parts]:
         """Return the values [b] of the hypotheses and of the references of some pairs."""
-        hypotheses = self.values[torch.tensor([self.places[hypothesis] for hypothesis, _ in pairs])]
-        return hypotheses, self.values[torch.tensor([self.places[reference] for _, reference in pairs])]
+        hypotheses = torch.tensor([self.places[hypothesis] for hypothesis, _ in pairs])
+        references = torch.tensor([self.places[reference] for _, reference in pairs])
+        return (
+            {name: values[hypotheses] for name, values in self.values.items()},
+            {name: values[references] for name, values in self.values.items()},
+        )
 
 
-def own_values(pairs: Sequence[Pair], spec: MetricSpec) -> OwnValues:
+def compare_with_self(pairs: Sequence[Pair], spec: MetricSpec) -> OwnValues:
     """Compare every distinct text of some pairs with itself."""
     texts = dict.fromkeys(text for pair in pairs for text in pair)
     batches = [[text for text, _ in batch] for batch in batch_pairs([(text, text) for text in texts])]
-    values = [own_value(pad_texts(batch, spec, STEP), spec) for batch in batches]
+    values = [own_values(pad_texts(batch, spec, STEP), spec) for batch in batches]
     places = {text: place for place, text in enumerate(text for batch in batches for text in batch)}
-    return OwnValues(torch.cat(values) if values else torch.empty(0), places)
+    names = values[0] if values else ()
+    return OwnValues({name: torch.cat([part[name] for part in values]) for name in names}, places)
 
 
-def own_value(cloud: Cloud, spec: MetricSpec) -> Tensor:
-    """Return the value [b] of each text compared with itself; it is the same in both directions."""
+def own_values(cloud: Cloud, spec: MetricSpec) -> Parts:
+    """Return the values [b] of each text compared with itself.
+
+    Both directions are solved, though they are equal by symmetry: a text then has exactly the numbers that it has as
+    hypothesis and reference of one pair, and scores exactly 1.
+    """
     problem = spec.ground.problem(cloud, cloud, _epsilon(spec))
-    return spec.readout.value(spec.transport.solve_own(problem), problem, spec.transport)
+    plans = spec.transport.solve(problem)
+    values = {side: spec.readout.value(plan, problem, spec.transport, side) for side, plan in plans.items()}
+    return values if PLAN in values else with_f(values)
 
 
 def score_clouds(hypotheses: Cloud, references: Cloud, spec: MetricSpec) -> tuple[PairBatch, Parts]:
     """Return the plans of a batch of pairs and the parts [b] of their scores."""
-    own = (own_value(hypotheses, spec), own_value(references, spec)) if spec.readout.compares_with_self else None
+    own = (own_values(hypotheses, spec), own_values(references, spec)) if spec.readout.compares_with_self else None
     batch = solve_pairs(hypotheses, references, spec)
     return batch, spec.readout.parts(batch, spec.transport, own)
 

@@ -95,10 +95,10 @@ class Readout(Choice):
             for side, plan in batch.plans.items()
         }
 
-    def parts(self, batch: PairBatch, transport: Transport, own: tuple[Tensor, Tensor] | None = None) -> Parts:
+    def parts(self, batch: PairBatch, transport: Transport, own: tuple[Parts, Parts] | None = None) -> Parts:
         """Return the parts of the scores [b], the headline under `score`.
 
-        `own` has the values of both sides compared with themselves, where `compares_with_self`.
+        `own` has the values of both sides compared with themselves (`own_values`), where `compares_with_self`.
         """
         raise NotImplementedError
 
@@ -122,7 +122,7 @@ class CostReadout(Readout):
         """Return the score of a cost, float or tensor; `exponential` is the function of its kind."""
         return _TRANSFORMS[self.name](cost, exponential) if self.name in _TRANSFORMS else cost
 
-    def parts(self, batch: PairBatch, transport: Transport, own: tuple[Tensor, Tensor] | None = None) -> Parts:
+    def parts(self, batch: PairBatch, transport: Transport, own: tuple[Parts, Parts] | None = None) -> Parts:
         """Transform the cost; with slack also give the moved mass and the objective."""
         import torch
 
@@ -209,7 +209,7 @@ class Ordered(CostReadout):
 
         return {PLAN: match_equal_first(problem, same_units(hypotheses, references))}
 
-    def parts(self, batch: PairBatch, transport: Transport, own: tuple[Tensor, Tensor] | None = None) -> Parts:
+    def parts(self, batch: PairBatch, transport: Transport, own: tuple[Parts, Parts] | None = None) -> Parts:
         """Add what broken word order and words without a vector cost."""
         from monge.transport.order import blank_share, disorder
 
@@ -227,7 +227,7 @@ class Spectrum(CostReadout):
 
     temperatures: tuple[float, ...] = setting((10.0, 5.0, 1.0, 0.5, 0.1, 0.01, 0.001), TEMPERATURES)
 
-    def parts(self, batch: PairBatch, transport: Transport, own: tuple[Tensor, Tensor] | None = None) -> Parts:
+    def parts(self, batch: PairBatch, transport: Transport, own: tuple[Parts, Parts] | None = None) -> Parts:
         """Add the cost at each temperature."""
         from monge.transport.plan_values import transported_cost
         from monge.transport.tempered import cool_plans
@@ -243,7 +243,7 @@ class Spectrum(CostReadout):
 class SimilarityReadout(Readout):
     """The similarity of the plan; of one plan per direction, the smaller."""
 
-    def parts(self, batch: PairBatch, transport: Transport, own: tuple[Tensor, Tensor] | None = None) -> Parts:
+    def parts(self, batch: PairBatch, transport: Transport, own: tuple[Parts, Parts] | None = None) -> Parts:
         """Return the smaller similarity."""
         import torch
 
@@ -263,7 +263,7 @@ class Prf(SimilarityReadout):
     alpha: float = setting(0.5, UNIT)
     headline: str = setting("f1", HEADLINE)
 
-    def parts(self, batch: PairBatch, transport: Transport, own: tuple[Tensor, Tensor] | None = None) -> Parts:
+    def parts(self, batch: PairBatch, transport: Transport, own: tuple[Parts, Parts] | None = None) -> Parts:
         """Return precision, recall, F and the headline."""
         return self.combine(self.values(batch, transport))
 
@@ -287,7 +287,7 @@ class ObjectiveReadout(Readout):
         """Return the objective of a plan."""
         return objective_value(plan, problem, transport, side, self.entropy)
 
-    def parts(self, batch: PairBatch, transport: Transport, own: tuple[Tensor, Tensor] | None = None) -> Parts:
+    def parts(self, batch: PairBatch, transport: Transport, own: tuple[Parts, Parts] | None = None) -> Parts:
         """Return the objective, or precision, recall and F of the objectives of both directions."""
         values = self.values(batch, transport)
         return with_headline(values if PLAN in values else with_f(values), self.headline)
@@ -322,14 +322,14 @@ class SelfNormalised(Readout):
             return objective_value(plan, problem, transport, side, self.entropy)
         return super().value(plan, problem, transport, side)
 
-    def parts(self, batch: PairBatch, transport: Transport, own: tuple[Tensor, Tensor] | None = None) -> Parts:
+    def parts(self, batch: PairBatch, transport: Transport, own: tuple[Parts, Parts] | None = None) -> Parts:
         """Divide each value by those of both texts compared with themselves."""
         from monge.transport.plan_values import self_normalised
 
         assert own is not None
         values = self.values(batch, transport)
         values = values if PLAN in values else with_f(values)
-        normalised = {name: self_normalised(value, *own) for name, value in values.items()}
+        normalised = {name: self_normalised(value, own[0][name], own[1][name]) for name, value in values.items()}
         return with_headline(normalised, self.headline)
 
     def bounds(self, ground: Ground, transport: Transport, *, unit: bool) -> Bounds:

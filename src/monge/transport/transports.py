@@ -33,10 +33,6 @@ class Transport(Choice):
         """
         raise NotImplementedError
 
-    def solve_own(self, problem: Problem) -> TransportPlan:
-        """Return the plan of texts compared with themselves; both directions have the same value by symmetry."""
-        return next(iter(self.solve(problem).values()))
-
 
 @dataclass(frozen=True)
 class Exact(Transport):
@@ -73,12 +69,6 @@ class OneSided(Transport):
 
         backward = onesided(exchange_sides(problem))
         return {PRECISION: onesided(problem), RECALL: TransportPlan(backward.coupling.transpose(1, 2))}
-
-    def solve_own(self, problem: Problem) -> TransportPlan:
-        """Solve one direction."""
-        from monge.transport.onesided import onesided
-
-        return onesided(problem)
 
 
 @dataclass(frozen=True)
@@ -122,10 +112,6 @@ class Tempered(Transport):
             PRECISION: self._plan(problem, self.slack),
             RECALL: self._plan(problem, self.slack[::-1], reference_last=True),
         }
-
-    def solve_own(self, problem: Problem) -> TransportPlan:
-        """Solve one direction."""
-        return self._plan(problem, self.slack, reference_last=self.order == "reference-last")
 
     def _plan(self, problem: Problem, slack: tuple[float, float], *, reference_last: bool = False) -> TransportPlan:
         from monge.transport.tempered import tempered
