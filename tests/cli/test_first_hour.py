@@ -166,6 +166,4 @@ def test_at_a_terminal_what_is_redirected_is_whole(start, line):
     assert redirected.out == plain.out != ""
     shown = start(*arguments, tty="in out err").outcome()
     letters = "".join(re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown.out).split())
-    assert sorted(letters) == sorted(
-        "".join(plain.out.split())
-    )  # cells may be broken into lines
+    assert sorted(letters) == sorted("".join(plain.out.split()))  # cells may be broken into lines
