@@ -102,7 +102,7 @@ class Recomputation:
             except UnknownName:  # some of the groups are not here: take those that are
                 opened = replace(task, pairs=declared).open()[0]
         except (Unreadable, UsageError) as error:
-            why = str(error).replace(f" below {self.data}", "").replace(str(self.data), "DIR")  # kept runs name no machine
+            why = str(error).replace(f" below {self.data}", "").replace(str(self.data), "DIR")
             return Unavailable(f"data not here: {dataset} ({why})")
         present = {name: opened.groups[name] for name in groups or () if name in opened.groups}
         if not present:
