@@ -60,7 +60,7 @@ def padded(batch: list[tuple[int, ...]]) -> tuple[np.ndarray, np.ndarray]:
 def in_batches(texts: list[tuple[int, ...]], run) -> dict[tuple[int, ...], np.ndarray]:
     """Vectors of every text from `run(ids, mask) -> [texts, longest, d]`."""
     found = {}
-    for batch in make_batches(texts, len, BUDGET):
+    for batch in make_batches(texts, BUDGET):
         states = run(*padded(batch))
         found |= {ids: states[k, : len(ids)] for k, ids in enumerate(batch)}
     return found
@@ -69,7 +69,7 @@ def in_batches(texts: list[tuple[int, ...]], run) -> dict[tuple[int, ...], np.nd
 def packed(texts: list[tuple[int, ...]], encoder: PackedEncoder) -> dict[tuple[int, ...], np.ndarray]:
     """Vectors of every text from batches without padding."""
     found = {}
-    for batch in make_batches(texts, len, BUDGET):
+    for batch in make_batches(texts, BUDGET):
         (states,) = encoder.hidden(batch, [LAYER])
         found |= {ids: one.numpy() for ids, one in zip(batch, states.split([len(i) for i in batch]), strict=True)}
     return found

@@ -68,7 +68,7 @@ def test_sides_need_precision_and_recall():
 def test_what_is_learned_is_what_is_scored(tiny_bert):
     """Tuning sees the same score as scoring, and its gradient reaches both references."""
     import monge
-    from monge.scoring.measure import measure_raw
+    from monge.scoring.measure import measure
     from monge.scoring.windows import Window
     from monge.tuning.learner import LiveEncoding
     from monge.types import CorpusStats, Segment
@@ -78,7 +78,7 @@ def test_what_is_learned_is_what_is_scored(tiny_bert):
     window = Window(
         [Segment("1", "the cat sat on", tuple(references))], LiveEncoding(metric.reader.encoder, metric.request)
     )
-    learned = measure_raw(window, metric, {"": CorpusStats(metric.reader.key)}).parts["score"]
+    learned = measure(window, metric, {"": CorpusStats(metric.reader.key)}).parts["score"]
     given = monge.score(
         ["the cat sat on"], [references], metric="yisi-1@release[weights=uniform]", model=str(tiny_bert)
     ).segments

@@ -6,6 +6,7 @@ import json
 import warnings
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -30,7 +31,7 @@ from monge.metrics.signature import FILE, named_corpus
 from monge.scoring.blend import BlendMetric
 from monge.scoring.lexical import LexicalMetric
 from monge.scoring.run import ScoringRun, Watch
-from monge.scoring.scorer import Corpora, Scorer, ScoreWindow, score_window
+from monge.scoring.scorer import Corpora, Scorer, ScoreWindow
 from monge.scoring.text_checks import watched
 from monge.types import CorpusStats, Explanation, Result, Segment, Transported
 from monge.types.flags import TRUNCATED, describe_flag
@@ -151,9 +152,11 @@ class Metric:
         If that side is missing, the metric compares with the other; the signature names the side.
         """
         segments = segments_of(hypotheses, references, sources)
-        check_stats(stats)
+        if stats is not None:
+            check_stats(stats)
         results = score_segments([self], segments, corpora=Corpora(stats, idf=idf_corpus), cache=self.cache)
-        warn_flags(results)
+        if any(result.run["flagged"] for result in results):
+            warn_flags(results)
         return NotebookResult.of(results[0])
 
     def fit(
@@ -351,33 +354,32 @@ def score_segments(
     expect: Sequence[Mapping[str, str]] | None = None,
     cache: Store | str | Path | None = None,
     watch: Watch = Watch(),  # noqa: B008 - frozen
-    score: ScoreWindow = score_window,
+    score: ScoreWindow | None = None,
     on_error: str = "fail",
 ) -> list[Result]:
     """Score re-iterable segments with several metrics in one encoding pass: system by system, metrics in order.
 
     `corpora` are statistics or texts to fit them from, other than the segments; `expect` has the digests that a replay
     must meet, per metric; `cache` is a store of vectors and scores, or a directory for one; `watch` has callbacks of
-    progress; `score` scores a window. Metrics of the same name get different labels. A segment that cannot be scored
-    ends the run, or with `on_error="count"` is left out, named in a warning and listed in `run["failed"]`.
+    progress; `score` scores a window elsewhere. Metrics of the same name get different labels. A segment that cannot
+    be scored ends the run, or with `on_error="count"` is left out, named in a warning and listed in `run["failed"]`.
     """
-    scorers, files = [], {}
-    for metric in metrics:
-        scorer, texts = with_corpus(metric.scorer, corpora)
-        scorers.append(scorer)
-        files.update(texts)
+    scorers, files = with_corpora(metrics, corpora)
     if corpora.idf is not None and not any(scorer.idf_corpora for scorer in scorers):
         raise UsageError("an idf corpus was given, but no metric of this run weighs by idf")
-    names = labels((metric.name, metric.asked) for metric in metrics)
-    with opened(cache) as store:
+    with nullcontext() if cache is None else opened(cache) as store:
         corpora, tolerant = Corpora(corpora.stats, files), on_error == "count"
         run = ScoringRun(scorers, segments, corpora=corpora, store=store, score=score, tolerant=tolerant)
         results = watched(run, expect, watch)
-    for bad in run.failed[:NAMED_FAILURES]:
+    failed = run.failed
+    for bad in failed[:NAMED_FAILURES]:
         warnings.warn(f"{bad}; it is left out", Flagged, stacklevel=2)
-    if len(run.failed) > NAMED_FAILURES:
-        more = len(run.failed) - NAMED_FAILURES
+    if len(failed) > NAMED_FAILURES:
+        more = len(failed) - NAMED_FAILURES
         warnings.warn(f"{more} more segments could not be scored and are left out", Flagged, stacklevel=2)
+    if len(metrics) == 1:
+        return results
+    names = labels((metric.name, metric.asked) for metric in metrics)
     return [replace(result, metric=names[k % len(names)]) for k, result in enumerate(results)]
 
 
@@ -395,11 +397,7 @@ def transported_segments(
     Statistics are fitted on all `segments`, as in scoring; `chosen` has the segments to return plans of, per metric;
     `expect` has the digests that a replay must meet; `encoding` reads the texts in place of the metrics' own.
     """
-    scorers, files = [], {}
-    for metric in metrics:
-        scorer, texts = with_corpus(metric.scorer, corpora)
-        scorers.append(scorer)
-        files.update(texts)
+    scorers, files = with_corpora(metrics, corpora)
     run = ScoringRun(scorers, segments, corpora=Corpora(corpora.stats, files))
     run.check_replay(expect)
     for k, rows in enumerate(chosen):
@@ -417,6 +415,16 @@ def warn_flags(results: Sequence[Result]) -> None:
         cut = any(flag.startswith(TRUNCATED) for flag in counts)
         advice = "; encoder.overlong=window reads long texts whole" if cut else ""
         warnings.warn(f"{message}{advice}", Flagged, stacklevel=3)
+
+
+def with_corpora(metrics: Sequence[Metric], corpora: Corpora) -> tuple[list[Scorer], dict[str, Iterable[str]]]:
+    """Return the scorers with their idf corpora named, and the texts of corpora that are not a side of the run."""
+    scorers, files = [metric.scorer for metric in metrics], dict[str, Iterable[str]]()
+    for k, scorer in enumerate(scorers):
+        if scorer.idf_corpora:
+            scorers[k], texts = with_corpus(scorer, corpora)
+            files.update(texts)
+    return scorers, files
 
 
 def with_corpus(metric: Scorer, corpora: Corpora) -> tuple[Scorer, dict[str, Iterable[str]]]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from math import inf
 
 import torch
 from torch import Tensor
@@ -59,49 +60,52 @@ class Vectors:
         distinct = list(dict.fromkeys(tokens.ids for tokens in texts))
         self.counters.texts += len(texts)
         vectors_of = {ids: vectors for ids in distinct if (vectors := self._memory.get(ids)) is not None}
+        missing = [ids for ids in distinct if ids not in vectors_of]
         with own_numerics():
-            for group in self._load_or_encode([ids for ids in distinct if ids not in vectors_of]):
-                vectors_of.update(self._memory.keep(group))
+            if self._store is not None:
+                for group in self._load(missing):
+                    vectors_of.update(self._memory.keep(group))
+                missing = [ids for ids in missing if ids not in vectors_of]
+            for batch in make_batches(missing, self.batch_pieces, self.longest):
+                fresh = dict(zip(batch, self._encode_batch(batch), strict=True))
+                self._save(fresh)
+                vectors_of.update(self._memory.keep(fresh))
         return [dict(zip(self.requests, vectors_of[tokens.ids], strict=True)) for tokens in texts]
 
     def forget(self) -> None:
         """Release the vectors of all texts."""
         self._memory = Memory(MEMORY_BYTES)
 
-    def _load_or_encode(self, texts: list[Ids]) -> Iterator[Group]:
-        """Yield vectors from the store where it has them; encode and store the others."""
-        if self._store is None:
-            yield from self._encode(texts)
-            return
-        keys = {ids: [self._key(ids, request) for request in self.requests] for ids in texts}
+    def _load(self, texts: Sequence[Ids]) -> Iterator[Group]:
+        """Yield the vectors of texts that the store has, some texts at a time."""
+        assert self._store is not None
         for start in range(0, len(texts), STORED_TEXTS):
-            chunk = texts[start : start + STORED_TEXTS]
-            stored = self._store.get([key for ids in chunk for key in keys[ids]])
-            cached = {
-                ids: tuple(_from_bytes(stored[key]) for key in keys[ids])
-                for ids in chunk
-                if all(key in stored for key in keys[ids])
+            keys = {ids: [self._key(ids, request) for request in self.requests] for ids in texts[start:][:STORED_TEXTS]}
+            stored = self._store.get([key for text_keys in keys.values() for key in text_keys])
+            yield {
+                ids: tuple(_from_bytes(stored[key]) for key in text_keys)
+                for ids, text_keys in keys.items()
+                if all(key in stored for key in text_keys)
             }
-            yield cached
-            for fresh in self._encode([ids for ids in chunk if ids not in cached]):
-                entries = ((key, tensor) for ids in fresh for key, tensor in zip(keys[ids], fresh[ids], strict=True))
-                self._store.put(VECTORS, ((key, _to_bytes(tensor)) for key, tensor in entries))
-                yield fresh
+
+    def _save(self, group: Group) -> None:
+        """Write the vectors of texts to the store, where there is one."""
+        if self._store is not None:
+            entries = (
+                (self._key(ids, request), _to_bytes(tensor))
+                for ids, vectors in group.items()
+                for request, tensor in zip(self.requests, vectors, strict=True)
+            )
+            self._store.put(VECTORS, entries)
 
     def _key(self, ids: Ids, request: Request) -> bytes:
         made_by = code_digest(), identify(self.encoder).key, self.longest, request
         return key_of(VECTORS, *made_by, array("q", ids).tobytes())
 
-    def _encode(self, texts: list[Ids]) -> Iterator[Group]:
-        for ids in texts:
-            if len(ids) > self.longest:
-                yield {ids: self._encode_in_slices(ids)}
-        short = [ids for ids in texts if len(ids) <= self.longest]
-        for batch in make_batches(short, len, self.batch_pieces):
-            yield dict(zip(batch, self._encode_batch(batch), strict=True))
-
     def _encode_batch(self, batch: Sequence[Ids]) -> list[tuple[Tensor, ...]]:
         """Encode the texts of a batch; the vectors of each are views of one tensor per request."""
+        if len(batch[0]) > self.longest:
+            return [self._encode_in_slices(ids) for ids in batch]
         self.counters.encoded += len(batch)
         self.counters.pieces += sum(map(len, batch))
         layers = sorted({layer for request in self.requests for layer in request.layers})
@@ -145,16 +149,19 @@ def pool_layers(hidden: dict[int, Tensor], request: Request) -> Tensor:
     return routing(unit(stacked)) if request.pool == "routing" else stacked.mean(0)
 
 
-def make_batches(texts: Sequence[Ids], size: Callable[[Ids], int], budget: int) -> Iterator[list[Ids]]:
-    """Yield texts, longest first (stable), in batches of at most `budget` pieces (at least one text)."""
+def make_batches(texts: Sequence[Ids], budget: int, longest: float = inf) -> Iterator[list[Ids]]:
+    """Yield texts, longest first (stable), in batches of at most `budget` pieces (at least one text).
+
+    A text longer than `longest` is a batch by itself; those come first.
+    """
     batch: list[Ids] = []
     pieces = 0
-    for ids in sorted(texts, key=size, reverse=True):
-        if batch and pieces + size(ids) > budget:
+    for ids in sorted(texts, key=len, reverse=True):
+        if batch and (pieces + len(ids) > budget or len(batch[0]) > longest):
             yield batch
             batch, pieces = [], 0
         batch.append(ids)
-        pieces += size(ids)
+        pieces += len(ids)
     if batch:
         yield batch
 

@@ -68,7 +68,7 @@ class Memory:
 
     def get(self, ids: Ids) -> tuple[Tensor, ...] | None:
         """Return the vectors of a text, or None if they are not in memory."""
-        place = self._places.get(_key(ids))
+        place = self._places.get(array("q", ids).tobytes())
         if place is None:
             return None
         slab, start, pieces = place
@@ -84,7 +84,7 @@ class Memory:
         slab, stored = self._slabs[self._last], {}
         for ids, vectors in group.items():
             self._widths = tuple(vector.shape[1] for vector in vectors)
-            text, pieces = _key(ids), len(vectors[0])
+            text, pieces = array("q", ids).tobytes(), len(vectors[0])
             start = slab.append(text, vectors)
             self._places[text] = self._last, start, pieces
             stored[ids] = slab.view(start, pieces, self._widths)
@@ -92,7 +92,3 @@ class Memory:
             for text in self._slabs.popitem(last=False)[1].texts:
                 del self._places[text]
         return stored
-
-
-def _key(ids: Ids) -> bytes:
-    return array("q", ids).tobytes()

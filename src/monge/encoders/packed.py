@@ -59,21 +59,20 @@ class PrepackedLinear:
 
     def __call__(self, x: Tensor) -> Tensor:
         """``x Wᵀ + b``."""
-        return self._run("none", x) if self._ops else F.linear(x, self._weight, self._bias)
+        return self.activated(x, "none") if self._ops else F.linear(x, self._weight, self._bias)
 
     def activated(self, x: Tensor, activation: str) -> Tensor:
         """Return ``act(x Wᵀ + b)``; the exact (erf) GELU is fused and bit-equal to ``F.gelu``."""
-        return self._run(activation, x) if self._ops else ACTIVATIONS[activation](self(x))
+        if not self._ops:
+            return ACTIVATIONS[activation](self(x))
+        out: Tensor = self._ops(x, self._weight, self._bias, activation, [], "none")
+        return out
 
     def added(self, x: Tensor, residual: Tensor) -> Tensor:
         """Return ``residual + x Wᵀ + b``."""
         if not self._ops:
             return self(x).add_(residual)
         out: Tensor = self._ops.binary(x, residual, self._weight, self._bias, "add")
-        return out
-
-    def _run(self, after: str, x: Tensor) -> Tensor:
-        out: Tensor = self._ops(x, self._weight, self._bias, after, [], "none")
         return out
 
 
@@ -164,6 +163,7 @@ class PackedEncoder:
         self._blocks = [_Block(body, number, precision) for number in range(body.depth)]
         first = {name: tensor for name, tensor in body.tensors.items() if name.startswith("embeddings.")}
         self._mix: Tensor | None = body.tensors.get(MIX)
+        self._pad, self._embedding_norm = body.pad, body.pair("embeddings.LayerNorm")
         self._body = replace(body, tensors=first)  # the rest is packed: let it go
 
     @torch.inference_mode()
@@ -171,6 +171,7 @@ class PackedEncoder:
         """Return the hidden states of each layer, ``[total_tokens, d]`` float32, texts end to end in the given order.
 
         Layer 0 is the output of the embeddings, layer ``k`` that of block ``k``. Blocks above the highest are not run.
+        Where an adapter mixes layers 0 to k, layer k is their weighted sum.
         """
         top = len(self._blocks)
         if not all(0 <= layer <= top for layer in layers):
@@ -178,7 +179,7 @@ class PackedEncoder:
         order = sorted(range(len(ids)), key=lambda text: len(ids[text]))
         h = self._embed([ids[text] for text in order])
         lengths = [len(ids[text]) for text in order]
-        mixed = self._mix_weights(layers)
+        mixed = [] if self._mix is None or len(self._mix) - 1 not in layers else self._mix.tolist()
         states = {0: h} if 0 in layers or mixed else {}
         buckets = self._buckets(lengths, h.shape[1] // self._heads)
         tokens, h = len(h), _pad_rows(h.to(self._dtype))
@@ -196,15 +197,11 @@ class PackedEncoder:
         rows = _restore_order(order, lengths)
         return [states.get(layer, h)[:tokens].float()[rows] for layer in layers]
 
-    def _mix_weights(self, layers: Sequence[int]) -> list[float]:
-        """Return the adapter's weights of layers 0 to k where layer k, their weighted sum, is requested; else []."""
-        return [] if self._mix is None or len(self._mix) - 1 not in layers else self._mix.tolist()
-
     def _embed(self, texts: list[Sequence[int]]) -> Tensor:
         """Return ``LN(word + type + position)`` of all tokens, ``[tokens, d]``."""
         tensors, room = self._body.tensors, self._body.settings["max_position_embeddings"]
         ids = torch.tensor([i for text in texts for i in text], dtype=torch.long)
-        places = torch.cat([position_ids(text, self._body.pad) for text in texts]) if texts else ids
+        places = torch.cat([position_ids(text, self._pad) for text in texts]) if texts else ids
         if texts and len(places) and int(places.max()) >= room:
             raise InvalidSetting(f"a text of {max(map(len, texts))} tokens: this model has {room} positions")
         h = self._body.words(ids)
@@ -212,8 +209,7 @@ class PackedEncoder:
         if types is not None:
             h = h + types[0]
         h = h + F.embedding(places, tensors["embeddings.position_embeddings.weight"])
-        norm = self._body.pair("embeddings.LayerNorm")
-        h = F.layer_norm(h, h.shape[-1:], *norm, self._body.settings["layer_norm_eps"])
+        h = F.layer_norm(h, h.shape[-1:], *self._embedding_norm, self._body.settings["layer_norm_eps"])
         return self._project(h) if self._project else h
 
     def _buckets(self, lengths: list[int], head: int) -> list[_Bucket]:

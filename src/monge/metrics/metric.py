@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
 from typing import Any
 
 from monge.errors import InvalidSetting, UnknownName
@@ -14,6 +15,7 @@ from monge.metrics.axes import (
     EncoderSettings,
     Fluency,
     Ground,
+    Idf,
     Layers,
     Normalise,
     Readout,
@@ -53,6 +55,11 @@ class MetricSpec:
     scale: ScoreScale = _RAW
     fluency: Fluency = _SILENT
     against: Against = _REFERENCES
+
+    @cached_property
+    def epsilon(self) -> float:
+        """What is added to the total of weights before masses are normalised."""
+        return self.weights.epsilon if isinstance(self.weights, Idf) else 0.0
 
     def choice(self, axis: str) -> Choice:
         """Return the choice on an axis."""

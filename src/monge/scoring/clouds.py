@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import blake2b
@@ -67,7 +67,7 @@ class WindowTexts:
         self._select = partial(window.units, metric)
         systems = dict.fromkeys(row.system for row in self._rows)
         self._weigh = {
-            (system, side): metric.needs.weigher(stats[system], side)
+            (system, side): metric.needs.weigher(stats[system], side) if metric.needs.counted_sides else None
             for system in systems
             for side in (REFERENCES, HYPOTHESES)
         }
@@ -91,8 +91,7 @@ class WindowTexts:
 
     def _scope(self, side: str, index: int) -> str:
         """Return the key of texts that share statistics: one for a run, or one per side and system."""
-        metric = self._metric
-        per_side = metric.needs.differ_by_side
+        per_side = self._metric.needs.differ_by_side
         return f"{side}\t{self._rows[index].system if side == HYPOTHESES else ''}" if per_side else ""
 
     def _build(self, text: str, side: str, index: int) -> Text:
@@ -100,21 +99,27 @@ class WindowTexts:
         if key not in self._raw:
             tokens, vectors_by_request = self._read[text]
             weigh, request = self._weigh[self._rows[index].system, side], self._metric.request
-            mean = self._mean(side, index) if self._metric.needs.summed_sides else None
-            layers = len(request.layers) if request.pool == "barycentre" else 1
-            vectors = separate_unknown(
-                tokens, vectors_by_request[request], self._metric.unknown, layers=layers, around=mean
-            )
+            vectors = vectors_by_request[request]
+            if self._metric.unknown is not None and self._metric.unknown in tokens.ids:
+                mean = self._mean(side, index) if self._metric.needs.summed_sides else None
+                layers = len(request.layers) if request.pool == "barycentre" else 1
+                vectors = separate_unknown(tokens, vectors, self._metric.unknown, layers=layers, around=mean)
             self._raw[key] = build_points(tokens, vectors, self._metric, weigh, self._select)
         return self._raw[key]
 
     def _text(self, text: str, side: str, index: int) -> CentredText:
         scope = f"{id(self._batch[index])}\t{side}" if self._batch else self._scope(side, index)
         if (scope, text) not in self._done:
-            built, mean = self._build(text, side, index), self._mean(side, index)
-            vanished = _vanishes(built, mean, self._metric.spec.centre.name)
-            self._done[scope, text] = CentredText(built, mean, self._source_map(side, index), vanished)
+            built = self._build(text, side, index)
+            is_centred = self._metric.spec.centre.name != "none"
+            self._done[scope, text] = self._centre(built, side, index) if is_centred else CentredText(built)
         return self._done[scope, text]
+
+    def _centre(self, built: Text, side: str, index: int) -> CentredText:
+        """Return a text with the mean that is subtracted from it, and the map that is applied to it."""
+        mean = self._mean(side, index)
+        vanished = _vanishes(built, mean, self._metric.spec.centre.name)
+        return CentredText(built, mean, self._source_map(side, index), vanished)
 
     def _mean(self, side: str, index: int) -> Tensor | None:
         metric, system = self._metric, self._rows[index].system
@@ -201,7 +206,9 @@ def pad_texts(texts: Sequence[CentredText], spec: MetricSpec, step: int = 1) -> 
     weights = torch.zeros(len(texts), longest, dtype=torch.float64)
     weights[present] = torch.tensor([weight for text in texts for weight in text.text.weights], dtype=torch.float64)
     names = _names(texts, vectors) if spec.encoder.unknown == "zero" and spec.ground.name == "cosine" else None
-    cloud = _centre(Cloud(vectors, weights, present, names), texts, spec)
+    cloud = Cloud(vectors, weights, present, names)
+    if spec.centre.name != "none":
+        cloud = _centre(cloud, texts, spec)
     ground_normalises = spec.ground.name == "cosine"
     if isinstance(spec.normalise, axes.UnitNormalise) and not (ground_normalises and spec.normalise.epsilon == 0):
         cloud = replace(cloud, vectors=unit(cloud.vectors, epsilon=spec.normalise.epsilon))
@@ -229,7 +236,7 @@ def _centre(raw: Cloud, texts: Sequence[CentredText], spec: MetricSpec) -> Cloud
         moved = centring.by_dimension(raw)
     elif spec.centre.name == "sentence":
         moved = centring.by_sentence(raw)
-    else:
+    else:  # vectors are mapped, not centred
         return raw
     if not any(text.vanished for text in texts):
         return moved
@@ -245,7 +252,7 @@ def _stack_means(means: Sequence[Tensor | None], raw: Cloud) -> Tensor:
     return torch.stack([nothing if mean is None else mean for mean in means])
 
 
-def batch_pairs(pairs: Sequence[Pair]) -> Iterator[list[Pair]]:
+def batch_pairs(pairs: Iterable[Pair]) -> Iterator[list[Pair]]:
     """Yield the pairs in batches of one padded shape, so that the score of a pair never depends on its neighbours."""
     shapes: dict[tuple[int, int], list[Pair]] = {}
     for pair in pairs:

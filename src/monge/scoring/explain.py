@@ -10,9 +10,9 @@ import numpy as np
 
 from monge.errors import DataError
 from monge.metrics.axes import Centre, Idf, Uniform
-from monge.scoring.clouds import Pair, WindowTexts, pad_texts
+from monge.scoring.clouds import Pair, WindowTexts, batch_pairs, pad_texts
 from monge.scoring.encoding import Encoding
-from monge.scoring.measure import finish_parts, score_clouds, solve_batches
+from monge.scoring.measure import finish_parts, score_clouds, solve_batch
 from monge.scoring.points import Text
 from monge.scoring.text_checks import advise_model, describe_foreign_texts
 from monge.scoring.windows import Window
@@ -92,7 +92,8 @@ def iter_plans(metric: TransportMetric, window: Window, stats: StatsBySystem) ->
         pair = texts.hypothesis(place), texts.references(place)[0]
         if not pair[0].text.empty and not pair[1].text.empty:
             pairs.setdefault(pair, []).append(place)
-    for members, batch, _ in solve_batches(list(pairs), metric.spec):
+    for members in batch_pairs(pairs):
+        batch = solve_batch(members, metric.spec)
         for k, pair in enumerate(members):
             for place in pairs[pair]:
                 yield place, _collect_plans(window.rows[place], pair, batch, k, metric)
@@ -143,7 +144,9 @@ def _note_unknown(metric: TransportMetric, texts: Mapping[str, str]) -> tuple[st
                 f"{lacking} of the {pieces} pieces of the {side} are unknown to {model.name} and {rule}; "
                 f"{advise_model(likely_language(main_script([text])), model.name)}."
             )
-    scripts = describe_foreign_texts(model.name, {side: [text] for side, text in texts.items()}) if not notes else []
+    scripts = []
+    if not notes and metric.languages is not None:
+        scripts = describe_foreign_texts(model.name, metric.languages, {side: [text] for side, text in texts.items()})
     return (*notes, *(f"{sentence[:1].upper()}{sentence[1:]}." for sentence in scripts))
 
 

@@ -257,7 +257,9 @@ def sum_vectors(
     if not jobs:
         return {}
     means = {
-        (metric, side, corpus): _VectorTotal(metric, corpus, metric.needs.weigher(counts[metric][k], side))
+        (metric, side, corpus): _VectorTotal(
+            metric, corpus, metric.needs.weigher(counts[metric][k], side) if metric.needs.counted_sides else None
+        )
         for (metric, side, corpus), k in jobs.items()
     }
     corpora = {corpus for *_, corpus in jobs}

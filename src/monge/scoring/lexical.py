@@ -20,6 +20,7 @@ from monge.types.exact import mean
 from monge.types.text import is_blank
 
 if TYPE_CHECKING:
+    from monge.scoring.reader import Reader
     from monge.scoring.windows import Window
 
 WHOLE_CORPUS = ("cider",)
@@ -34,6 +35,7 @@ class LexicalMetric:
     spec: LexicalSpec
     fits: tuple[str, ...] = ()
     reads: bool = False
+    readers: tuple[Reader, ...] = ()
 
     @property
     def name(self) -> str:

@@ -5,7 +5,7 @@ texts -> clouds -> problems -> plans -> parts of pairs -> parts of segments (ove
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -19,12 +19,10 @@ from monge.metrics.metric import MetricSpec
 from monge.scoring.clouds import STEP, CentredText, Pair, WindowTexts, batch_pairs, make_origin, pad_texts
 from monge.scoring.fluency import add_fluency
 from monge.scoring.points import Text
-from monge.scoring.scorer import Scores
 from monge.transport.phrases import phrases
 from monge.transport.problem import exchange_sides
-from monge.transport.readouts import with_f
 from monge.types import Array, Cloud, PairBatch, Segment
-from monge.types.transport import PLAN, PRECISION, RECALL, Parts
+from monge.types.transport import PRECISION, RECALL, Parts
 
 if TYPE_CHECKING:
     from monge.scoring.scorer import StatsBySystem
@@ -41,14 +39,7 @@ class WindowParts:
     texts: WindowTexts
 
 
-def measure(window: Window, metric: TransportMetric, stats: StatsBySystem) -> Scores:
-    """Score the segments of a window."""
-    raw = measure_raw(window, metric, stats)
-    parts = finish_parts(raw.parts, window.rows, metric, stats)
-    return Scores(parts, raw.winners.numpy(), [raw.texts.flags(k) for k in range(len(window.rows))])
-
-
-def measure_raw(window: Window, metric: TransportMetric, stats: StatsBySystem) -> WindowParts:
+def measure(window: Window, metric: TransportMetric, stats: StatsBySystem) -> WindowParts:
     """Return the parts of segments before fluency and scale, with gradients where vectors have them."""
     texts = WindowTexts(window, metric, stats)
     pairs: list[Pair] = []
@@ -72,24 +63,23 @@ def finish_parts(
     numbers = {name: values.detach().double().numpy() for name, values in parts.items()}
     if metric.language_model is not None:
         numbers = add_fluency(numbers, metric, [row.hypothesis for row in rows])
-    numbers = metric.scaling.apply(numbers, next(iter(stats.values())))
-    check_numbers(numbers, rows, metric)
+    if metric.spec.scale.name != "raw":
+        numbers = metric.scaling.apply(numbers, next(iter(stats.values())))
+    for name, values in numbers.items():
+        wrong = np.flatnonzero(~np.isfinite(values))
+        if len(wrong):
+            raise _describe_bad_number(f"{name} is {values[wrong[0]]}", rows[wrong[0]], metric)
     return numbers
 
 
-def check_numbers(parts: Mapping[str, Array], rows: Sequence[Segment], metric: TransportMetric) -> None:
-    """Raise where a part [n] of a score is NaN or infinite, naming the segment and the value."""
-    for name, values in parts.items():
-        wrong = np.flatnonzero(~np.isfinite(values))
-        if not len(wrong):
-            continue
-        row, any_length = rows[wrong[0]], not metric.spec.normalise.units and not metric.spec.ground.distance
-        raise BadSegment(
-            row.id,
-            row.system,
-            f"{metric.name}: its {name} is {values[wrong[0]]}, which is not a score: these settings give no number for "
-            f"its texts{' (vectors of any length: try normalise=units)' if any_length else ''}",
-        )
+def _describe_bad_number(value: str, row: Segment, metric: TransportMetric) -> BadSegment:
+    any_length = not metric.spec.normalise.units and not metric.spec.ground.distance
+    return BadSegment(
+        row.id,
+        row.system,
+        f"{metric.name}: its {value}, which is not a score: these settings give no number for "
+        f"its texts{' (vectors of any length: try normalise=units)' if any_length else ''}",
+    )
 
 
 def combine_references(
@@ -151,10 +141,12 @@ def score_pairs(pairs: Sequence[Pair], metric: TransportMetric) -> Parts:
             without_words[place] = empty
         else:
             solvable[pair] = place
+    own = compare_with_self(solvable, metric.spec) if metric.spec.readout.compares_with_self else None
     parts: Parts = {}
-    for batch, _, batch_parts in solve_batches(list(solvable), metric.spec):
+    for batch in batch_pairs(solvable):
         places = torch.tensor([solvable[pair] for pair in batch])
-        for name, values in batch_parts.items():
+        solved, own_of_sides = solve_batch(batch, metric.spec), None if own is None else own.of_sides(batch)
+        for name, values in metric.spec.readout.parts(solved, metric.spec.transport, own_of_sides).items():
             parts.setdefault(name, torch.zeros(len(index), dtype=torch.float64))[places] = values.double()
     if without_words:
         for name in parts or dict.fromkeys(part_names(metric.spec)):
@@ -174,14 +166,10 @@ def _value_without_words(name: str, metric: TransportMetric, *, both: bool) -> f
     return value
 
 
-def solve_batches(pairs: Sequence[Pair], spec: MetricSpec) -> Iterator[tuple[list[Pair], PairBatch, Parts]]:
-    """Give the pairs in batches of one padded shape, with their plans and the parts [b] of their scores."""
-    own = compare_with_self(pairs, spec) if spec.readout.compares_with_self else None
-    for batch in batch_pairs(pairs):
-        hypotheses, references = (pad_texts([pair[side] for pair in batch], spec, STEP) for side in (0, 1))
-        solved = solve_pairs(hypotheses, references, spec)
-        own_of_sides = None if own is None else own.of_sides(batch)
-        yield batch, solved, spec.readout.parts(solved, spec.transport, own_of_sides)
+def solve_batch(batch: Sequence[Pair], spec: MetricSpec) -> PairBatch:
+    """Return the plans of pairs of one padded shape."""
+    hypotheses, references = (pad_texts([pair[side] for pair in batch], spec, STEP) for side in (0, 1))
+    return solve_pairs(hypotheses, references, spec)
 
 
 @dataclass(frozen=True)
@@ -201,47 +189,42 @@ class OwnValues:
         )
 
 
-def compare_with_self(pairs: Sequence[Pair], spec: MetricSpec) -> OwnValues:
+def compare_with_self(pairs: Iterable[Pair], spec: MetricSpec) -> OwnValues:
     """Compare every distinct text of some pairs with itself."""
     texts = dict.fromkeys(text for pair in pairs for text in pair)
     batches = [[text for text, _ in batch] for batch in batch_pairs([(text, text) for text in texts])]
-    values = [own_values(pad_texts(batch, spec, STEP), spec) for batch in batches]
+    settings = spec.ground, spec.transport, spec.epsilon
+    values = [spec.readout.compare_with_self(pad_texts(batch, spec, STEP), *settings) for batch in batches]
     places = {text: place for place, text in enumerate(text for batch in batches for text in batch)}
     names = values[0] if values else ()
     return OwnValues({name: torch.cat([part[name] for part in values]) for name in names}, places)
 
 
-def own_values(cloud: Cloud, spec: MetricSpec) -> Parts:
-    """Return the values [b] of each text compared with itself.
-
-    Both directions are solved, though they are equal by symmetry: a text then has exactly the numbers that it has as
-    hypothesis and reference of one pair, and scores exactly 1.
-    """
-    problem = spec.ground.problem(cloud, cloud, _epsilon(spec))
-    plans = spec.transport.solve(problem)
-    values = {side: spec.readout.value(plan, problem, spec.transport, side) for side, plan in plans.items()}
-    return values if PLAN in values else with_f(values)
-
-
 def score_clouds(hypotheses: Cloud, references: Cloud, spec: MetricSpec) -> tuple[PairBatch, Parts]:
     """Return the plans of a batch of pairs and the parts [b] of their scores."""
-    own = (own_values(hypotheses, spec), own_values(references, spec)) if spec.readout.compares_with_self else None
+    own = None
+    if spec.readout.compares_with_self:
+        settings, compare = (spec.ground, spec.transport, spec.epsilon), spec.readout.compare_with_self
+        own = compare(hypotheses, *settings), compare(references, *settings)
     batch = solve_pairs(hypotheses, references, spec)
     return batch, spec.readout.parts(batch, spec.transport, own)
 
 
 def solve_pairs(hypotheses: Cloud, references: Cloud, spec: MetricSpec) -> PairBatch:
     """Return the plans of a batch of pairs under a spec."""
-    epsilon = _epsilon(spec)
+    epsilon = spec.epsilon
     problem = spec.ground.problem(hypotheses, references, epsilon)
-    if spec.units.phrases:  # the weights of its own side average in each direction; the plans are one-sided
+    if (
+        spec.units.ngram != 1 and spec.units.phrases
+    ):  # the weights of its own side average in each direction; the plans are one-sided
         backward = exchange_sides(phrases(exchange_sides(problem), spec.units.ngram))
         problems = {PRECISION: phrases(problem, spec.units.ngram), RECALL: backward}
         plans = {side: spec.transport.solve(side_problem)[side] for side, side_problem in problems.items()}
         return PairBatch(hypotheses, references, problems, plans)
     if not epsilon:
         plans = spec.transport.solve(problem)
-        plans = spec.readout.replace_plans(plans, problem, hypotheses, references, spec.transport)
+        if spec.readout.replaces_plans:
+            plans = spec.readout.replace_plans(plans, problem, hypotheses, references, spec.transport)
         return PairBatch(hypotheses, references, dict.fromkeys(plans, problem), plans)
     sides = (hypotheses, references), (hypotheses, hypotheses), (references, references)
     costs = [spec.ground.problem(*pair, epsilon).cost.amax((1, 2)) for pair in sides]
@@ -249,10 +232,6 @@ def solve_pairs(hypotheses: Cloud, references: Cloud, spec: MetricSpec) -> PairB
     plans = spec.transport.solve(problem, excess)
     unmatched = (problem.hypothesis.sum(1) - problem.reference.sum(1)).abs() * excess
     return PairBatch(hypotheses, references, dict.fromkeys(plans, problem), plans, unmatched)
-
-
-def _epsilon(spec: MetricSpec) -> float:
-    return spec.weights.epsilon if isinstance(spec.weights, axes.Idf) else 0.0
 
 
 def part_names(spec: MetricSpec) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 from monge.errors import StatisticsMismatch
 from monge.metrics.axes import CorpusCentre, Idf, Remap
@@ -43,17 +44,17 @@ class StatisticsNeeds:
         map_space = f"{space}/{centre.name}" if isinstance(centre, Remap) else None
         return cls(weights.name, counted_sides, summed_sides, identity.reader, space, map_space)
 
-    @property
+    @cached_property
     def kinds(self) -> tuple[str, ...]:
         """The kinds of statistics that a run can fit: `idf`, `mean`, or neither."""
         return (("idf",) if self.counted_sides else ()) + (("mean",) if self.summed_sides else ())
 
-    @property
+    @cached_property
     def include_hypotheses(self) -> bool:
         """Whether the statistics of a system are fitted from its own texts too."""
         return HYPOTHESES in (*self.counted_sides, *self.summed_sides)
 
-    @property
+    @cached_property
     def differ_by_side(self) -> bool:
         """Whether a text has other points as a hypothesis than as a reference."""
         return self.include_hypotheses or self.map_space is not None
@@ -66,9 +67,9 @@ class StatisticsNeeds:
         """Return the vectors whose mean is subtracted from a side."""
         return stats.sums[self.space][side if side in self.summed_sides else REFERENCES]
 
-    def weigher(self, stats: CorpusStats, side: str) -> Callable[[int], float] | None:
-        """Return the function from a piece to its weight on a side, or None where all pieces weigh the same."""
-        return idf_weight(self.counts(stats, side), self.weights) if self.counted_sides else None
+    def weigher(self, stats: CorpusStats, side: str) -> Callable[[int], float]:
+        """Return the function from a piece to its idf on a side."""
+        return idf_weight(self.counts(stats, side), self.weights)
 
     def check(self, metric: str, stats: CorpusStats) -> None:
         """Raise where statistics lack what the metric needs, were fitted for other settings, or hold nothing."""

@@ -12,7 +12,6 @@ from torch import Tensor
 
 from monge.metrics import axes
 from monge.text.ngrams import windows
-from monge.text.select import is_empty
 from monge.text.sentences import sentence_spans
 from monge.text.unknown import NOTED, unknown_share
 from monge.transport.barycentre import barycentre
@@ -63,7 +62,7 @@ def build_points(
     None stands for equal weights. `select` returns the units of the text.
     """
     spec = metric.spec
-    if is_empty(tokens):
+    if all(tokens.special):
         return Text(_NOTHING, (), empty=True, truncated=tokens.truncated)
     units = select(tokens)
     points, members = _means(vectors, units.groups), None
@@ -71,7 +70,8 @@ def build_points(
     if spec.units.specials == "targets":
         weights = [0.0 if special else weight for weight, special in zip(weights, units.special, strict=True)]
     flags = units.flags
-    if unknown_share(tokens, metric.reader.encoder.unknown) > NOTED:
+    unknown = metric.reader.encoder.unknown
+    if unknown in tokens.ids and unknown_share(tokens, unknown) > NOTED:
         flags = (*flags, UNKNOWN)
     if not any(weights):
         weights = [0.0 if special else 1.0 for special in units.special]
@@ -80,8 +80,8 @@ def build_points(
         points = _barycentre(points, weights, metric)
     if spec.weights.name == "counts":
         points, weights, members = _merge_kinds(_kinds(tokens, units.groups, metric.unknown), points, weights)
-    epsilon = spec.weights.epsilon if isinstance(spec.weights, axes.Idf) else 0.0
-    if not spec.units.phrases and (spec.units.ngram != 1 or spec.units.join == "sum" or epsilon):
+    epsilon = spec.epsilon
+    if (spec.units.ngram != 1 or spec.units.join == "sum" or epsilon) and not spec.units.phrases:
         points, weights, members = _join_windows(points, weights, members, spec.units, epsilon)
     if spec.units.bag != "words":
         points, weights, members = add_sentences(tokens, units.groups, points, weights, spec.units)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from urllib.parse import quote
 
 from monge.encoders.protocol import Encoder
@@ -34,12 +35,12 @@ class Reader:
                 f"{self.encoder.name}; give {overhead + 1} or more"
             )
 
-    @property
+    @cached_property
     def refuses(self) -> bool:
         """Whether a setting makes some texts errors: texts that are too long, or words without a vector."""
         return self.overlong == "error" or getattr(self.encoder, "policy", "") == "error"
 
-    @property
+    @cached_property
     def key(self) -> str:
         """The key of the pieces of a text: tokenizer, length, overlong rule and prefix."""
         return f"{self.encoder.tokenizer_digest[:8]}/{self.longest}/{self.overlong}/{quote(self.prefix, safe='')}"

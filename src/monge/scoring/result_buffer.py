@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
 
 import numpy as np
@@ -56,6 +56,7 @@ class Buffer:
     def __init__(self, scratch: Scratch, *, keyed: bool = False) -> None:
         self._scratch, self._keyed, self._texts = scratch, keyed, 0
         self._blocks: list[tuple[int, int, int]] = []  # start, bytes, rows
+        self.rows = 0
         self._names: tuple[str, ...] = ()
         self._kinds: dict[tuple[str, ...], int] = {}
         self._width = 0  # columns of sums
@@ -81,15 +82,11 @@ class Buffer:
             values = np.concatenate([values, scores.sums], axis=1)
         data = integers.tobytes() + values.astype(np.float64, copy=False).tobytes() + b"".join(names)
         self._blocks.append((self._scratch.append(data), len(data), len(names)))
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether no scores were added."""
-        return not self._blocks
+        self.rows += len(names)
 
     def column(self, system: str) -> ScoreColumn:
         """Return all scores in input order."""
-        total, kinds, width = sum(rows for *_, rows in self._blocks), list(self._kinds), len(self._names) + self._width
+        total, kinds, width = self.rows, list(self._kinds), len(self._names) + self._width
         integers, values = np.empty((total, _INTEGERS - 1), dtype=np.int64), np.empty((width, total))
         ids: list[str] = []
         for start, size, rows in self._blocks:
@@ -107,6 +104,16 @@ class Buffer:
         scores = Scores(parts, integers[order, 1], flags, sums, self._facts)
         references = str(*self._references) if len(self._references) == 1 else "var"
         return ScoreColumn(system, tuple(ids[i] for i in order), scores, self._texts % DIGEST_SPACE, references)
+
+
+def add_scores(
+    buffers: Mapping[str, Buffer], positions: Sequence[int], rows: Sequence[Segment], scores: Scores
+) -> None:
+    """Add the scores of segments to the buffers of their systems."""
+    for system in dict.fromkeys(row.system for row in rows):
+        places = [i for i, row in enumerate(rows) if row.system == system]
+        own = scores if len(places) == len(rows) else scores.at(places)
+        buffers[system].add([positions[i] for i in places], [rows[i] for i in places], own)
 
 
 def _has_empty_text(flags: Sequence[str]) -> bool:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, cast
 from monge.errors import BadSegment, DataError
 from monge.scoring.first_occurrences import FirstTexts
 from monge.scoring.replay import Expected, check_expected
-from monge.scoring.result_buffer import Buffer, Scratch
+from monge.scoring.result_buffer import Buffer, Scratch, add_scores
 from monge.scoring.scan import FIRST_SEGMENTS, InputSummary, bind_side, scan_input
-from monge.scoring.scorer import Corpora, Scorer, Scores, ScoreWindow, StatsBySystem, score_window
+from monge.scoring.scorer import Corpora, Scorer, Scores, ScoreWindow, StatsBySystem
 from monge.scoring.window_pass import FailedSegments, RunMember, WindowPass
 from monge.scoring.windows import SEGMENTS, Window, cut_windows, with_side
 from monge.types import CorpusStats, Result, Segment, Tokens, Transported
@@ -55,8 +55,9 @@ class ScoringRun:
     """Some metrics on some segments: one pass to scan and fit, one pass to score, by windows.
 
     `segments` can be iterated again. `store` keeps vectors and scores; `window` is the number of segments that a
-    window has at the most, `score` what scores a window with some metrics. Each metric compares with its own side, the
-    references or the source; where the segments have none of it, the other stands in, and the signature says so.
+    window has at the most, `score` scores a window with some metrics, None for this process. Each metric compares with
+    its own side, the references or the source; where the segments have none of it, the other stands in, and the
+    signature says so.
     `shard` stands for `segments` where these are a part of a larger run. A segment that cannot be scored ends the run
     with an error that names it or, where `tolerant`, is left out of every metric and listed in `failed`.
     """
@@ -69,7 +70,7 @@ class ScoringRun:
         corpora: Corpora = Corpora(),  # noqa: B008 - frozen
         store: Store | None = None,
         window: int = SEGMENTS,
-        score: ScoreWindow = score_window,
+        score: ScoreWindow | None = None,
         shard: ShardContext | None = None,
         tolerant: bool = False,
     ) -> None:
@@ -108,22 +109,22 @@ class ScoringRun:
         self._encoding: Encoding | None = None
         vectors = [j for j, member in enumerate(self._members) if member.scorer.reads]
         if vectors:
-            if self._shard is None and self._leave_out_unreadable(vectors) and first_texts is not None:
+            strict = [j for j in vectors if any(reader.refuses for reader in self._members[j].scorer.readers)]
+            if self._shard is None and strict and self._leave_out_unreadable(strict) and first_texts is not None:
                 first_texts.rescan(self._segments)
             self._fit(vectors, self._segments if first_texts is None else first_texts)
         if self._corpora.stats is not None:
             for k, metric in enumerate(self.metrics):
                 metric.check_stats(self._stats_of(k, self.summary.systems[0]))
 
-    def _leave_out_unreadable(self, vectors: Sequence[int]) -> bool:
+    def _leave_out_unreadable(self, members: Sequence[int]) -> bool:
         """Leave out texts that a reader refuses (too long, a word without a vector), before anything is fitted.
 
-        Tells whether there are any.
+        Returns whether there are any.
         """
-        pairs = [(cast("TransportMetric", self._members[j].scorer).reader, self._members[j].side) for j in vectors]
-        strict = dict.fromkeys((reader, side) for reader, side in pairs if reader.refuses)
-        if not strict:
-            return False
+        strict = dict.fromkeys(
+            (reader, self._members[j].side) for j in members for reader in self._members[j].scorer.readers
+        )
         unreadable: set[tuple[str, str]] = set()
         for row in self._segments:
             for reader, side in strict:
@@ -142,7 +143,6 @@ class ScoringRun:
     def _fit(self, vectors: Sequence[int], segments: Iterable[Segment]) -> None:
         """Open the encoding pass for the members that compare vectors, and fit their statistics."""
         from monge.scoring.encoding import Encoding
-        from monge.scoring.fit import fit_run
 
         metrics = [cast("TransportMetric", self._members[j].scorer) for j in vectors]
         if self._shard is not None:
@@ -150,9 +150,19 @@ class ScoringRun:
         else:
             store = self._store if self._store is not None and self._store.vectors else None
             self._encoding = Encoding(metrics, store)
-            fitted = fit_run(metrics, segments, self.summary.systems, self._corpora, self._encoding)
+            fitted = self._fit_statistics(metrics, segments, self._encoding)
         for j, stats in zip(vectors, fitted, strict=True):
             self._members[j] = replace(self._members[j], stats=stats)
+
+    def _fit_statistics(
+        self, metrics: Sequence[TransportMetric], segments: Iterable[Segment], encoding: Encoding
+    ) -> list[StatsBySystem]:
+        """Return for each metric the statistics of every system: none where no metric takes any."""
+        if not any(metric.takes_statistics for metric in metrics):
+            return [dict.fromkeys(self.summary.systems, CorpusStats(metric.needs.reader)) for metric in metrics]
+        from monge.scoring.fit import fit_run
+
+        return fit_run(metrics, segments, self.summary.systems, self._corpora, encoding)
 
     def cut(self, texts: Sequence[str], reader: Reader) -> list[Tokens]:
         """Return the pieces of texts, as a reader of this run cuts them."""
@@ -165,43 +175,33 @@ class ScoringRun:
 
     def results(self, *, expect: Expected | None = None, watch: Watch = Watch()) -> list[Result]:
         """Return results system by system, metrics in the given order; what `expect` says must be met."""
-        self.check_replay(expect)
+        if expect is not None:
+            self.check_replay(expect)
         with closing(Scratch()) as scratch:
-            buffers = self._score_all(scratch, watch, keyed=[bool(member.name) for member in self._members])
-            self._check_scored({system for (_, system), buffer in buffers.items() if buffer.is_empty})
+            buffers = self._make_buffers(scratch, keyed=[bool(member.name) for member in self._members])
+            for j, positions, rows, scores in self._window_pass.iter_scores(watch.progress):
+                add_scores(buffers[j], positions, rows, scores)
+                self._remember_unknown(rows, scores)
+                if watch.scored is not None and not self._members[j].name:
+                    watch.scored(self._members[j].owner, rows, scores)
+            self._check_scored({system for of_member in buffers for system in of_member if not of_member[system].rows})
             work, fitted = self._finish_encoding(), self._corpora.stats is None
             results = []
             for system in self.summary.systems:
-                columns = [buffers[j, system].column(system) for j in range(len(self._members))]
-                failed = [{"id": bad.id, "why": bad.why} for bad in self.failed if bad.system == system]
+                columns = [of_member[system].column(system) for of_member in buffers]
+                failed = [{"id": bad.id, "why": bad.why} for bad in self._failed.segments if bad.system == system]
                 for k, metric in enumerate(self.metrics):
                     own = {member.name: columns[j] for j, member in enumerate(self._members) if member.owner == k}
-                    result = replace(metric.result(own, self._stats_of(k, system)), work=work)
-                    result = replace(result, run={**result.run, "failed": failed}) if failed else result
+                    result = metric.result(own, self._stats_of(k, system))
+                    run = {**result.run, "failed": failed} if failed else result.run
+                    results.append(replace(result, work=work, run=run))
                     if expect is not None:
                         check_expected(metric.name, expect[k], result.signature, fitted=fitted)
-                    results.append(result)
             return results
 
-    def _score_all(self, scratch: Scratch, watch: Watch, keyed: Sequence[bool]) -> dict[tuple[int, str], Buffer]:
-        """Score everything; return a buffer per member and system."""
-        buffers = {
-            (j, system): Buffer(scratch, keyed=keyed[j])
-            for j in range(len(self._members))
-            for system in self.summary.systems
-        }
-
-        def take(j: int, positions: Sequence[int], rows: Sequence[Segment], scores: Scores) -> None:
-            self._remember_unknown(rows, scores)
-            for system in dict.fromkeys(row.system for row in rows):
-                places = [i for i, row in enumerate(rows) if row.system == system]
-                own = scores if len(places) == len(rows) else scores.at(places)
-                buffers[j, system].add([positions[i] for i in places], [rows[i] for i in places], own)
-            if watch.scored is not None and not self._members[j].name:
-                watch.scored(self._members[j].owner, rows, scores)
-
-        windows = None if self._shard is None else self._shard.windows
-        WindowPass(
+    @property
+    def _window_pass(self) -> WindowPass:
+        return WindowPass(
             self._members,
             self._segments,
             self._encoding,
@@ -209,8 +209,18 @@ class ScoringRun:
             self._store,
             self._window,
             self._score_window,
-            windows,
-        ).run(take, watch.progress)
+            None if self._shard is None else self._shard.windows,
+        )
+
+    def _make_buffers(self, scratch: Scratch, keyed: Sequence[bool]) -> list[dict[str, Buffer]]:
+        """Return an empty buffer per system for each member."""
+        return [{system: Buffer(scratch, keyed=is_keyed) for system in self.summary.systems} for is_keyed in keyed]
+
+    def _score_all(self, scratch: Scratch) -> list[dict[str, Buffer]]:
+        """Score everything; return a buffer per system for each member, with the keys of its texts."""
+        buffers = self._make_buffers(scratch, keyed=[True] * len(self._members))
+        for j, positions, rows, scores in self._window_pass.iter_scores():
+            add_scores(buffers[j], positions, rows, scores)
         return buffers
 
     def _remember_unknown(self, rows: Sequence[Segment], scores: Scores) -> None:
@@ -247,19 +257,19 @@ class ScoringRun:
         """Return the ranges of the members of the first metric, a blend, over the pairs of the first system."""
         blend, system = cast("BlendMetric", self.metrics[0]), self.summary.systems[0]
         with closing(Scratch()) as scratch:
-            buffers = self._score_all(scratch, Watch(), keyed=[True] * len(self._members))
-            return blend.ranges({member.name: buffers[j, system].column("") for j, member in enumerate(self._members)})
+            buffers = self._score_all(scratch)
+            return blend.ranges({member.name: buffers[j][system].column("") for j, member in enumerate(self._members)})
 
     def ranges(self) -> dict[tuple[int, str], CorpusStats]:
         """Return the ranges of the members of blends by metric and system, for systems that have a pair for them."""
         blends = {k: cast("BlendMetric", metric) for k, metric in enumerate(self.metrics) if "" not in metric.members}
         ranges = {}
         with closing(Scratch()) as scratch:
-            buffers = self._score_all(scratch, Watch(), keyed=[True] * len(self._members))
+            buffers = self._score_all(scratch)
             for k, blend in blends.items():
                 places = {member.name: j for j, member in enumerate(self._members) if member.owner == k}
                 for system in self.summary.systems:
-                    columns = {name: buffers[j, system].column(system) for name, j in places.items()}
+                    columns = {name: buffers[j][system].column(system) for name, j in places.items()}
                     if blend.find_pairs_with_words(columns).any():
                         ranges[k, system] = blend.ranges(columns)
         return ranges

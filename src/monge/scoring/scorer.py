@@ -16,6 +16,7 @@ from monge.types import Array, CorpusStats, Explanation, Result, Segment, Signat
 from monge.types.flags import TRUNCATED
 
 if TYPE_CHECKING:
+    from monge.scoring.reader import Reader
     from monge.scoring.windows import Window
 
 StatsBySystem = Mapping[str, CorpusStats]
@@ -92,6 +93,10 @@ class WindowScorer(Protocol):
     @property
     def reads(self) -> bool:
         """Whether it compares vectors, so that an encoder must read the texts."""
+
+    @property
+    def readers(self) -> tuple[Reader, ...]:
+        """What cuts its texts into pieces for an encoder; empty where it compares no vectors."""
 
     def score(self, window: Window, stats: StatsBySystem) -> Scores:
         """Return the scores of the segments of a window."""

@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, cast
 
-from monge.encoders.packaged import PACKAGED, model_languages
+from monge.encoders.packaged import PACKAGED
 from monge.errors import DataError, Unsuited
 from monge.metrics.languages import LANGUAGES
 from monge.metrics.lexical import LexicalSpec
@@ -31,9 +31,11 @@ if TYPE_CHECKING:
 def watched(run: ScoringRun, expect: Expected | None, watch: Watch) -> list[Result]:
     """Return the results of a run; check its texts before and after, and warn of metrics that do not suit them."""
     check_first_segments(run.metrics, run.summary.first, run.cut)
-    warn_unused_references(run.metrics, run.summary.sides)
+    if any(metric.against == SOURCE for metric in run.metrics):
+        warn_unused_references(run.metrics, run.summary.sides)
     results = run.results(expect=expect, watch=watch)
-    warn_unknown(run.metrics, results, run.unknown_texts)
+    if run.unknown_texts:
+        warn_unknown(run.metrics, results, run.unknown_texts)
     return results
 
 
@@ -47,7 +49,7 @@ def check_first_segments(
     """
     readers_and_sides: dict[tuple[Reader, str], TransportMetric] = {}
     for metric in metrics:
-        for member in _vector_members(metric):
+        for member in (cast("TransportMetric", member) for member in metric.members.values() if member.reads):
             first_member = readers_and_sides.setdefault((member.reader, metric.against), member)
             if first_member.unknown is None and member.unknown is not None:
                 readers_and_sides[member.reader, metric.against] = member
@@ -63,10 +65,11 @@ def check_first_segments(
                 counts = [count_unknown(tokens, member.unknown) for tokens in cut(distinct_texts, reader)]
             except DataError:  # a text that cannot be read: scoring it names its segment, or leaves it out
                 continue
-            _check_known(
-                member, sum(pieces for pieces, _ in counts), sum(lacking for _, lacking in counts), distinct_texts
-            )
-        warned |= dict.fromkeys(describe_foreign_texts(reader.encoder.name, texts))
+            pieces, unknown = sum(pieces for pieces, _ in counts), sum(lacking for _, lacking in counts)
+            if unknown > MOSTLY * pieces:
+                raise DataError(_describe_unknown(member, pieces, unknown, distinct_texts))
+        if member.languages is not None:
+            warned |= dict.fromkeys(describe_foreign_texts(reader.encoder.name, member.languages, texts))
     for metric in metrics:
         if isinstance(metric.spec, LexicalSpec):
             warned |= dict.fromkeys(describe_unsuited_words(metric.spec, rows))
@@ -95,11 +98,6 @@ def _sum_counts(runs: Iterable[Mapping[str, int]], name: str) -> int:
     return sum(counts.get(name, 0) for counts in runs)
 
 
-def _check_known(metric: TransportMetric, pieces: int, unknown: int, texts: Iterable[str]) -> None:
-    if unknown > MOSTLY * pieces:
-        raise DataError(_describe_unknown(metric, pieces, unknown, texts))
-
-
 def _describe_unknown(metric: TransportMetric, pieces: int, unknown: int, texts: Iterable[str]) -> str:
     model, script = metric.reader.encoder.name, main_script(texts)
     written = f", which are written in {script_label(script)}" if script is not None else ""
@@ -109,14 +107,12 @@ def _describe_unknown(metric: TransportMetric, pieces: int, unknown: int, texts:
     )
 
 
-def describe_foreign_texts(model: str, texts: Mapping[str, Sequence[str]]) -> list[str]:
+def describe_foreign_texts(model: str, languages: frozenset[str], texts: Mapping[str, Sequence[str]]) -> list[str]:
     """Return warnings for texts that are mostly in a script or a language that a model does not know.
 
-    texts: the name of a side -> its texts; the hypotheses come first. Languages are guessed for Latin letters only.
+    languages: those that the model knows; texts: the name of a side -> its texts; the hypotheses come first. Languages
+    are guessed for Latin letters only.
     """
-    languages = model_languages(model)
-    if languages is None:
-        return []
     known_scripts, names_of = scripts_of(languages), dict[tuple[str, str], list[str]]()
     for name, side_texts in texts.items():
         script = main_script(side_texts)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from monge.encoders.numerics import own_numerics
+from monge.encoders.packaged import model_languages
 from monge.encoders.protocol import Encoder, Request, identify
 from monge.encoders.sentence_pooling import FIRST, MEAN
 from monge.errors import InvalidSetting, ModelError
@@ -19,7 +20,7 @@ from monge.metrics.layers import layer_numbers, resolve_layers
 from monge.metrics.metric import MetricSpec
 from monge.metrics.rules import Bounds, bounds, check, raw_bounds
 from monge.scoring.identity import Identity
-from monge.scoring.measure import measure
+from monge.scoring.measure import finish_parts, measure
 from monge.scoring.needs import StatisticsNeeds
 from monge.scoring.reader import Reader
 from monge.scoring.scaling import ScoreScaling
@@ -53,6 +54,16 @@ class TransportMetric:
     def members(self) -> Mapping[str, TransportMetric]:
         """The metric itself under the name '': it scores windows without members."""
         return {"": self}
+
+    @cached_property
+    def languages(self) -> frozenset[str] | None:
+        """The languages that its model knows; None where that is unknown."""
+        return model_languages(self.reader.encoder.name)
+
+    @cached_property
+    def readers(self) -> tuple[Reader, ...]:
+        """What cuts its texts into pieces."""
+        return (self.reader,)
 
     @cached_property
     def against(self) -> str:
@@ -94,6 +105,8 @@ class TransportMetric:
 
     def identity_with(self, stats: CorpusStats) -> Identity:
         """Return everything that its scores depend on besides texts."""
+        if not self.takes_statistics:
+            return self.identity
         return replace(self.identity, statistics=self.needs.digests(stats) | self.scaling.digests(stats))
 
     @cached_property
@@ -116,17 +129,22 @@ class TransportMetric:
         """Return the cache key of scores: everything that they depend on besides texts, in full."""
         return self.identity_with(stats).fingerprint
 
-    @property
+    @cached_property
     def fits(self) -> tuple[str, ...]:
         """The kinds of statistics that a run fits for it."""
         return self.needs.kinds
 
-    @property
+    @cached_property
+    def takes_statistics(self) -> bool:
+        """Whether its scores depend on statistics of other texts, fitted or ready-made."""
+        return bool(self.fits) or self.needs_given or self.spec.scale.name == "human"
+
+    @cached_property
     def needs_given(self) -> bool:
         """Whether it may need statistics that a run cannot fit from its own texts: a baseline or a map."""
         return self.scaling.needs_baseline or self.needs.map_space is not None
 
-    @property
+    @cached_property
     def idf_corpora(self) -> tuple[str, ...]:
         """The corpus whose document counts weigh its words, where it weighs by idf."""
         return (self.spec.weights.corpus,) if isinstance(self.spec.weights, Idf) else ()
@@ -154,8 +172,12 @@ class TransportMetric:
 
     def score(self, window: Window, stats: StatsBySystem) -> Scores:
         """Score the segments of a window; `sums` are their numbers of words or pieces, and of unknown ones."""
+        encoder = self.reader.encoder
         with own_numerics():
-            scores, encoder = measure(window, self, stats), self.reader.encoder
+            measured = measure(window, self, stats)
+            parts = finish_parts(measured.parts, window.rows, self, stats)
+        flags = [measured.texts.flags(k) for k in range(len(window.rows))]
+        scores = Scores(parts, measured.winners.numpy(), flags)
         if not encoder.looks_up and encoder.unknown is None:
             return scores
         counts_of_text = {

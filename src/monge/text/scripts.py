@@ -8,7 +8,7 @@ from __future__ import annotations
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from functools import lru_cache
+from functools import cache, lru_cache
 
 _KANA = ("HIRAGANA", "KATAKANA")
 KANA_SHARE = 0.05
@@ -60,23 +60,17 @@ def _script(character: str) -> str | None:
     return unicodedata.name(character, "").split(" ")[0].partition("-")[0] or None
 
 
-def count_letters(texts: Iterable[str]) -> Counter[str]:
-    """Count the letters of each script in some texts."""
+def main_script(texts: Iterable[str]) -> str | None:
+    """Return the script of most letters in some texts; None where they have no letters.
+
+    Japanese mixes three: Chinese characters count as kana where a part of the letters are.
+    """
     counts: Counter[str] = Counter()
     for text in texts:
         for character, times in Counter(text).items():
             script = _script(character)
             if script is not None:
                 counts[script] += times
-    return counts
-
-
-def main_script(texts: Iterable[str]) -> str | None:
-    """Return the script of most letters in some texts; None where they have no letters.
-
-    Japanese mixes three: Chinese characters count as kana where a part of the letters are.
-    """
-    counts = count_letters(texts)
     kana = sum(counts[script] for script in _KANA)
     if kana and kana >= KANA_SHARE * (kana + counts["CJK"]):
         counts["HIRAGANA"] = kana + counts.pop("CJK", 0)
@@ -84,11 +78,11 @@ def main_script(texts: Iterable[str]) -> str | None:
     return max(counts, key=lambda script: (counts[script], script)) if counts else None
 
 
-def scripts_of(languages: Iterable[str]) -> frozenset[str]:
+@cache
+def scripts_of(languages: frozenset[str]) -> frozenset[str]:
     """Return the scripts that languages (ISO 639-1) are written in; Latin where no other script is known."""
-    language_codes = set(languages)
-    non_latin = {script for script, codes in LANGUAGES_OF.items() if language_codes.intersection(codes)}
-    latin = language_codes - {code for codes in LANGUAGES_OF.values() for code in codes} or language_codes & _BOTH
+    non_latin = {script for script, codes in LANGUAGES_OF.items() if languages.intersection(codes)}
+    latin = languages - {code for codes in LANGUAGES_OF.values() for code in codes} or languages & _BOTH
     return frozenset(non_latin | ({"LATIN"} if latin else set()))
 
 

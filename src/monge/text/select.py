@@ -36,8 +36,11 @@ def select(tokens: Tokens, spec: axes.UnitSettings, stopwords: Set[str]) -> Unit
     Filters act on units after encoding, never on what the model reads. A text that they would leave
     without any unit keeps all of its words, and says so in `flags`.
     """
-    if spec.subwords == "all" and spec.punctuation == "keep" and not stopwords:
-        return _keep_all_pieces(tokens, spec)
+    if spec.subwords == "all" and spec.punctuation == "keep" and not stopwords:  # one unit per piece
+        specials = {place for place, special in enumerate(tokens.special) if special}
+        dropped = {place for place in specials if not _keeps_special(tokens, place, spec)}
+        places = [place for place in range(len(tokens.ids)) if place not in dropped]
+        return Units(tokens, tuple((place,) for place in places), tuple(place in specials for place in places))
     units = _filter_units(tokens, spec, stopwords)
     if all(units.special) and not is_empty(tokens):
         unfiltered = _filter_units(
@@ -45,12 +48,6 @@ def select(tokens: Tokens, spec: axes.UnitSettings, stopwords: Set[str]) -> Unit
         )
         return Units(tokens, unfiltered.groups, unfiltered.special, unfiltered.words, (ALL_FILTERED,))
     return units
-
-
-def _keep_all_pieces(tokens: Tokens, spec: axes.UnitSettings) -> Units:
-    """Make one unit per piece, special pieces as the spec says."""
-    positions = [p for p, special in enumerate(tokens.special) if not special or _keeps_special(tokens, p, spec)]
-    return Units(tokens, tuple((p,) for p in positions), tuple(tokens.special[p] for p in positions))
 
 
 def _keeps_special(tokens: Tokens, position: int, spec: axes.UnitSettings) -> bool:

@@ -19,7 +19,8 @@ def unknown_positions(tokens: Tokens, unknown: int | None) -> list[int]:
 
 def count_unknown(tokens: Tokens, unknown: int | None) -> tuple[int, int]:
     """Count the pieces of a text, special ones excluded, and the unknown ones among them."""
-    return len(tokens.special) - sum(tokens.special), len(unknown_positions(tokens, unknown))
+    unknown_count = 0 if unknown not in tokens.ids else len(unknown_positions(tokens, unknown))
+    return len(tokens.special) - sum(tokens.special), unknown_count
 
 
 def unknown_share(tokens: Tokens, unknown: int | None) -> float:

@@ -55,12 +55,12 @@ class Ground(Choice):
 
         Weights become masses: w / (sum w + epsilon). A word that has no vector is at distance 0 from itself.
         """
-        from monge.transport.problem import check_costs, masses
+        from monge.transport.problem import check_finite, masses
 
         present = hypothesis.present.unsqueeze(2) & reference.present.unsqueeze(1)
         values = self.compare(hypothesis.vectors, reference.vectors, hypothesis.weights.dtype).masked_fill(~present, 0)
         cost, similarity = (values, -values) if self.distance else (present.to(values) - values, values)
-        check_costs(cost)
+        check_finite(cost, "costs")
         problem = Problem(
             cost=cost,
             similarity=similarity,

@@ -15,8 +15,7 @@ def masses(cloud: Cloud, epsilon: float = 0.0) -> Tensor:
     """Return the weights of the present units divided by (their sum + epsilon): [b, n]."""
     weights = torch.where(cloud.present, cloud.weights, 0.0)
     total = weights.sum(1, keepdim=True)
-    if not _is_finite(total):
-        raise InvalidProblem("a transport problem has weights that are not finite")
+    check_finite(total, "weights")
     if not float(weights.detach().min()) >= 0:
         raise InvalidProblem("a transport problem has negative weights")
     if not float(total.detach().min()) > 0:
@@ -26,23 +25,19 @@ def masses(cloud: Cloud, epsilon: float = 0.0) -> Tensor:
 
 def check_problem(problem: Problem) -> None:
     """Raise InvalidProblem where an entry is NaN or infinite, or a mass is negative or missing."""
-    check_costs(problem.cost)
+    check_finite(problem.cost, "costs")
     for side, mass in (("hypothesis", problem.hypothesis), ("reference", problem.reference)):
-        if not _is_finite(mass) or bool((mass < 0).any()):
-            raise InvalidProblem(f"a transport problem has {side} masses that are negative, NaN or infinite")
+        check_finite(mass, f"{side} masses")
+        if bool((mass < 0).any()):
+            raise InvalidProblem(f"a transport problem has {side} masses that are negative")
         if bool((mass.sum(1) <= 0).any()):
             raise InvalidProblem(f"a transport problem has no {side} mass")
 
 
-def check_costs(cost: Tensor) -> None:
-    """Raise InvalidProblem where a cost is NaN or infinite."""
-    if not _is_finite(cost):
-        raise InvalidProblem("a transport problem has costs that are NaN or infinite")
-
-
-def _is_finite(values: Tensor) -> bool:
-    """Return whether no entry is NaN or infinite; a finite sum proves it without looking at each entry."""
-    return isfinite(float(values.detach().sum())) or bool(torch.isfinite(values).all())
+def check_finite(values: Tensor, name: str) -> None:
+    """Raise InvalidProblem where an entry is NaN or infinite; a finite sum proves that there is none."""
+    if not isfinite(float(values.detach().sum())) and not bool(torch.isfinite(values).all()):
+        raise InvalidProblem(f"a transport problem has {name} that are NaN or infinite")
 
 
 def exchange_sides(problem: Problem) -> Problem:

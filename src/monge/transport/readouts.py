@@ -62,6 +62,7 @@ class Readout(Choice):
 
     by_cost: ClassVar[bool] = False
     compares_with_self: ClassVar[bool] = False
+    replaces_plans: ClassVar[bool] = False
 
     @property
     def higher_is_better(self) -> bool:
@@ -79,14 +80,23 @@ class Readout(Choice):
         references: Cloud,
         transport: Transport,
     ) -> dict[str, TransportPlan]:
-        """Return the plans that are read; a readout may replace those of the transport."""
+        """Return the plans that are read instead of those of the transport, where `replaces_plans`."""
         return plans
 
     def value(self, plan: TransportPlan, problem: Problem, transport: Transport, side: str = PLAN) -> Tensor:
         """Return what a plan is worth [b]: its cost, its similarity or its objective."""
-        from monge.transport.plan_values import transported_cost, transported_similarity
+        return (plan.coupling * (problem.cost if self.by_cost else problem.similarity)).sum((1, 2))
 
-        return transported_cost(plan, problem) if self.by_cost else transported_similarity(plan, problem)
+    def compare_with_self(self, cloud: Cloud, ground: Ground, transport: Transport, epsilon: float = 0.0) -> Parts:
+        """Return the values [b] of texts compared with themselves.
+
+        Both directions are solved, though they are equal by symmetry: a text then has exactly the numbers that it has
+        as hypothesis and reference of one pair, and scores exactly 1.
+        """
+        problem = ground.problem(cloud, cloud, epsilon)
+        plans = transport.solve(problem)
+        values = {side: self.value(plan, problem, transport, side) for side, plan in plans.items()}
+        return values if PLAN in values else with_f(values)
 
     def values(self, batch: PairBatch, transport: Transport) -> Parts:
         """Return the value of each plan of a batch."""
@@ -184,6 +194,7 @@ class Ordered(CostReadout):
     unit nearest to the previous match is taken, and an exact plan matches equal words before it moves what is left.
     """
 
+    replaces_plans: ClassVar[bool] = True
     order: float = setting(0.18, SMALL)
     unknown: float = setting(0.10, SMALL)
     chunks: str = setting("breaks", one_of("breaks", "all"))

@@ -42,11 +42,6 @@ class Marginal:
     keep: float
     live: Tensor
 
-    @classmethod
-    def of(cls, mass: Tensor, keep: float, present: Tensor, *, over: int) -> Marginal:
-        """Make a side; present [b, n, m] says which entries are not padding, `over` is the axis of the other side."""
-        return cls(mass, keep, mass > 0 if keep > 0 else present.any(over))
-
     def at(self, rows: Tensor) -> Marginal:
         """Return the same side of some of the problems."""
         return replace(self, mass=self.mass[rows], live=self.live[rows])

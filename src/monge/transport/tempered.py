@@ -39,12 +39,10 @@ def tempered(
     Limits: slack (inf, 0) with the hypothesis last is the row-wise softmax of -cost / temperature;
     temperature -> 0, settled, tends to `exact`.
     """
-    _check_temperature(temperature)
-    if any(not value >= 0 for value in slack):
-        raise InvalidSetting(f"slack must be at least 0, got {slack}")
-    rows, columns = _sides(problem, *(1.0 if value == inf else value / (value + temperature) for value in slack))
+    rows, columns = _sides(problem, temperature, slack)
     if sweeps and _is_safe(problem.cost, temperature):
-        coupling = _sweep_kernel((problem.cost * (-1 / temperature)).exp_(), rows, columns, sweeps, reference_last)
+        order = ((rows, 2), (columns, 1)) if reference_last else ((columns, 1), (rows, 2))
+        coupling = _sweep_kernel((problem.cost * (-1 / temperature)).exp_(), order, sweeps)
     else:
         scaling = _scaling_at(problem, temperature, rows, columns, reference_last=reference_last)
         f, g = scaling.start
@@ -62,12 +60,11 @@ def cool_plans(problem: Problem, temperatures: Sequence[float]) -> dict[float, T
     Potentials are carried in units of cost, temperature * f, and the temperature is halved step by step, so that no
     entry underflows.
     """
-    rows, columns = _sides(problem, 1.0, 1.0)
+    rows, columns = _sides(problem, min(temperatures), RIGID)
     current = max(temperatures)
     f, g = rows.start(), columns.start()
     plans: dict[float, TransportPlan] = {}
     for temperature in sorted(temperatures, reverse=True):
-        _check_temperature(temperature)
         while current * COOLING > temperature:
             current *= COOLING
             scaling = _scaling_at(problem, current, rows, columns)
@@ -80,14 +77,20 @@ def cool_plans(problem: Problem, temperatures: Sequence[float]) -> dict[float, T
     return plans
 
 
-def _check_temperature(temperature: float) -> None:
+def _sides(problem: Problem, temperature: float, slack: tuple[float, float]) -> tuple[Marginal, Marginal]:
+    """Return both sides of the problems; raise where the temperature or the slack is not allowed."""
     if not temperature > 0 or temperature == inf:
         raise InvalidSetting(f"temperature must be positive and finite, got {temperature}; use exact for the limit 0")
-
-
-def _sides(problem: Problem, *keep: float) -> tuple[Marginal, Marginal]:
-    rows = Marginal.of(problem.hypothesis, keep[0], problem.present, over=2)
-    return rows, Marginal.of(problem.reference, keep[1], problem.present, over=1)
+    if any(not value >= 0 for value in slack):
+        raise InvalidSetting(f"slack must be at least 0, got {slack}")
+    rows, columns = (
+        Marginal(mass, keep, mass > 0 if keep > 0 else problem.present.any(other_axis))
+        for mass, keep, other_axis in (
+            (problem.hypothesis, 1.0 if slack[0] == inf else slack[0] / (slack[0] + temperature), 2),
+            (problem.reference, 1.0 if slack[1] == inf else slack[1] / (slack[1] + temperature), 1),
+        )
+    )
+    return rows, columns
 
 
 def _scaling_at(
@@ -103,28 +106,23 @@ def _is_safe(cost: Tensor, temperature: float) -> bool:
     return cost.dtype == torch.float64 and max(float(most), -float(least)) < SAFE * temperature
 
 
-def _sweep_kernel(kernel: Tensor, rows: Marginal, columns: Marginal, sweeps: int, reference_last: bool) -> Tensor:
+def _sweep_kernel(kernel: Tensor, order: Sequence[tuple[Marginal, int]], sweeps: int) -> Tensor:
     """Do the sweeps on the kernel itself: two products and sums each, faster than small matrix-vector products.
 
-    u = (mass / K v)^keep, v = (mass / K' u)^keep, P = u K v. Units that take no part have u = 0 or v = 0.
+    u = (mass / K v)^keep, v = (mass / K' u)^keep, P = u K v, in the order of the sides, each with the axis over which
+    mass reaches it. Units that take no part have u = 0 or v = 0.
     """
-    sides = (rows, 2), (columns, 1)  # each with the dimension over which it is reached
-    (first, over), (last, across) = sides if reference_last else sides[::-1]
-    end, half = _start_scale(last).unsqueeze(across), kernel
+    last, last_axis = order[1]
+    scale = (last.mass if last.keep > 0 else last.live.to(last.mass)).unsqueeze(last_axis)
+    half = kernel
     for _ in range(sweeps):
-        half = kernel * _fit_scale(first, (kernel * end).sum(over)).unsqueeze(over)
-        end = _fit_scale(last, half.sum(across)).unsqueeze(across)
-    return half * end
-
-
-def _start_scale(side: Marginal) -> Tensor:
-    """Return the scaling at the start: the masses, or 1 where the side is free; 0 for units that take no part."""
-    return side.mass if side.keep > 0 else side.live.to(side.mass)
-
-
-def _fit_scale(side: Marginal, reach: Tensor) -> Tensor:
-    """Return the scaling that fits a side to the mass that reaches it: (mass / reach)^keep."""
-    if side.keep == 0:
-        return _start_scale(side)
-    ratio = side.mass / torch.where(side.live & (reach > 0), reach, 1.0)
-    return ratio if side.keep == 1 else torch.where(side.live, ratio, 1.0).pow(side.keep) * side.live
+        for side, axis in order:
+            half = kernel * scale
+            reach = half.sum(axis)
+            if side.keep == 0:
+                fitted = side.live.to(side.mass)
+            else:
+                ratio = side.mass / torch.where(side.live & (reach > 0), reach, 1.0)
+                fitted = ratio if side.keep == 1 else torch.where(side.live, ratio, 1.0).pow(side.keep) * side.live
+            scale = fitted.unsqueeze(axis)
+    return half * scale

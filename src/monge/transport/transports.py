@@ -6,6 +6,7 @@ Torch is imported when a plan is computed, so that a metric can be described wit
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from math import inf
 from typing import TYPE_CHECKING
 
@@ -106,21 +107,9 @@ class Tempered(Transport):
 
     def solve(self, problem: Problem, excess: Tensor | None = None) -> dict[str, TransportPlan]:
         """Return one plan, or one per direction where `order` is both."""
-        if self.order != "both":
-            return {PLAN: self._plan(problem, self.slack, reference_last=self.order == "reference-last")}
-        return {
-            PRECISION: self._plan(problem, self.slack),
-            RECALL: self._plan(problem, self.slack[::-1], reference_last=True),
-        }
-
-    def _plan(self, problem: Problem, slack: tuple[float, float], *, reference_last: bool = False) -> TransportPlan:
         from monge.transport.tempered import tempered
 
-        return tempered(
-            problem,
-            temperature=self.temperature,
-            sweeps=self.sweeps,
-            slack=slack,
-            reference_last=reference_last,
-            mask=self.mask,
-        )
+        plan = partial(tempered, problem, temperature=self.temperature, sweeps=self.sweeps, mask=self.mask)
+        if self.order != "both":
+            return {PLAN: plan(slack=self.slack, reference_last=self.order == "reference-last")}
+        return {PRECISION: plan(slack=self.slack), RECALL: plan(slack=self.slack[::-1], reference_last=True)}

@@ -77,7 +77,7 @@ class Learner(TransformerEncoder):
             return self.blocks.embed(flat, torch.cat([position_ids(text, self._body.pad) for text in texts]))
         new = [text for text in dict.fromkeys(texts) if text not in self._below]
         computed: dict[_Ids, Tensor] = {}
-        for batch in make_batches(new, len, PIECES):
+        for batch in make_batches(new, PIECES):
             h = super().hidden(batch, [self.blocks.first])[0].clone()
             computed.update(
                 zip(batch, (vectors.clone() for vectors in torch.split(h, [len(text) for text in batch])), strict=True)
@@ -102,7 +102,7 @@ class LiveEncoding:
         self._pieces.update(zip(new, reader.read(new), strict=True) if new else ())
         distinct_ids = list(dict.fromkeys(self._pieces[text].ids for text in texts))
         vectors_of_ids: dict[tuple[int, ...], Tensor] = {}
-        for batch in make_batches(distinct_ids, len, PIECES):
+        for batch in make_batches(distinct_ids, PIECES):
             layers = sorted(set(self._request.layers))
             hidden = dict(zip(layers, self._encoder.hidden(batch, layers), strict=True))
             split = torch.split(pool_layers(hidden, self._request), [len(ids) for ids in batch])

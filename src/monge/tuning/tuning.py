@@ -27,7 +27,7 @@ from monge.metrics.axes import BatchCentre, CorpusCentre, Idf
 from monge.metrics.metric import MetricSpec
 from monge.metrics.presets import resolve
 from monge.scoring.fit import fit
-from monge.scoring.measure import measure_raw
+from monge.scoring.measure import measure
 from monge.scoring.transport import TransportMetric, bind_metric
 from monge.scoring.windows import Window
 from monge.stats import pearson
@@ -113,7 +113,7 @@ class MetricJudge:
         together = [replace(row, system="") for row in rows]
         window = Window(together, _as_encoding(self._live))
         stats = {"": self.stats or CorpusStats(self.metric.reader.key)}
-        return self._sign * measure_raw(window, self.metric, stats).parts["score"]
+        return self._sign * measure(window, self.metric, stats).parts["score"]
 
     def sentences(self, texts: Sequence[str]) -> Tensor:
         """Return the mean vector over the pieces of each text, without special pieces [n, d]."""

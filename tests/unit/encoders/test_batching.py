@@ -72,10 +72,10 @@ def test_pooling_is_unit_length_then_power_means(encoder):
 
 def test_batches_are_filled_longest_first():
     sizes = [3, 9, 1, 5, 5, 2]
-    made = list(make_batches([tuple(range(n)) for n in sizes], len, 10))
+    made = list(make_batches([tuple(range(n)) for n in sizes], 10))
     assert [[len(one) for one in batch] for batch in made] == [[9], [5, 5], [3, 2, 1]]
-    assert [len(batch) for batch in make_batches([tuple(range(50))] * 3, len, 10)] == [1, 1, 1]
-    assert list(make_batches([], len, 10)) == []
+    assert [len(batch) for batch in make_batches([tuple(range(50))] * 3, 10)] == [1, 1, 1]
+    assert list(make_batches([], 10)) == []
 
 
 def test_memory_is_bounded(encoder, monkeypatch):

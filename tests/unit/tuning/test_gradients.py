@@ -6,7 +6,7 @@ import torch
 
 from monge.api import bind
 from monge.metrics.presets import resolve
-from monge.scoring.measure import measure_raw
+from monge.scoring.measure import measure
 from monge.scoring.windows import Window
 from monge.types import CorpusStats, Segment
 
@@ -47,7 +47,7 @@ def test_gradients_are_finite_differences(tiny_bert, kind):
     stats = {"": CorpusStats(metric.reader.key)}
 
     def total(vectors):
-        return measure_raw(Window(ROWS, Fixed(metric, vectors)), metric, stats).parts["score"]
+        return measure(Window(ROWS, Fixed(metric, vectors)), metric, stats).parts["score"]
 
     leaves = {t: v.clone().requires_grad_() for t, v in start.items()}
     scores = total(leaves)
